@@ -1,20 +1,20 @@
-//! Spans of tasks: the limits that the paths before and behind them impose.
+//! Spans of tasks: the limits on their times that follow from the paths before and behind them.
 
 use super::Places;
 use crate::model::{Instance, JobId, ProcSet, TaskId, Time};
 
-/// The limits of one task, in ticks.
+/// The limits on the time of one task, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Earliest start of the task.
     pub head: i128,
     /// Shortest time of the task.
     pub fastest: i128,
-    /// Length of the longest path behind the task.
+    /// Length of the longest path behind the task: the minimum time from its end to the end of the last job.
     pub tail: i128,
 }
 
-/// The spans of all different tasks, by their number in the instance ([`Instance::different`]). Paths include the edges
+/// The spans of all distinct tasks, by their number in the instance ([`Instance::different`]). Paths include the edges
 /// between jobs.
 ///
 /// The first task of a bag represents all its tasks.
@@ -22,7 +22,7 @@ pub struct Span {
 pub struct Spans(Vec<Span>);
 
 impl Spans {
-    /// Computes all spans. Takes O(tasks + edges), and the time for all shortest times.
+    /// Computes all spans. Takes O(tasks + edges), plus the time to compute the shortest time of each task.
     pub fn new(places: &Places<'_>, instance: &Instance) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let release = |task: TaskId| i128::from(instance.release(task).ticks());
@@ -52,8 +52,8 @@ impl Spans {
         &self.0[first..first + job.different_tasks() as usize]
     }
 
-    /// Returns the spans of a job in which paths behind its tasks include only its own tasks. They limit the end of the
-    /// job, without the jobs that wait for it.
+    /// Returns spans of the tasks of a job in which the paths behind a task include only tasks of this job. So they
+    /// limit the end of this job, and ignore the jobs that wait for it.
     pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<Span> {
         let (job, mut spans) = (instance.job(id), self.of_job(instance, id).to_vec());
         let at = |task: TaskId| (task.0 - job.first().0) as usize;
@@ -70,10 +70,10 @@ impl Spans {
     }
 }
 
-/// Times of tasks on the nodes with processors.
+/// Computes the times of tasks on the nodes with processors.
 pub(super) struct Times<'a> {
     pub(super) instance: &'a Instance,
-    /// Each node with one of its processors.
+    /// The nodes with processors, each with one of its processors.
     pub(super) nodes: Vec<(usize, ProcSet)>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Times<'a> {
         Self { instance, nodes: computing.filter_map(one).collect() }
     }
 
-    /// Returns the time of a task on one processor, or `None` if it cannot run there.
+    /// Returns the time of a task on one processor, or `None` if it cannot run on this processor.
     pub(super) fn on(&self, task: TaskId, processor: &ProcSet) -> Option<i128> {
         Some(i128::from(self.instance.try_time(task, processor)?.ticks()))
     }

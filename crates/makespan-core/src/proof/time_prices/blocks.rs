@@ -1,22 +1,22 @@
-//! A binary tree of the choices of a job. Each block is a lower bound for the choices below it.
+//! A binary tree of the choices of a job. Each block gives a lower bound on the cost of the choices below it.
 
 use crate::proof::choices::{Group, share};
 
-/// A lower bound on the costs of some successive choices.
+/// A block of successive choices. Its fields give a lower bound on the cost of each of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
-    /// Minimum number of processors; 0 for a block without choices.
+    /// Minimum number of processors of the choices; 0 for a block without choices.
     pub(super) processors: u32,
-    /// Shortest time, in ticks.
+    /// Shortest time of the choices, in ticks.
     pub(super) shortest: i64,
-    /// Time for which the processors are paid, in ticks.
+    /// Time for which every choice pays at least for `processors` processors, in ticks.
     pub(super) paid: i64,
     /// Minimum work of all choices.
     work: i128,
 }
 
-/// The tree. The root is at 1, and the children of block i are at 2 i and 2 i + 1. The lowest level contains the
-/// choices.
+/// The tree. The root is at position 1, and the children of block i are at 2 i and 2 i + 1. The lowest level contains
+/// the choices.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     tree: Vec<Block>,
@@ -32,8 +32,8 @@ impl Blocks {
     /// For a block, let k be the smallest number of processors and p the shortest time. A choice pays for k' >= k
     /// processors for p' >= p. So it pays at least the price of k processors for p from the same start. If prices never
     /// rise, it also pays at least the price of k processors for q, where k q is at most the smallest k' p' of the
-    /// block. If p' >= q, this holds because k' >= k. Otherwise, p' is the shorter run, its mean price is not lower,
-    /// and k' p' >= k q.
+    /// block. If p' >= q, this holds because k' >= k. Otherwise, the run of length p' is shorter than q, so its mean
+    /// price is not lower, and k' p' >= k q.
     pub(super) fn hold(&mut self, groups: &[Group]) {
         self.lowest = groups.len().next_power_of_two();
         self.tree.clear();
@@ -58,7 +58,7 @@ impl Blocks {
         self.tree[index]
     }
 
-    /// Returns the number of the choice if the block is a single choice.
+    /// Returns the number of the choice if the block is a single choice, otherwise `None`.
     pub(super) fn choice(&self, index: usize) -> Option<usize> {
         index.checked_sub(self.lowest)
     }
@@ -73,7 +73,7 @@ impl Blocks {
         self.lowest + choice
     }
 
-    /// Sets the time for which a choice pays, which is at least its own time.
+    /// Sets the time for which a choice pays. It must be at least the time of the choice.
     pub(super) fn pay(&mut self, choice: usize, paid: i64) {
         self.tree[self.lowest + choice].paid = paid;
     }

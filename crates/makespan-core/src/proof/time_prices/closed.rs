@@ -8,14 +8,14 @@ use crate::schedule::Timeline;
 #[derive(Debug)]
 pub(super) struct Closed {
     timeline: Timeline,
-    /// Starts of periods, with the integral of the price. A run may have to end there.
+    /// Starts of periods, with the integral of the price. A run may have to end at such an instant.
     begins: Vec<Event>,
-    /// Ends of periods. A run may be able to start there.
+    /// Ends of periods, with the integral of the price. A run may be able to start at such an instant.
     ends: Vec<Event>,
 }
 
 impl Closed {
-    /// Returns `None` if no processor is ever closed.
+    /// Collects the unavailable periods. Returns `None` if no processor is ever closed.
     pub(super) fn of(instance: &Instance, prefix: &Prefix) -> Option<Self> {
         let availability = instance.availability();
         if availability.is_always_open() {
@@ -34,7 +34,7 @@ impl Closed {
         })
     }
 
-    /// Returns true if this number of processors is open throughout.
+    /// Returns true if this number of processors is open from `start` to `end` without interruption.
     pub(super) fn allows(&self, processors: u32, start: i64, end: i64) -> bool {
         processors <= self.timeline.free_throughout(Time::from_ticks(start), Time::from_ticks(end))
     }

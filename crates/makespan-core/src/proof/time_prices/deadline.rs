@@ -1,4 +1,4 @@
-//! Refutation of a deadline by prices in time.
+//! Refutation of a deadline by prices that change over time.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,20 @@ use crate::schedule::Objective;
 /// A price of processors at every instant that refutes a deadline D.
 ///
 /// If all weights are zero and everything ends by D, the value that [`TimePrices`] with horizon D proves is at most
-/// zero: all jobs together pay at most the price of the open processors. If the jobs pay more even in their cheapest
-/// runs, or one of them has no run that ends by D, then no schedule ends by D, and the makespan is at least one tick
-/// more. Only runs that fit between closed periods count: a job that is longer than a working day must use more
-/// processors or wait.
+/// zero: all jobs together pay at most the price of the open processors. If the jobs pay more than this price even in
+/// their cheapest runs, or if some job has no run that ends by D, then no schedule ends by D. So the makespan is at
+/// least D plus one tick. Only runs that fit between closed periods count. For example, if the cluster is closed at
+/// night, a job that is longer than a day must use more processors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlinePrices {
     /// The refuted deadline.
     pub deadline: Time,
-    /// `t_0 .. t_J`, ascending, not negative.
+    /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
     pub instants: Vec<Time>,
-    /// The price of a processor from `t_j` to `t_j+1`, in any unit. There is one price fewer than instants.
+    /// The price of a processor from `t_j` to `t_j+1`, in any unit. The number of prices is one less than the number of
+    /// instants.
     pub prices: Vec<i64>,
-    /// Additional prices of functions of the number of processors, at most 16.
+    /// Additional prices of up to 16 functions of the number of processors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widths: Vec<WidthPrices>,
 }

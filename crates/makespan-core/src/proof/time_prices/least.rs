@@ -1,4 +1,4 @@
-//! The minimum cost of a job under prices: the inner minimum of the bound, by branch and bound.
+//! The minimum cost of a job under prices: the minimum for one job in the sum of the bound, found by branch and bound.
 
 use super::blocks::{Block, Blocks};
 use super::closed::Closed;
@@ -6,47 +6,49 @@ use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, Prefix};
 
-/// A block is halved by its instants if it has at most this many times as many choices as instants, and by its choices
-/// otherwise. This is twice as fast as a factor of 1.
+/// Maximum ratio of choices to instants with which a block is halved by its instants. A block with a larger ratio is
+/// halved by its choices. This is twice as fast as a factor of 1.
 const MORE_STARTS: usize = 8;
 
 /// Finds the minimum cost of one job after another.
 ///
-/// The minimum is taken over cells. A cell is a choice k with a start or an end. The starts are the release date, and
-/// the instants at which the price falls or processors open. The ends are the instants at which the price rises or
-/// processors close. Cells are tried in blocks of successive choices and successive instants from a to b. If a lower
-/// bound on a block is not below the minimum so far, none of its cells is tried. Otherwise, the block is halved. The
-/// lower bound uses these facts:
+/// The minimum is taken over cells. A cell is a choice with k processors and a start, or a choice and an end. The
+/// starts are the release date, and the instants at which the price falls or processors open. The ends are the instants
+/// at which the price rises or processors close. Cells are tried in blocks of successive choices and successive
+/// instants from a to b. If a lower bound on the cost of a block is not below the minimum cost found so far, none of
+/// the block's cells is tried. Otherwise, the block is halved. The lower bound uses these facts about all cells of the
+/// block:
 ///
-/// * Each cell completes at a + p or later, with the shortest time p of the block.
-/// * If prices never rise after the release date, a cell pays at least for the block's processors k for q from its own
-///   start ([`Blocks::hold`]). So it pays at least as much as from b.
-/// * Other prices are at least the minimum price since the release date, which never rises. So the same bound holds
-///   with this minimum price.
-/// * In addition, k processors are paid from b to a + p, because each run lasts that long.
-/// * For ends from a to b, prices rise there, so each choice is paid for its time. Each cell completes at a or later,
-///   the latest start is b - p, and all runs overlap from this start to a.
+/// * Each run ends at a + p or later, where p is the shortest time of the block.
+/// * If prices never rise after the release date, each cell pays at least for the block's k processors for a time q
+///   from its own start ([`Blocks::hold`]). So it pays at least as much as a run of length q from b on.
+/// * If prices rise, each price is at least the minimum price since the release date, and this minimum never rises. So
+///   the previous bound holds with this minimum price.
+/// * In addition, each cell pays for k processors from b to a + p, because each run has started by b and has not ended
+///   before a + p.
+/// * For cells with ends from a to b, at which prices rise, each choice pays for its own time. Each run ends at a or
+///   later and starts at b - p or earlier, so all runs overlap from b - p to a.
 /// * If fewer than k processors are open throughout the overlap of all runs, no run is possible.
 ///
-/// So a skipped cell costs at least the minimum, and the result is the same as if every cell was tried. The half
-/// with the smaller bound comes first.
+/// So a skipped cell costs at least the minimum, and the result is correct although not every cell is tried. The half
+/// of a block that has the smaller bound is tried first.
 pub(super) struct Least<'a> {
     prefix: &'a Prefix,
     closed: Option<Closed>,
-    /// The minimum price since the release date.
+    /// The integrals of the minimum price since the release date.
     low: Prefix,
     /// True if the price never rises after the release date.
     falling: bool,
     horizon: i64,
-    /// The release date of the current starts and ends.
+    /// The release date for which the current lists of starts and ends were computed.
     release: Option<i64>,
     starts: Vec<Event>,
     ends: Vec<Event>,
     groups: Vec<Group>,
     blocks: Blocks,
-    /// The time for which each choice is paid, if it has been computed.
+    /// The time for which each choice pays, if this time has been computed.
     paid: Vec<Option<i64>>,
-    /// The choice and the start of the minimum cell of the previous job.
+    /// The choice and the start of the cell with the minimum cost of the previous job.
     before: (usize, usize),
 }
 
@@ -67,7 +69,7 @@ struct Range {
     last: usize,
 }
 
-/// The kind of the instants of a range.
+/// The kind of the instants of a range: starts or ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Starts,
@@ -84,8 +86,8 @@ impl<'a> Least<'a> {
         Self { prefix, closed, low, falling, horizon, release, starts, ends, groups, blocks, paid, before }
     }
 
-    /// Returns the minimum cost of a job, for a weight in the units of the prices. Returns `None` on overflow, and
-    /// [`i128::MAX`] if the job cannot end by the horizon.
+    /// Returns the minimum cost of a job with this weight, which is in the unit of the prices. Returns `None` on
+    /// overflow, and [`i128::MAX`] if the job cannot end by the horizon.
     pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
         let release = release.ticks();
         self.take_release(release);
@@ -96,8 +98,8 @@ impl<'a> Least<'a> {
         self.paid.clear();
         self.paid.resize(self.groups.len(), None);
         let mut search = Search { profile, weight, release, falling, least: i128::MAX };
-        // A good first cell avoids most of the others. Consecutive jobs are often similar, so try the previous minimum
-        // first.
+        // A good first cell avoids most of the others. Consecutive jobs are often similar, so the cell with the minimum
+        // of the previous job is tried first.
         let (choice, start) = (self.before.0.min(self.groups.len() - 1), self.before.1.min(self.starts.len() - 1));
         self.descend(&mut search, Side::Starts, self.blocks.index(choice), Range { first: start, last: start });
         for side in [Side::Starts, Side::Ends] {
@@ -135,7 +137,7 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// Returns `None` if some value for this job may exceed 128 bits.
+    /// Checks the range of values. Returns `None` if some value for this job may exceed 128 bits.
     fn check_range(&self, release: i64, weight: i128) -> Option<()> {
         let widest = i128::from(self.groups.iter().map(|group| group.first).max()?);
         let longest = i128::from(self.groups.iter().map(|group| group.time).max()?);
@@ -153,8 +155,8 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// Returns a lower bound on the cost of all cells of a block. The bound is exact for a single cell if its paid time
-    /// is known. Returns the maximum value for a block without cells.
+    /// Returns a lower bound on the cost of all cells of a block. The bound is exact for a single cell if the time for
+    /// which it pays has been computed. Returns the maximum value for a block without cells.
     fn bound(&self, search: &Search, side: Side, block: Block, range: Range) -> i128 {
         let (from, until) = (self.events(side)[range.first], self.events(side)[range.last]);
         let Block { processors, shortest, paid, .. } = block;
@@ -169,7 +171,7 @@ impl<'a> Least<'a> {
         if waiting >= search.least || completion > i128::from(self.horizon) {
             return i128::MAX;
         }
-        // The overlap of all runs, which may be empty.
+        // The period in which all runs of the block overlap. It may be empty.
         let (begin, end) = match side {
             Side::Starts => (until.0, from.0.saturating_add(shortest)),
             Side::Ends => (until.0 - shortest, from.0),
@@ -189,7 +191,7 @@ impl<'a> Least<'a> {
                 Side::Starts => (until.0, self.prefix.at(from.0.saturating_add(shortest)) - until.1),
                 Side::Ends => (until.0 - shortest, from.1 - self.prefix.at(until.0 - shortest)),
             };
-            // For a single cell, the whole run is common.
+            // If the block is a single cell, the overlap is its whole run.
             let single = range.first == range.last && paid == shortest;
             if single { common } else { common.max(self.low.over((latest, self.low.at(latest)), paid)) }
         };
@@ -228,7 +230,7 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// Returns the time for which a choice pays. It is computed at the first use.
+    /// Returns the time for which a choice pays. The time is computed when it is needed for the first time.
     fn learn(&mut self, search: &Search, choice: usize) -> i64 {
         *self.paid[choice].get_or_insert_with(|| {
             let paid = self.groups[choice].paid(search.profile, search.falling);
@@ -237,7 +239,7 @@ impl<'a> Least<'a> {
         })
     }
 
-    /// Tries the latest start of every choice.
+    /// Tries, for every choice, the latest start with which the job ends by the horizon.
     fn try_latest(&mut self, search: &mut Search) {
         let waiting = search.weight * i128::from(self.horizon);
         for choice in 0..self.groups.len() {

@@ -1,4 +1,4 @@
-//! Bounds from prices in time for each node of a platform with different processors.
+//! Bounds from prices in time for each node of a platform whose processors differ.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,30 +11,32 @@ use crate::proof::prices::{self, Sum};
 use crate::proof::{CertificateError, Kind, Scope, Value};
 use crate::schedule::Objective;
 
-/// A price `lambda_k(t) >= 0` of a processor of node `k` at every instant `t`, for sequential jobs on different nodes.
+/// A price `lambda_k(t) >= 0` of a processor of node `k` at every instant `t`, for sequential jobs on nodes that
+/// differ.
 ///
 /// Let `p_ik` be the time of job i on node k, and `open_k(t)` the number of open processors of the node. Then *any*
 /// prices give a lower bound on the weighted completion, by the proof of [`super::TimePrices`]:
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k * open_k`.
 ///
-/// Suppose that a schedule ends by the deadline D. If all weights are zero and only k and s with `s + p_ik <= D` count,
-/// the expression is at most zero. So a larger value refutes D, and so does a job without such a k. The makespan is
-/// then at least one tick more.
+/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with `s + p_ik
+/// <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger, or if some
+/// job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus one tick.
 ///
 /// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM J.
 /// Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag counts as a job of weight
 /// [`Job::task_weight`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineTimePrices {
-    /// `t_0 .. t_J`, ascending, not negative.
+    /// The instants `t_0 .. t_J` between which prices are constant, ascending, not negative.
     pub instants: Vec<Time>,
-    /// For each node of the platform, the price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. There is one
-    /// price fewer than instants.
+    /// For each node of the platform, the price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. For each
+    /// node, the number of prices is one less than the number of instants.
     pub prices: Vec<Vec<i64>>,
     /// Number of binary places of the prices.
     pub scale: u32,
-    /// The refuted deadline, for a bound on the makespan. A certificate with a deadline proves no other bound.
+    /// The refuted deadline, if the certificate proves a bound on the makespan. A certificate with a deadline proves no
+    /// bound on other objectives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Time>,
 }
@@ -48,7 +50,7 @@ impl Kind for MachineTimePrices {
         Scope::SingleTasks
     }
 
-    /// Returns the proven value, rounded down. Takes O(J log J) for each job and node, with J prices.
+    /// Returns the proven value, rounded down. With J prices, takes O(J log J) for each job and node.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(objective, instance)?;
         let value = match objective {
@@ -60,7 +62,8 @@ impl Kind for MachineTimePrices {
                 }
             }
             Objective::MeanFlow => {
-                // A sum of completion times is a whole number of ticks, so a fraction proves the next integer.
+                // A sum of completion times is a whole number of ticks, so a fractional bound is rounded up to the next
+                // integer.
                 let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
                 prices::flow(completion / i128::from(ONE), instance)
             }
@@ -73,7 +76,7 @@ impl Kind for MachineTimePrices {
 impl MachineTimePrices {
     fn check(&self, objective: Objective, instance: &Instance) -> Result<(), CertificateError> {
         if self.deadline.is_some() != (objective == Objective::Makespan) {
-            return malformed("a deadline belongs to the makespan, and to nothing else");
+            return malformed("a deadline proves only a bound on the makespan");
         }
         prices::check_nodes(&self.prices, instance)?;
         prices::check_in_time(&self.instants, self.scale, &self.prices)?;
@@ -86,13 +89,14 @@ impl MachineTimePrices {
         prices::left(paid, self.sold(instance)?, self.scale)
     }
 
-    /// Returns the cost of all open time. If the certificate refutes a deadline, only the open time until this deadline
-    /// counts.
+    /// Returns the price of all open time of processors. If the certificate refutes a deadline, only the open time
+    /// until this deadline counts.
     fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }
 
-    /// Returns the minimum total of prices and waiting costs of all jobs, or `None` if a job cannot meet the deadline.
+    /// Returns the minimum, summed over all jobs, of the prices that a job pays plus its weighted end, or `None` if a
+    /// job cannot meet the deadline.
     fn paid(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<Option<i128>, CertificateError> {
         let overflow = CertificateError::Overflow;
         let prefixes: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();

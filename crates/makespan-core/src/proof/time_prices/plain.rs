@@ -9,7 +9,8 @@ use crate::model::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, 
 use crate::proof::choices::{self, Choice};
 use crate::proof::prefix::Prefix;
 
-/// Returns the number of processors that are open throughout, class by class.
+/// Returns the number of processors that are open from `start` to `end` without interruption. Examines each class of
+/// processors.
 fn open_throughout(instance: &Instance, start: i64, end: i64) -> i128 {
     let meets = |period: &(Time, Time)| period.0.ticks() < end && start < period.1.ticks();
     let classes = instance.availability().classes().iter().filter(|class| !class.closed.iter().any(meets));
@@ -74,7 +75,7 @@ fn jobs() -> impl Strategy<Value = Jobs> {
     prop::collection::vec((profile(), 0_u64..2000, prop_oneof![Just(0_i64), 0_i64..2000]), 1..6)
 }
 
-/// Generates lengths between instants, and prices. The prices are arbitrary, or falling, or falling with an exception.
+/// Generates lengths between instants, and prices. The prices are arbitrary, or never rise, or rise only once.
 fn prices() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     let lengths = prop::collection::vec(prop_oneof![1_i64..40, 1_i64..5000], 40);
     let values = prop::collection::vec(prop_oneof![0_i64..4, 0_i64..3000], 0..40);
@@ -104,7 +105,7 @@ fn closed() -> impl Strategy<Value = Vec<(u32, u32, i64, i64)>> {
     prop_oneof![Just(Vec::new()), prop::collection::vec(period, 1..4)]
 }
 
-/// Number of processors, which is more than any profile takes.
+/// Number of processors of the platform, which is more than any profile accepts.
 const PROCESSORS: u32 = 3000;
 
 proptest! {

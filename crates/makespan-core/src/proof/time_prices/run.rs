@@ -14,9 +14,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Calls `attempt` with the starts between which waiting and price are linear. These are the release date, the
-    /// instants at which the price falls and at which processors open, each group ascending. They are also the starts
-    /// before ends at which the price rises, at which processors close, and at the horizon.
+    /// Calls `attempt` with the starts between which the cost of the run is linear. First, these are the release date,
+    /// the instants at which the price falls, and the instants at which processors open, each list ascending. Then
+    /// follow the starts for which the run ends when the price rises, when processors close, or at the horizon.
     fn each_start(&self, prefix: &Prefix, closed: Option<&Closed>, mut attempt: impl FnMut(i64) -> bool) {
         let (release, end) = (self.release, self.release.saturating_add(self.time));
         attempt(release);
@@ -39,7 +39,7 @@ impl Run {
             && closed.is_none_or(|closed| closed.allows(self.processors, start, end))
     }
 
-    /// Returns `None` if some value may exceed 128 bits.
+    /// Checks the range of values. Returns `None` if some value may exceed 128 bits.
     fn check_range(
         &self,
         prefix: &Prefix,
@@ -56,15 +56,15 @@ impl Run {
         Some(())
     }
 
-    /// Returns the minimum cost, or `known` if it is less. Returns `None` on overflow. The price
-    /// includes all processors of the run.
+    /// Returns the minimum cost of the run over all starts, or `known` if `known` is less. Returns `None` on overflow.
+    /// The price includes all processors of the run.
     pub(super) fn least(&self, prefix: &Prefix, closed: Option<&Closed>, weight: i128, known: i128) -> Option<i128> {
         self.check_range(prefix, closed, weight, (0, 1))?;
         let mut least = known;
         self.each_start(prefix, closed, |start| {
             let waiting = weight * (i128::from(start) + i128::from(self.time));
             if waiting >= least {
-                // The waiting cost alone excludes all later starts.
+                // The weighted end alone already costs at least the minimum found, so later starts need not be tried.
                 return false;
             }
             if self.is_possible(closed, start) {
@@ -75,13 +75,14 @@ impl Run {
         Some(least)
     }
 
-    /// Returns the minimum cost of a bag of `tasks` such tasks that all end by an instant C, over all C. Returns `None`
-    /// on overflow. `weight` is the weight of the bag, and at most `beside` of its tasks run at any instant.
+    /// Returns the minimum cost of a bag of `tasks` equal tasks that run like this run and all end by an instant C,
+    /// over all C. Returns `None` on overflow. `weight` is the weight of the bag, and at most `beside` of its tasks run
+    /// at any instant.
     ///
-    /// Among the l tasks that end last, some ceil(l / beside) run one after the other. For intervals that overlap pairwise
-    /// have an instant in common, so intervals of which at most q overlap form q chains (Dilworth). So the l-th task
-    /// from the end ends by `C - (ceil(l / beside) - 1) time`, and pays at least the minimum price of a run that ends
-    /// by then.
+    /// Among the l tasks that end last, there are ceil(l / beside) tasks that run one after the other. The reason:
+    /// intervals that overlap pairwise have an instant in common, so intervals of which at most q overlap at any
+    /// instant can be divided into q chains (Dilworth). So the l-th task from the end ends by `C - (ceil(l / beside) -
+    /// 1) time`, and pays at least the minimum price of a run that ends by this instant.
     pub(super) fn least_of_bag(
         &self,
         prefix: &Prefix,
@@ -93,7 +94,8 @@ impl Run {
         let rounds = Rounds::new(tasks, beside, self.time)?;
         let last = rounds.0.last().map_or(0, |round| round.0);
         self.check_range(prefix, closed, weight, (last, tasks))?;
-        // The ends at which the minimum price of a run that ends by them may stop falling, with this price.
+        // Pairs of an end and the minimum price of a run that ends by it. The ends are those at which this price may
+        // stop to fall.
         let mut ends: Vec<(i64, i128)> = Vec::new();
         self.each_start(prefix, closed, |start| {
             if self.is_possible(closed, start) {
@@ -138,15 +140,15 @@ impl Run {
     }
 }
 
-/// Maximum number of rounds that are distinguished.
+/// Maximum number of rounds that are computed separately.
 const MAX_ROUNDS: u64 = 8;
 
 /// For each round of a bag, the time from the latest end of its tasks to the end of the bag, and the number of tasks.
 struct Rounds(Vec<(i64, u64)>);
 
 impl Rounds {
-    /// Creates the rounds. If there are too many, several rounds are combined, as if all tasks ended as late as the
-    /// last of them. Returns `None` on overflow.
+    /// Creates the rounds. If there are more than [`MAX_ROUNDS`], several rounds are combined: all their tasks are
+    /// treated as if they ended as late as the last of these rounds. Returns `None` on overflow.
     fn new(tasks: u64, beside: u64, time: i64) -> Option<Self> {
         let beside = beside.max(1);
         let rounds = tasks.div_ceil(beside);

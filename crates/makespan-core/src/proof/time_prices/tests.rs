@@ -22,12 +22,13 @@ fn prices(instants: &[i64], prices: &[i64]) -> TimePrices {
 #[test]
 fn one_machine_and_equal_jobs_are_proved_optimal() {
     let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0), job("c", 1, 10, 1, 0)]);
-    // A later start costs as much as the price falls: each job costs 30 at any start, and 30 are subtracted.
+    // If a job starts later, its weighted end rises by as much as its payment falls. So each job costs 30 at any start.
+    // The price of the open processors, 30, is subtracted.
     assert_eq!(prices(&[0, 10, 20, 30], &[2, 1, 0]).proves(&instance), Ok(60));
     // Without prices, every job ends at 10.
     assert_eq!(prices(&[0], &[]).proves(&instance), Ok(30));
     assert_eq!(prices(&[0, 30], &[0]).proves(&instance), Ok(30));
-    // High prices move all jobs behind them and prove little.
+    // With high prices, all jobs would run after the prices end, so the bound is weak.
     assert_eq!(prices(&[0, 10, 20, 30], &[200, 100, 50]).proves(&instance), Ok(0));
 }
 
@@ -36,32 +37,33 @@ fn a_scale_divides_and_rounds_down() {
     let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
     let exact = TimePrices { scale: 2, ..prices(&[0, 10, 20], &[4, 0]) };
     assert_eq!(exact.proves(&instance), Ok(30));
-    // A start at 0 costs 10 + 7.5, which is the minimum for both jobs: 35 in total, of which 7.5 are subtracted.
+    // A job that starts at 0 costs 10 + 7.5, which is the minimum for both jobs. The price of the open processors, 7.5,
+    // is subtracted from the total of 35.
     let lower = TimePrices { scale: 2, ..prices(&[0, 10, 20], &[3, 0]) };
     assert_eq!(lower.proves(&instance), Ok(27));
 }
 
 #[test]
 fn release_dates_hold_where_the_price_rises() {
-    // Both jobs need the machine from 5 on. Before, it is free but useless for them.
+    // Both jobs need the machine from 5 on. Before 5, the machine is free, but no job is released.
     let instance = instance(1, vec![job("a", 1, 10, 1, 5), job("b", 1, 10, 1, 5)]);
     assert_eq!(prices(&[5, 15, 25], &[1, 0]).proves(&instance), Ok(15 + 25));
     let apart = self::instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 10)]);
     assert_eq!(prices(&[10, 20], &[1]).proves(&apart), Ok(10 + 20));
-    // The price is positive between 3 and 6. A start at 0 pays all of it, a later start is no better, and the price is
-    // subtracted.
+    // The price is positive between 3 and 6. A job that starts at 0 pays this price for the whole period, and a later
+    // start is not cheaper. The price of the open processors is subtracted.
     assert_eq!(prices(&[3, 6], &[1]).proves(&apart), Ok(10 + 20));
-    // The best start is neither the release date nor an instant of the prices: from 4, a job ends at 14, where the
-    // price rises, and costs 24. From 0 it costs 40, from 6 it costs 116, and from 15 it costs 25. For ten jobs, 130 are
-    // subtracted.
+    // The best start is neither the release date nor an instant of the prices: a job that starts at 4 ends at 14, when
+    // the price rises, and costs 24. If it starts at 0, it costs 40; at 6, it costs 116; and at 15, it costs 25. For
+    // ten jobs, the price of the open processors, 130, is subtracted.
     let ten = self::instance(1, (0..10).map(|index| job(&index.to_string(), 1, 10, 1, 0)).collect());
     assert_eq!(prices(&[0, 6, 14, 15], &[5, 0, 100]).proves(&ten), Ok(240 - 130));
 }
 
 #[test]
 fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
-    // Two jobs on two of three processors each run one after the other. By area alone, the second could end
-    // at 10 + 10 / 3.
+    // Two jobs on two of three processors each run one after the other. By area alone, the second job could end at 10 +
+    // 10 / 3.
     let instance = instance(3, vec![job("a", 2, 10, 1, 0), job("b", 2, 10, 1, 0)]);
     let widths = |steps: &[(i64, u32)], own: &[i64]| {
         vec![WidthPrices { widths: Scale::Steps(steps.to_vec()), prices: own.to_vec() }]
@@ -69,7 +71,7 @@ fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
     let proves = |widths| TimePrices { widths, ..prices(&[0, 10, 20], &[0, 0]) }.proves(&instance);
     assert_eq!(proves(Vec::new()), Ok(20));
     assert_eq!(proves(widths(&[(2, 1)], &[1, 0])), Ok(30));
-    // A function that counts one for any width allows three jobs beside each other, so 30 are subtracted.
+    // A function that counts one for any width allows three jobs at the same time, so 30 is subtracted.
     assert_eq!(proves(widths(&[(1, 1)], &[1, 0])), Ok(10));
     for bad in [widths(&[(2, 1)], &[1]), widths(&[(2, 1)], &[1, -1]), widths(&[(2, 1), (1, 2)], &[1, 0])] {
         assert!(matches!(proves(bad), Err(CertificateError::Malformed(_))));
@@ -88,8 +90,8 @@ fn a_bag_ends_with_its_last_round() {
 
 #[test]
 fn prices_refute_a_deadline_between_closed_periods() {
-    // The example of a reservation: 15 tasks of 8 s on 3 processors, all of which are closed from 20 to 100 s. Each
-    // processor has room for two tasks before.
+    // This is an example with a reservation: there are 15 tasks of 8 s on 3 processors, all of which are closed from 20
+    // to 100 s. Each processor has room for two tasks before 20 s.
     let tasks = (0..15).map(|at| job(&at.to_string(), 1, 8, 1, 0)).collect();
     let closed =
         Unavailable { processors: ProcSet::range(0, 2), start: Time::from_ticks(20), end: Time::from_ticks(100) };
@@ -99,14 +101,14 @@ fn prices_refute_a_deadline_between_closed_periods() {
         let deadline = Time::from_ticks(deadline);
         DeadlinePrices { deadline, instants, prices: prices.to_vec(), widths: Vec::new() }.proves(&instance)
     };
-    // Each task pays for 8 ticks, and 60 + 3 (D - 100) ticks are open.
+    // Each task pays for 8 ticks, and up to the deadline D, the processors are open for 60 + 3 (D - 100) ticks.
     assert_eq!(refuted(119, &[0, 119], &[1]), Ok(120));
     assert!(matches!(
         refuted(120, &[0, 120], &[1]),
         Err(CertificateError::NotRefuted { needed: 120, available: 120, .. })
     ));
-    // A run that ends by 20 covers one of two ticks with a price, and so does a run from 100 to 123. Only 12 of the 15
-    // tasks fit, so the bound is the optimum.
+    // A run that ends by 20 contains one of two ticks with a price, and so does a run from 100 to 123. Only 12 of the
+    // 15 tasks fit, so the bound is the optimum.
     let ticks = [7, 8, 15, 16, 107, 108, 115, 116];
     assert_eq!(refuted(123, &ticks, &[1, 0, 1, 0, 1, 0, 1]), Ok(124));
     assert!(refuted(124, &ticks, &[1, 0, 1, 0, 1, 0, 1]).is_err());
@@ -117,8 +119,8 @@ fn an_outage_is_not_refunded() {
     let closed = Unavailable { processors: ProcSet::first(1), start: Time::from_ticks(0), end: Time::from_ticks(10) };
     let jobs = vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)];
     let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![closed]).unwrap();
-    // The jobs end at 20 and 30. At prices 2 and 1, each costs 30 from 0, 10 or 20, and only 10 of the price is
-    // subtracted.
+    // The jobs end at 20 and 30. At prices 2 and 1, each job costs 30 if it starts at 0, 10 or 20, and only 10 is
+    // subtracted, because the processor is closed for a part of the time.
     assert_eq!(prices(&[0, 10, 20], &[2, 1]).proves(&instance), Ok(50));
 }
 
@@ -166,12 +168,12 @@ fn the_best_of_many_allotments_is_found_by_groups_too() {
 fn a_horizon_forbids_what_ends_later() {
     let instance = instance(1, vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)]);
     let until = |horizon, prices: TimePrices| TimePrices { horizon: Some(Time::from_ticks(horizon)), ..prices };
-    // A job that starts at 0 pays 5 for each of 4 ticks, and a job that starts at 4 or later pays nothing. So it would
-    // wait until 4, but it must end by 13.
+    // A job that starts at 0 pays 5 for each of 4 ticks, and a job that starts at 4 or later pays nothing. So without a
+    // horizon, a job would start at 4. But with the horizon, it must end by 13.
     let dear = prices(&[0, 4], &[5]);
     assert_eq!(dear.proves(&instance), Ok(28 - 20));
     assert_eq!(until(14, dear.clone()).proves(&instance), Ok(28 - 20));
-    // At the latest start, 3, it pays for one tick. The latest start is neither a fall nor a rise of the price.
+    // A job that starts as late as possible, at 3, pays for one tick. At this start, the price neither falls nor rises.
     assert_eq!(until(13, dear.clone()).proves(&instance), Ok(2 * (13 + 5) - 20));
     assert_eq!(until(10, dear.clone()).proves(&instance), Ok(2 * (10 + 20) - 20));
     let short = until(9, dear);
