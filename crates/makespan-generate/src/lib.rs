@@ -45,8 +45,7 @@ const MAX_ENTRIES: u64 = 50_000_000;
 /// Maximum number of jobs, tasks or nodes of an instance.
 const MAX_PARTS: u64 = 1_000_000;
 
-/// Returns an error if `value` is above [`MAX_PARTS`], so that nobody requests an instance that is too large for
-/// memory.
+/// Returns an error if `value` is above [`MAX_PARTS`], because such an instance would be too large for memory.
 fn at_most(name: &'static str, value: u64) -> Result<(), GenerateError> {
     if value <= MAX_PARTS {
         return Ok(());

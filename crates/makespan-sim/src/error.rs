@@ -47,7 +47,7 @@ pub enum SimulationError {
         /// The largest processor id of the platform.
         last: u32,
     },
-    /// The real time of a task is so long that its end is not a valid time.
+    /// The real time of a task is too long: the end of the task would not be a valid time.
     #[error("job `{0}` would end after more than 292 years; check the unit of the real times")]
     TooLong(String),
     /// The policy violated its contract.

@@ -11,21 +11,22 @@ use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::Objective;
 
 /// A refuted deadline: the windows of Fernandez and Bussell ("Bounds on the number of processors and time for
-/// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) with a price for
-/// the time of each machine.
+/// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) extended by a
+/// price for the time of each machine.
 ///
-/// Suppose that everything ends by `deadline`. A task cannot start before the end of the longest path of tasks that
-/// lead to it, each at its shortest time, and must end early enough for the longest path behind it. If the remaining
-/// time is too short for some task, the supposition is false.
+/// Suppose that all tasks end by `deadline`. A task cannot start before the end of the longest path of tasks that lead
+/// to it, each at its shortest time, and must end early enough for the longest path behind it. If the remaining time is
+/// too short for some task, the supposition is false.
 ///
-/// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is at least the minimum
-/// for the earliest and the latest start. The task pays the price of its machine for this time, and so at least the
-/// minimum over all machines. If all tasks together pay more than the open time of the machines between `from` and
-/// `until` costs, the supposition is false, too. The makespan is then at least `deadline` plus one tick.
+/// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is smallest at its
+/// earliest or at its latest start. The task pays the price of its machine for this time. So it pays at least the
+/// minimum of this payment over all machines. If all tasks together pay more than the open time of the machines between
+/// `from` and `until` costs, the supposition is false, too. In both cases, the makespan is at least `deadline` plus one
+/// tick.
 ///
-/// Paths include the edges between jobs, and the transfers that no placement avoids ([`Reaching`]). A task that holds
-/// several processors pays the minimum price for each of them, over its allotments and over the speeds of the slowest
-/// processor.
+/// Paths include the edges between jobs, and the transfers that no placement can avoid ([`Reaching`]). A task that
+/// holds several processors pays, for each of them, a minimum price. The minimum is over its allotments and over the
+/// possible speeds of its slowest processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The refuted deadline.
@@ -53,7 +54,7 @@ impl Kind for TimeWindow {
     }
 }
 
-/// Data about an instance that do not depend on the deadline.
+/// Data about an instance that do not depend on the deadline, so that they are computed once.
 pub(super) struct Known<'a> {
     pub(super) times: Times<'a>,
     pub(super) places: Places<'a>,
@@ -68,7 +69,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The window with its prices by node, and the minimum price of each kind of node.
+/// A window, the price of each node, and the minimum price of each kind of node.
 struct Priced<'a> {
     window: Window,
     by_node: &'a [u64],
@@ -76,7 +77,8 @@ struct Priced<'a> {
 }
 
 impl TimeWindow {
-    /// Returns the earliest end of a job if it is alone, apart from its predecessors: `deadline + 1`, in ticks.
+    /// Returns the proven earliest end of a job, in ticks: `deadline + 1`. Only the job and its predecessors are
+    /// considered.
     ///
     /// # Errors
     /// [`CertificateError`] if the deadline is not refuted.
@@ -84,8 +86,8 @@ impl TimeWindow {
         self.of_jobs(known, [id], true)
     }
 
-    /// Returns the proven makespan of these jobs in ticks: `deadline + 1`. Other jobs only make it longer. If `alone`
-    /// is true, jobs that wait for these jobs do not count.
+    /// Returns the proven makespan of these jobs in ticks: `deadline + 1`. The other jobs of the instance can only make
+    /// the makespan longer. If `alone` is true, jobs that wait for these jobs are ignored.
     fn of_jobs(
         &self,
         known: &Known<'_>,
@@ -154,7 +156,7 @@ impl Priced<'_> {
             let Some(time) = self.window.least(span.head, run.time, span.tail) else { return };
             let price = if self.by_node.is_empty() { 0 } else { places.price(run, self.by_node, &self.by_kind) };
             let paid = time.checked_mul(i128::from(price)).and_then(|paid| paid.checked_mul(run.first.into()));
-            // A payment that overflows is larger than any other.
+            // A payment that overflows counts as larger than any other payment.
             least = Some(match (least.flatten(), paid) {
                 (Some(least), Some(paid)) => Some(least.min(paid)),
                 (least, paid) => least.or(paid),
@@ -163,8 +165,8 @@ impl Priced<'_> {
         least.map(|least| least.ok_or(CertificateError::Overflow)).transpose()
     }
 
-    /// Returns the minimum payment of a task of one processor over all nodes, with its span on each node. Returns
-    /// `None` if it cannot run in its span on any node.
+    /// Returns the minimum payment of a task of one processor over all nodes, within its span on each node. Returns
+    /// `None` if there is no node on which the task can run in its span.
     fn paid_on_nodes(
         &self,
         times: &Times<'_>,
@@ -183,7 +185,7 @@ impl Priced<'_> {
     }
 }
 
-/// Returns the span of a task on a kind of node, or `None` if it cannot run there in time.
+/// Returns the span of a task on a kind of node, or `None` if it cannot run on this kind in time.
 fn narrowed(span: Span, reach: &Reach, task: usize, kind: usize) -> Option<Span> {
     let (head, tail) = reach.of(task, kind)?;
     Some(Span { head: head.max(span.head), tail: tail.max(span.tail), ..span })

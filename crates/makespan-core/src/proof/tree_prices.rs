@@ -1,4 +1,4 @@
-//! Upper bounds on the fair throughput of a tree from prices.
+//! Upper bounds on the fair throughput of a tree, from prices of tasks and ports.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -13,14 +13,16 @@ use crate::tree::TreeProblem;
 /// Prices of tasks and of port time. Any prices prove a bound, by linear programming duality:
 ///
 /// Let a task of application k be worth `y_k >= 0`, and let a second of the port of node u cost `m_u >= 0`. At node v,
-/// a byte costs the sum `P_v` of `m_u / B` over the links above the node, and the latencies of a task cost the sum
-/// `Q_v` of `m_u l`. A unit of work on v earns at most `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A
-/// steady state of fair throughput r computes at least `w_k r` tasks of each application per second, which are worth
-/// `r sum of w_k y_k` together. Each node earns at most `C_v L_v`, and each port costs at most `m_u`, because it is
-/// busy for at most a second per second. Hence `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
+/// a byte costs `P_v`, the sum of `m_u / B` over the links from the root to v, where u is the sender on a link and B
+/// its bandwidth. The latencies of a task cost `Q_v`, the sum of `m_u l` over these links, where l is the latency of a
+/// link. If a task of application k has `b_k` bytes and the work `c_k`, a unit of work on v earns at most `L_v = max(0,
+/// max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least `w_k r` tasks of
+/// each application k per second, where `w_k` is its weight. These tasks are worth `r sum of w_k y_k` in total. Each
+/// node v earns at most `C_v L_v`, where `C_v` is its work per second. Each port costs at most `m_u` per second,
+/// because it is busy for at most a second in each second. Hence `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
 ///
-/// The prices are integers in units that cancel. `P_v` and `Q_v` are rounded down and earnings are rounded up, to
-/// 2^-256 of a unit.
+/// The prices are integers. Their units do not matter, because they cancel in the quotient. `P_v` and `Q_v` are rounded
+/// down, and earnings are rounded up, to multiples of 2^-256 of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreePrices {
@@ -34,7 +36,7 @@ pub struct TreePrices {
 
 /// Number of binary places of a price.
 const PLACES: usize = 256;
-/// Maximum absolute exponent. Larger values make no sense and would only take time.
+/// Maximum absolute exponent. Larger values are useless and would only make the check slower.
 const MAX: u32 = 1200;
 
 impl Kind for TreePrices {
@@ -47,7 +49,7 @@ impl Kind for TreePrices {
         Scope::Any
     }
 
-    /// Returns the proven upper bound. All roundings in its computation increase it.
+    /// Returns the proven upper bound. All roundings in the computation increase the bound, so it remains valid.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let problem = TreeProblem::new(instance).map_err(CertificateError::NoTree)?;
         self.proves(&problem).map(Value::Rational)
@@ -115,14 +117,14 @@ impl TreePrices {
     }
 }
 
-/// Returns numerator and denominator.
+/// Returns the numerator and the denominator of a rational.
 fn of(value: &RBig) -> (IBig, IBig) {
     (value.numerator().clone(), IBig::from(value.denominator().clone()))
 }
 
 fn floor(numerator: &IBig, denominator: &IBig) -> IBig {
     let quotient = numerator / denominator;
-    // The division rounds towards zero.
+    // The division rounds towards zero, so negative quotients are corrected to be rounded down.
     if *numerator < IBig::ZERO && &quotient * denominator != *numerator { quotient - IBig::ONE } else { quotient }
 }
 

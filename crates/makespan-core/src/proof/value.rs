@@ -10,17 +10,18 @@ use crate::schedule::Objective;
 use crate::tree::{decimal_text, float_of, short_decimal};
 
 /// The exact value of an objective: a rational for a throughput, otherwise an integer in the unit of the objective.
-/// Values are compared as numbers.
+/// Values are compared as numbers, even if one is an integer and the other one a rational.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A value in the integer unit of the objective.
     Integer(i128),
-    /// Weighted tasks per second.
+    /// A throughput in weighted tasks per second.
     Rational(RBig),
 }
 
 impl Value {
-    /// Returns the integer, which is the complete value unless the objective is a throughput. Rounds a rational down.
+    /// Returns the integer, which is the complete value unless the objective is a throughput. If the value is a
+    /// rational, returns it rounded down.
     pub fn integer(&self) -> i128 {
         match self {
             Self::Integer(value) => *value,
@@ -40,7 +41,7 @@ impl Value {
         }
     }
 
-    /// Returns the nearest float.
+    /// Returns the float that is nearest to the value.
     pub fn as_f64(&self) -> f64 {
         match self {
             Self::Integer(value) => *value as f64,
@@ -57,7 +58,8 @@ impl Value {
         }
     }
 
-    /// Formats the value of a plan as a decimal, like a bound, but rounded so that the plan becomes worse.
+    /// Formats the value of a plan as a decimal, like [`Value::decimal`], but rounds a rational so that the plan looks
+    /// worse, not better.
     pub fn reached(&self, objective: Objective) -> String {
         match self {
             Self::Integer(_) => self.decimal(objective),

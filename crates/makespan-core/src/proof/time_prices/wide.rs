@@ -1,4 +1,4 @@
-//! The minimum cost of a job under prices of functions of its width, and of a bag with all its tasks.
+//! The minimum cost of a job, or of a bag with all its tasks, under prices of functions of the width.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::Prefix;
 
-/// The payments for each number of processors.
+/// The payments of a run for each number of processors.
 pub(super) struct Wide<'a> {
     instants: &'a [Time],
     prices: &'a [i64],
     widths: &'a [WidthPrices],
     closed: Option<Closed>,
     horizon: i64,
-    /// The integrals by number of processors, for the numbers that were needed so far.
+    /// For each number of processors that was needed so far, the integrals of the payment per tick.
     prefixes: BTreeMap<u32, Prefix>,
     groups: Vec<Group>,
 }
@@ -33,11 +33,11 @@ impl<'a> Wide<'a> {
         Self { instants, prices, widths, closed, horizon, prefixes: BTreeMap::new(), groups: Vec::new() }
     }
 
-    /// Returns the minimum cost of a job, for a weight in the units of the prices, or [`i128::MAX`] if the job cannot
-    /// end by the horizon. A group of allotments pays as its smallest allotment for its shortest time, because
-    /// functions of the width never fall.
+    /// Returns the minimum cost of a job with this weight, which is in the unit of the prices, or [`i128::MAX`] if the
+    /// job cannot end by the horizon. A group of allotments pays like its smallest allotment for its shortest time,
+    /// because functions of the width never fall.
     ///
-    /// Returns `None` if a value exceeds 128 bits, or the prices of one width exceed 64.
+    /// Returns `None` if a value exceeds 128 bits, or the payment per tick of one width exceeds 64 bits.
     pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
         let mut groups = std::mem::take(&mut self.groups);
         choices::groups(profile, &mut groups);
@@ -51,8 +51,8 @@ impl<'a> Wide<'a> {
         Some(least)
     }
 
-    /// Returns the minimum cost of a bag of rigid tasks, of which at most `beside` fit side by side, for the weight of
-    /// the bag.
+    /// Returns the minimum cost of a bag of rigid tasks, of which at most `beside` can run at the same time. `weight`
+    /// is the weight of the whole bag.
     pub(super) fn bag(
         &mut self,
         rigid: (u32, i64),

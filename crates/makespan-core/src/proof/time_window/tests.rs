@@ -19,7 +19,7 @@ fn window(deadline: i64, from: i64, until: i64, prices: &[u64]) -> TimeWindow {
 
 #[test]
 fn a_window_after_the_first_task_refutes_more_than_path_or_area() {
-    // A task of 5 and then four tasks of 3 on two processors take 5 + 6.
+    // A task of 5, followed by four tasks of 3 on two processors, takes 5 + 6 in total.
     let jobs = vec![Job::compound("fork", fork(&[5, 3, 3, 3, 3])).with_release(ticks(1))];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
     let proves = |window: TimeWindow| window.proves(&instance);
@@ -43,7 +43,7 @@ fn prices_make_unequal_processors_comparable() {
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let instance = Instance::new(platform, vec![Job::compound("fork", fork(&[2, 6, 6, 6, 6, 6]))], vec![]).unwrap();
     let proves = |window: TimeWindow| window.proves(&instance);
-    // The first task takes 1 on the fast node. Then a work of 30 remains for a total speed of 3.
+    // The first task takes 1 on the fast node. After it, a work of 30 remains for nodes with a total speed of 3.
     assert_eq!(proves(window(10, 1, 10, &[1, 2])), Ok(11));
     assert!(proves(window(11, 1, 11, &[1, 2])).is_err());
     assert!(proves(window(10, 1, 10, &[1, 1])).is_err(), "each task pays for its time on the fast node");
@@ -72,16 +72,17 @@ fn closed_periods_leave_less_time_and_jobs_count_alone() {
 
 #[test]
 fn what_lies_between_a_fork_and_its_join_is_on_their_nodes_or_pays_both_transfers() {
-    // A task of 1, four tasks of 6 and a task of 1, on two nodes with 5 ticks of transfer. If each task chose its node
-    // independently, the last task could start at 12.
+    // The job is a task of 1, then four tasks of 6, then a task of 1, on two nodes between which a transfer takes 5
+    // ticks. If each task chose its node independently, the last task could start at 12.
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, ticks(time)).unwrap());
     let tasks = [1, 6, 6, 6, 6, 1].iter().enumerate().map(task).collect();
     let edge = |(from, to)| Edge { from, to, payload: Payload::Fixed(ticks(5)) };
     let edges = (1..5).flat_map(|inner| [(0, inner), (inner, 5)]).map(edge).collect();
     let jobs = vec![Job::compound("fork-join", Graph::new(tasks, edges).unwrap())];
     let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-    // If fork and join are on one node, it has room for 17, and the other node for 17 - 5 - 5. If they are on two
-    // nodes, each has room for 12. The sum is 24 in both cases.
+    // Suppose that 17 ticks are between the first and the last task. If both are on one node, this node has room for 17
+    // ticks of work, and the other node for 17 - 5 - 5. If they are on two nodes, each node has room for 12. The sum is
+    // 24 in both cases.
     assert_eq!(window(18, 0, 0, &[]).proves(&instance), Ok(19));
     assert!(matches!(window(19, 0, 0, &[]).proves(&instance), Err(CertificateError::NotRefuted { .. })));
 }
