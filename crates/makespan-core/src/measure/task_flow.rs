@@ -24,7 +24,7 @@ pub struct TaskFlowMeasures {
     pub utilisation: f64,
     /// The mean of the same fractions, in which each processor is weighted by its speed.
     pub utilisation_by_speed: f64,
-    /// Number of tasks divided by the time from the first release to the makespan, in tasks per second.
+    /// Number of tasks that ended, divided by the time from the first release to the makespan, in tasks per second.
     pub throughput: f64,
     /// The phases of the system over time.
     pub phases: Phases,

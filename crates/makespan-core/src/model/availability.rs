@@ -65,8 +65,8 @@ impl Availability {
             groups.sets.each(*set, &mut |at| closed.push((unavailable[at].start, unavailable[at].end)));
             each.push((merged(closed), intervals));
         }
-        // Sorts the class with the most closed time first. Schedules use it first, so that processors with less closed
-        // time stay free for long jobs.
+        // Sorts by closed periods, descending, so that processors that are never closed come last. Schedules use
+        // processors in this order, so that processors without closed periods stay free for long jobs.
         each.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         let same = each.chunk_by(|a, b| a.0 == b.0).map(|same| {
             let intervals = same.iter().flat_map(|(_, intervals)| intervals.iter().copied()).collect();
@@ -77,7 +77,7 @@ impl Availability {
         Self { classes, steps }
     }
 
-    /// Returns the classes. Classes with earlier or more closed periods come first.
+    /// Returns the classes, in the order in which schedules use them. The processors that are never closed come last.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }

@@ -19,7 +19,7 @@ pub enum Violation {
     #[error("job `{0}` is not placed")]
     Missing(String),
     /// Some tasks of a bag or a compound job have no placement.
-    #[error("job `{job}`: {missing} of {tasks} tasks not placed, the first is {first}")]
+    #[error("job `{job}`: {missing} of {tasks} tasks have no placement, the first of these is {first}")]
     MissingTasks {
         /// Name of the job.
         job: String,

@@ -2,13 +2,14 @@
 //!
 //! The model is due to O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
 //! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), in
-//! section 2. All data begin at the root. A node receives from its parent, computes, and sends to one child at a time, all
-//! simultaneously (full overlap, single port). Results are negligible. A send occupies the port for the latency of the
-//! link plus the bytes divided by its bandwidth, and the data arrive at the end of the send: section 5.1.4 measures b
-//! in a simulator with latencies.
+//! section 2. All data begin at the root. A node receives from its parent, computes, and sends to one child at a time,
+//! all simultaneously (full overlap, single port). The results of tasks are so small that sending them takes no time. A
+//! send occupies the port for the latency of the link plus the bytes divided by its bandwidth, and the data arrive at
+//! the end of the send. The latency is included because section 5.1.4 of the paper measures bandwidths in a simulator
+//! with latencies.
 //!
-//! All numbers are exact rationals, so that a throughput can be proved and a period computed. A float of the platform
-//! represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.
+//! All numbers are exact rationals, so that throughputs can be proved and periods can be computed. A float of the
+//! platform represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.
 
 pub mod network;
 mod network_schedule;
@@ -40,11 +41,11 @@ pub struct TreeProblem {
     applications: Vec<Application>,
     children: Vec<Vec<usize>>,
     order: Vec<usize>,
-    /// Ticks per task, by node and application; `Time::MAX` for a switch.
+    /// Time in which a node computes a task, by node and application; `Time::MAX` for a switch.
     times: Vec<Time>,
 }
 
-/// A node with its link to the parent.
+/// A node of the tree, with the link to its parent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeNode {
     /// The parent node; `None` for the root, which initially has all data.
@@ -55,24 +56,25 @@ pub struct TreeNode {
     pub speed: RBig,
     /// Bytes per second from the parent; 0 for the root.
     pub bandwidth: RBig,
-    /// Delay of each transfer from the parent before its first byte. It also occupies the port.
+    /// Latency of each transfer from the parent. The port of the parent is busy during this time.
     pub latency: Time,
 }
 
-/// A bag of equal tasks, all of which begin at the root.
+/// A bag of equal tasks. At the beginning, all of them are at the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Application {
-    /// The corresponding job of the instance.
+    /// The job of the instance that is this bag.
     pub job: JobId,
-    /// The first task.
+    /// The first task of the bag.
     pub first: TaskId,
     /// Work units per task.
     pub work: RBig,
     /// Bytes per task.
     pub data: RBig,
-    /// Weight, by which throughputs are divided before they are compared.
+    /// Weight of the application. The throughputs of applications are divided by their weights before they are
+    /// compared.
     pub weight: RBig,
-    /// Number of tasks.
+    /// Number of tasks of the bag.
     pub count: u64,
 }
 
@@ -82,7 +84,7 @@ pub enum TreeError {
     /// The instance has no jobs.
     #[error("there are no applications; give at least one job with a `count`")]
     NoApplications,
-    /// Several nodes do not form a tree.
+    /// There are several nodes, but they do not form a tree.
     #[error("the nodes form no tree: `{0}` has no parent and is not the only such node; give `parent` and `bandwidth`")]
     NoTree(String),
     /// A link has no bandwidth.
@@ -94,7 +96,7 @@ pub enum TreeError {
     /// A job is not a bag.
     #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
     NotABag(String),
-    /// Tasks need or accept several processors.
+    /// The tasks of a job need or accept several processors.
     #[error("job `{0}`: a task on a tree runs on one processor; give `work` without `speedup`, or one `time`")]
     Parallel(String),
     /// An application has weight zero.
@@ -109,7 +111,7 @@ pub enum TreeError {
     )]
     Walltime(String),
     /// A job has a time for each machine.
-    #[error("job `{0}` has times of its own on machines; give `work`, which takes its time over the speed of a node")]
+    #[error("job `{0}` has a time for each machine; give `work` instead, which is divided by the speed of each node")]
     MachineTimes(String),
     /// A job needs resources besides processors.
     #[error("job `{0}` needs `{1}`, and a steady state considers only processors and links; leave the need out")]
@@ -190,14 +192,14 @@ impl TreeProblem {
         &self.order
     }
 
-    /// Returns the time in which a node computes one task, rounded up to a tick as in any schedule; `Time::MAX` for a
-    /// switch.
+    /// Returns the time in which a node computes one task, rounded up to a tick as in schedules. Returns `Time::MAX`
+    /// for a switch.
     pub fn compute_time(&self, node: usize, application: usize) -> Time {
         self.times[node * self.applications.len() + application]
     }
 
-    /// Returns the seconds for which one task occupies the port of a node's parent: latency plus bytes divided by
-    /// bandwidth. Zero for the root, which has all data.
+    /// Returns the seconds for which one task occupies the port of a node's parent: the latency plus the bytes divided
+    /// by the bandwidth. Returns zero for the root, which has all data.
     pub fn send_seconds(&self, node: usize, application: usize) -> RBig {
         let one = &self.nodes[node];
         if one.bandwidth.is_zero() {
@@ -206,15 +208,15 @@ impl TreeProblem {
         one.latency_seconds() + &self.applications[application].data / &one.bandwidth
     }
 
-    /// Returns [`TreeProblem::send_seconds`], rounded up to a tick. Returns `None` if this is longer than any schedule,
-    /// so that the node cannot be reached in time.
+    /// Returns [`TreeProblem::send_seconds`], rounded up to a tick. Returns `None` if this time is longer than any
+    /// schedule, because then no task can reach the node in time.
     pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
         let ticks = self.send_seconds(node, application) * RBig::from(Time::TICKS_PER_SECOND);
         let ticks = i64::try_from(ticks.ceil()).ok().filter(|&ticks| ticks <= i64::MAX / 4)?;
         Some(Time::from_ticks(ticks))
     }
 
-    /// Returns the work units per second of all processors of a node.
+    /// Returns the number of work units that all processors of a node compute per second.
     pub fn capacity(&self, node: usize) -> RBig {
         RBig::from(self.nodes[node].processors) * &self.nodes[node].speed
     }
@@ -233,7 +235,7 @@ impl TreeNode {
 }
 
 impl Application {
-    /// Returns the bytes per unit of work, which the paper calls communication-to-computation ratio.
+    /// Returns the number of bytes per unit of work. The paper calls this the communication-to-computation ratio.
     pub fn ratio(&self) -> RBig {
         &self.data / &self.work
     }
@@ -292,7 +294,7 @@ fn application(instance: &Instance, id: JobId) -> Result<Application, TreeError>
     Ok(Application {
         job: id,
         first: job.first(),
-        // A unit of work takes a second at speed 1.
+        // The work is the time in seconds at speed 1, because a unit of work takes a second at speed 1.
         work: parts(profile.time(1).ticks(), Time::TICKS_PER_SECOND as u64),
         data: RBig::from(data.unwrap_or(0)),
         weight: parts(job.weight.millionths() as i64, crate::model::Weight::MILLIONTHS),

@@ -73,7 +73,12 @@ fn verify_says_which_task_is_wrong() {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
     };
     rejected("twice.json", "\"task\": 3", "\"task\": 4", "job `fill/4` is placed 2 times");
-    rejected("missing.json", "\"task\": 3", "\"task\": 4", "job `fill`: 1 of 7 tasks not placed, the first is 3");
+    rejected(
+        "missing.json",
+        "\"task\": 3",
+        "\"task\": 4",
+        "job `fill`: 1 of 7 tasks have no placement, the first of these is 3",
+    );
     rejected(
         "many.json",
         "\"task\": 3",

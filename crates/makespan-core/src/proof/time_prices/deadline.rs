@@ -15,7 +15,7 @@ use crate::schedule::Objective;
 /// zero: all jobs together pay at most the price of the open processors. If the jobs pay more than this price even in
 /// their cheapest runs, or if some job has no run that ends by D, then no schedule ends by D. So the makespan is at
 /// least D plus one tick. Only runs that fit between closed periods count. For example, if the cluster is closed at
-/// night, a job that is longer than a day must use more processors.
+/// night, a job that is longer than the working day must use more processors or wait for a longer opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlinePrices {
     /// The refuted deadline.

@@ -74,7 +74,7 @@ mod tests {
         check(&[(0, 0, 5, 0), (1, 13, 16, 2)], false, arrival);
         check(&[(0, 0, 5, 0), (1, 13, 16, 0)], true, arrival);
         check(&[(0, 0, 5, 0), (1, 4, 7, 1)], false, "job `j/b` starts at 0.000000004 s");
-        check(&[(0, 0, 5, 0)], false, "job `j`: 1 of 2 tasks not placed, the first is b");
+        check(&[(0, 0, 5, 0)], false, "job `j`: 1 of 2 tasks have no placement, the first of these is b");
         check(&[(0, 0, 5, 0), (1, 5, 9, 0)], false, "lasts 0.000000004 s");
         check(&[(0, 0, 5, 0), (1, 5, 8, 0), (2, 9, 10, 0)], false, "task number 2 does not exist");
     }

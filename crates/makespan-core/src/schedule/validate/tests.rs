@@ -100,8 +100,8 @@ fn every_task_of_a_bag_is_placed_once() {
         assert_eq!(said.err().unwrap_or_default(), expect);
     };
     check(&[2, 0, 1], "");
-    check(&[2, 0], "job `b`: 1 of 3 tasks not placed, the first is 1");
-    check(&[], "job `b`: 3 of 3 tasks not placed, the first is 0");
+    check(&[2, 0], "job `b`: 1 of 3 tasks have no placement, the first of these is 1");
+    check(&[], "job `b`: 3 of 3 tasks have no placement, the first of these is 0");
     check(&[0, 1, 1, 2], "job `b/1` is placed 2 times");
     check(&[0, 1, 2, 3], "task number 3 does not exist");
 }

@@ -12,7 +12,7 @@ pub enum MacroTaskError {
         "a macro-task would have more than {most} tasks of one application; give weights in a ratio of small integers"
     )]
     Ratio {
-        /// Maximum number of tasks that are combined.
+        /// Maximum number of tasks of one application that are combined.
         most: u32,
     },
     /// The macro-tasks do not form a network.
@@ -20,13 +20,14 @@ pub enum MacroTaskError {
     Network(#[from] NetworkError),
 }
 
-/// Maximum number of tasks of one application in a macro-task. A larger unit would be too large to send.
+/// Maximum number of tasks of one application in a macro-task. Larger macro-tasks would take too long to send.
 const MAX: u32 = 1000;
 
 impl Network {
     /// Combines tasks into macro-tasks. Each macro-task has tasks of every application in proportion to the weights, in
-    /// the smallest possible integers. Tasks that remain because one application has too few tasks for a further
-    /// macro-task stay single, in kinds of their own after the macro-tasks.
+    /// the smallest possible integers. When some application has too few tasks left for another macro-task, the
+    /// remaining tasks of all applications stay single. They have kinds of their own, which follow the kind of the
+    /// macro-tasks.
     ///
     /// # Errors
     /// [`MacroTaskError`] if the weights are not in a ratio of small integers.
@@ -56,7 +57,8 @@ impl Network {
 /// Returns the smallest integers in the ratio of the weights.
 fn shares(weights: &[f64]) -> Result<Vec<u32>, MacroTaskError> {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    // Weights are multiples of a millionth, so the smallest suitable denominator is found by search.
+    // The weights are multiples of a millionth. So a search finds the smallest factor by which their ratios to the
+    // smallest weight become integers.
     (1..=MAX)
         .find_map(|factor| {
             let scaled = weights.iter().map(|weight| weight / least * f64::from(factor));
