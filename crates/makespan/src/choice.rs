@@ -141,7 +141,7 @@ fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
 }
 
 /// Returns the specs of the algorithms that are compared by default: the whole catalogue, but the steady state only if
-/// the instance consists of bags on a tree.
+/// it suits the instance ([`TreeProblem::is_meant`]).
 pub fn compared(instance: &Instance) -> Vec<String> {
     let rates = TreeProblem::is_meant(instance);
     let meant = crate::catalogue().iter().filter(|entry| rates || entry.name != STEADY_STATE);

@@ -1,4 +1,5 @@
-//! Schedules on a tree with their transfers, and an independent check. The check shares no code with the schedulers.
+//! Schedules on a tree with their transfers, and an independent check of these. The check shares no code with the
+//! schedulers.
 
 use dashu_ratio::RBig;
 use rustc_hash::FxHashMap;
@@ -11,7 +12,7 @@ use crate::schedule::Schedule;
 /// A schedule, with the transfers that bring the data of each task to its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetworkSchedule {
-    /// The placements.
+    /// The placements of the tasks on the nodes that compute them.
     pub schedule: Schedule,
     /// The transfers, sorted by start.
     pub transfers: Vec<Transfer>,
@@ -20,79 +21,79 @@ pub struct NetworkSchedule {
 /// A transfer of the data of one task from a node's parent to the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
-    /// The task.
+    /// The task whose data are sent.
     pub task: TaskId,
     /// The position of the receiving node.
     pub to: usize,
     /// Start of the send.
     pub start: Time,
-    /// End of the send: the port is free again and the data have arrived. This is after `start` by at least the latency
+    /// End of the send, at which the port is free again and the data have arrived. The send takes at least the latency
     /// of the link plus the bytes divided by its bandwidth.
     pub end: Time,
 }
 
-/// A rule of the network that a schedule violates. Nodes are given by name.
+/// A rule of the network that a schedule violates. Messages give nodes by their names.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NetworkViolation {
     /// A transfer goes to the root or to a node without a link, or its task does not exist.
-    #[error("transfer {0} is to no node with a link, or of no task of a bag")]
+    #[error("transfer {0} goes to a node without a link, or its task is not a task of a bag")]
     Unknown(usize),
-    /// A transfer is too fast for the link.
+    /// A transfer takes less time than its link needs.
     #[error("task {task} of job `{job}` is sent to node `{node}` in less time than its link needs")]
     TooFast {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The number of the task.
+        /// The number of the task within the job.
         task: u32,
-        /// The receiver.
+        /// Name of the receiving node.
         node: String,
     },
     /// A node sends two tasks at the same time.
     #[error("node `{node}` sends two tasks at once at {at} s")]
     TwoSends {
-        /// The sender.
+        /// Name of the sending node.
         node: String,
         /// Start of the second send.
         at: Time,
     },
     /// A node sends or computes a task before its data have arrived.
-    #[error("node `{node}` {does} task {task} of job `{job}` at {at} s, and does not have its data then")]
+    #[error("node `{node}` {does} task {task} of job `{job}` at {at} s, but does not have its data then")]
     NotThere {
-        /// The node.
+        /// Name of the node.
         node: String,
         /// `sends` or `computes`.
         does: &'static str,
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The number of the task.
+        /// The number of the task within the job.
         task: u32,
-        /// The instant.
+        /// The instant at which the node sends or computes.
         at: Time,
     },
-    /// A task was received twice, or is not computed at the end of its path.
-    #[error("task {task} of job `{job}` is sent to node `{node}`, and not computed there or below, or sent twice")]
+    /// A node receives a task twice, or receives a task that neither it nor a node below it computes.
+    #[error("task {task} of job `{job}` is sent to node `{node}` twice, or is not computed at this node or below it")]
     Astray {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The number of the task.
+        /// The number of the task within the job.
         task: u32,
-        /// The node that received the task in vain.
+        /// Name of the node that received the task needlessly.
         node: String,
     },
 }
 
-/// Checks the transfers of a schedule whose placements [`crate::validate`] checks. The rules are:
+/// Checks the transfers of a schedule. The placements are not checked here, but by [`crate::validate`]. The rules are:
 ///
-/// * Each node sends one task at a time. So it also receives one at a time, because each node has one parent.
+/// * Each node sends one task at a time. So each node also receives one task at a time, because it has one parent.
 /// * Each send takes at least the time that latency and bandwidth require.
 /// * A node forwards a task only after it has received it completely.
-/// * All data begin at the root.
-/// * No task is sent twice or in vain.
+/// * At time 0, all data are at the root.
+/// * No task is sent to a node twice, or to a node from which it does not reach the node that computes it.
 ///
 /// Takes O(n log n).
 ///
 /// # Errors
-/// All violations that are found.
+/// Returns all violations that are found.
 pub fn validate_network(instance: &Instance, network: &NetworkSchedule) -> Result<(), Vec<NetworkViolation>> {
     let mut violations = Vec::new();
     let checker = Checker { instance, platform: instance.platform() };
@@ -157,7 +158,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Follows every task from the node that computes it to the root.
+    /// Follows the transfers of every task backwards, from the node that computes it to the root.
     fn ways(&self, network: &NetworkSchedule, violations: &mut Vec<NetworkViolation>) {
         let nodes = self.platform.nodes();
         let mut received: FxHashMap<(TaskId, usize), (Time, Time)> = FxHashMap::default();
@@ -192,7 +193,8 @@ impl Checker<'_> {
             }
         }
         if used < network.transfers.len() {
-            // Transfers that were not used were in vain. Report them in the order of the transfers.
+            // Transfers that do not lead to the computation of a task are needless. They are reported in the order of
+            // the transfers.
             let left = |transfer: &&Transfer| received.contains_key(&(transfer.task, transfer.to));
             violations.extend(network.transfers.iter().filter(left).map(|transfer| self.astray(transfer)));
         }

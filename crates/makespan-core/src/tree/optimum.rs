@@ -6,17 +6,19 @@ use thiserror::Error;
 use super::rates::sum;
 use super::{Rates, RatesError, TreeProblem};
 
-/// Optimal solutions of the steady-state programme and of its dual, in rationals.
+/// An optimal solution of the linear programme of steady states, and an optimal solution of its dual, in exact
+/// rationals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimum {
     /// The fair throughput, in weighted tasks per second.
     pub throughput: RBig,
     /// The rates at which nodes compute tasks.
     pub rates: Rates,
-    /// The dual price of a task of each application. The weighted prices add up to 1.
+    /// The dual price of a task of each application. The sum of the prices, each multiplied by the weight of its
+    /// application, is 1.
     pub task_prices: Vec<RBig>,
-    /// The dual price of the time of each node's port: the increase of the fair throughput for one more second of port
-    /// time per second.
+    /// The dual price of the time of each node's port: the increase of the fair throughput if the port had one more
+    /// second of time in each second.
     pub port_prices: Vec<RBig>,
 }
 
@@ -26,7 +28,7 @@ pub enum OptimumError {
     /// The rates are not a steady state.
     #[error(transparent)]
     Rates(#[from] RatesError),
-    /// The rates have a different throughput.
+    /// The throughput of the rates differs from the stated throughput.
     #[error("the fair throughput of the rates differs from the stated one")]
     Throughput,
     /// The prices are invalid, or allow a higher throughput.
@@ -35,11 +37,11 @@ pub enum OptimumError {
 }
 
 impl Optimum {
-    /// Checks primal and dual solution in rationals: the rates are feasible and have this throughput, and the prices
-    /// prove that no throughput is higher.
+    /// Checks in exact rationals that the rates are feasible and have the stated throughput, and that the prices prove
+    /// that no throughput is higher.
     ///
     /// # Errors
-    /// [`OptimumError`] names the part that fails.
+    /// [`OptimumError`] reports which of these checks fails.
     pub fn verify(&self, problem: &TreeProblem) -> Result<(), OptimumError> {
         if self.rates.fair_throughput(problem)? != self.throughput {
             return Err(OptimumError::Throughput);
@@ -51,8 +53,8 @@ impl Optimum {
     }
 }
 
-/// Returns the exact bound on the fair throughput that prices prove, with the argument of [`crate::proof::TreePrices`].
-/// Returns `None` if prices are negative, missing or all zero.
+/// Returns the exact upper bound on the fair throughput that these prices prove ([`crate::proof::TreePrices`] explains
+/// why). Returns `None` if prices are negative, missing or all zero.
 pub fn dual_value(problem: &TreeProblem, task_prices: &[RBig], port_prices: &[RBig]) -> Option<RBig> {
     let applications = problem.applications();
     let negative = |prices: &[RBig]| prices.iter().any(|price| *price < RBig::ZERO);

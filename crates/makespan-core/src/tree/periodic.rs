@@ -1,7 +1,8 @@
 //! Periods of a steady state, in whole tasks.
 //!
 //! Section 3.2 of the paper: in each period, every node sends and computes the tasks that it received in the previous
-//! period. A node has one parent, so its receives cannot collide. Its sends within a period can have any order.
+//! period. A node has one parent, so its receives cannot collide. The sends of a node within a period can have any
+//! order.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -14,8 +15,8 @@ use crate::model::Time;
 ///
 /// The clock of a node is one period behind the clock of its parent. In period i of its own clock, a node computes, and
 /// sends to its children one after the other, the tasks that its parent sent in period i of the parent's clock. The
-/// processors of a node take turns: each computes the tasks of a whole period, and has as many periods for this as
-/// there are processors. So no packing is needed and no time is lost.
+/// processors of a node take turns: each processor computes all tasks of one period. On a node with n processors, it
+/// has n periods of time for this. So the tasks of a period need not be divided among processors, and no time is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Periodic {
     /// Length of a period.
@@ -24,16 +25,16 @@ pub struct Periodic {
     pub tasks: Vec<u64>,
 }
 
-/// The reason why there is no such period.
+/// The reason why rates have no period, or why a period has no schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PeriodicError {
     /// Some application completes no task in a period.
     #[error("in a period of {period} s some application completes no task; choose a longer one")]
     TooShort {
-        /// The period.
+        /// The length of the period.
         period: Time,
     },
-    /// The period, or its contents, exceeds the range of a schedule.
+    /// The length of the period, or the number of its tasks, is too large for a schedule.
     #[error("a period that long cannot be written as a schedule; choose a shorter one, rounded")]
     TooLong,
     /// There are more tasks and transfers than can be listed.
@@ -41,13 +42,13 @@ pub enum PeriodicError {
     TooMany {
         /// Number of tasks and transfers.
         count: u128,
-        /// Maximum number.
+        /// Maximum number of tasks and transfers.
         most: usize,
     },
 }
 
-/// Returns the smallest period, in ticks, in which all rates are whole numbers of tasks. It may have hundreds of
-/// digits.
+/// Returns the smallest period, in ticks, in which all rates are whole numbers of tasks. This number may have hundreds
+/// of digits.
 pub fn exact_period(rates: &Rates) -> UBig {
     let second = RBig::from(Time::TICKS_PER_SECOND);
     let each = rates.all().iter().filter(|rate| !rate.is_zero()).map(|rate| rate / &second);
@@ -62,10 +63,11 @@ impl Periodic {
     /// Maximum number of tasks per node and application in a period.
     pub const MAX_TASKS: u64 = 1 << 40;
 
-    /// Rounds rates to `floor(rate * period)` tasks each. The result is always feasible: if the times of single tasks,
-    /// rounded up to ticks, need more time, the period becomes longer. A rate that is less than one unit in its 15th
-    /// significant figure below a whole number of tasks counts as this number, so that rates from a file give an equal
-    /// period ([`Periodic::is_rounded_from`]).
+    /// Rounds each rate down to a whole number of tasks in a period, `floor(rate * period)`. The result is always
+    /// feasible: the period becomes longer if its tasks need more time because the time of each task is rounded up to a
+    /// tick. Files state rates with 15 significant figures. Therefore, if a rate is below a whole number of tasks by
+    /// less than one unit in its 15th significant figure, it counts as this whole number. So rates from a file give the
+    /// same period as the original rates ([`Periodic::is_rounded_from`]).
     ///
     /// # Errors
     /// [`PeriodicError`] if the period is too short to complete a task of each application, or too long for a schedule.
@@ -86,8 +88,9 @@ impl Periodic {
         Ok(Self { period, ..periodic })
     }
 
-    /// Returns true if this is the result of [`Periodic::rounded`] for these rates and some length. The length is not
-    /// stored, so the method computes the interval of lengths that give exactly these numbers of tasks.
+    /// Returns true if there is a length for which [`Periodic::rounded`] turns these rates into this period. The
+    /// requested length is not stored. So the method computes the interval of lengths that give exactly these numbers
+    /// of tasks.
     pub fn is_rounded_from(&self, problem: &TreeProblem, rates: &Rates) -> bool {
         let Some(least) = self.least_period(problem) else { return false };
         let period = self.period.ticks();
@@ -104,7 +107,7 @@ impl Periodic {
             first = first.max((RBig::from(tasks) * &each).ceil());
             end = end.min((RBig::from(tasks + 1) * each).ceil());
         }
-        // The period is the given length, or the time that the tasks need if this is longer.
+        // The period is the requested length, or the time that its tasks need, whichever is longer.
         let last = IBig::from(period);
         let first = if period == least { first } else { first.max(last.clone()) };
         period >= least && first <= last && first < end
@@ -113,7 +116,7 @@ impl Periodic {
     /// Returns the smallest period in which all rates are whole numbers of tasks.
     ///
     /// # Errors
-    /// [`PeriodicError::TooLong`] if this period exceeds the range of a schedule, which is often the case.
+    /// [`PeriodicError::TooLong`] if this period exceeds the range of a schedule, which happens often.
     pub fn exact(problem: &TreeProblem, rates: &Rates) -> Result<Self, PeriodicError> {
         let ticks = i64::try_from(IBig::from(exact_period(rates))).map_err(|_| PeriodicError::TooLong)?;
         Self::rounded(problem, rates, Time::from_ticks(ticks))
@@ -135,7 +138,8 @@ impl Periodic {
         flows
     }
 
-    /// Returns the ticks that the busiest port or the busiest processors need, or `None` if the number is too large.
+    /// Returns the minimum length of the period in ticks: the time that the busiest port or the busiest processors need
+    /// for its tasks. Returns `None` if this time is too large.
     fn least_period(&self, problem: &TreeProblem) -> Option<i64> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);
@@ -160,7 +164,7 @@ impl Periodic {
         i64::try_from(longest).ok().filter(|&ticks| ticks <= i64::MAX / 4)
     }
 
-    /// Returns the exact tasks per second, by node and then application.
+    /// Returns the exact number of tasks that are computed per second, by node and then application.
     pub fn rates(&self) -> Vec<RBig> {
         let (second, ticks) = (RBig::from(Time::TICKS_PER_SECOND), RBig::from(self.period.ticks()));
         self.tasks.iter().map(|&tasks| RBig::from(tasks) * &second / &ticks).collect()
@@ -176,10 +180,11 @@ impl Periodic {
         least.unwrap_or(RBig::ZERO) * RBig::from(Time::TICKS_PER_SECOND) / ticks
     }
 
-    /// Returns the start of each node's clock: 0 for the root, and one period after the parent for any other node. The
-    /// *start-up* lasts until the latest start of a node with work; then the tree is in its steady state. After the
-    /// root has sent its last period, the *clean-up* takes as long as the start-up, apart from the turns of processors.
-    /// A start is `None` if it exceeds the range of a schedule: the node cannot be reached in time.
+    /// Returns the start of each node's clock: 0 for the root, and for any other node one period after the start of its
+    /// parent's clock. The *start-up* lasts until the latest start of a node with work; then the tree is in its steady
+    /// state. After the root has sent the tasks of its last period, the *clean-up* takes as long as the start-up, plus
+    /// the time in which processors complete their turns. The start of a node is `None` if it exceeds the range of a
+    /// schedule, so that no task can reach the node in time.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {
@@ -199,9 +204,9 @@ impl Periodic {
         (0..starts.len()).filter(works).map(|node| starts[node]).max_by_key(|start| start.unwrap_or(Time::MAX))?
     }
 
-    /// Returns the maximum total number of tasks that each node holds: tasks that arrive in a period, tasks that it
-    /// sends or computes in the period, and tasks that its other processors still compute. The root has all tasks
-    /// anyway and needs no buffer.
+    /// Returns, for each node, the maximum number of tasks that it holds. These are the tasks that arrive in a period,
+    /// the tasks that it sends or computes in this period, and the tasks of earlier periods that its other processors
+    /// still compute. The result is 0 for the root, which needs no buffer because it has all tasks.
     pub fn buffers(&self, problem: &TreeProblem) -> Vec<u64> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);

@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use super::TreeProblem;
 
-/// Tasks per second of every application on every node. The transfers follow from the rates: each node receives the
-/// tasks that its subtree computes.
+/// Tasks per second of every application on every node. The transfers follow from the rates, because each node receives
+/// the tasks that its subtree computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates {
     applications: usize,
@@ -16,7 +16,7 @@ pub struct Rates {
 /// The reason why rates are not a steady state.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatesError {
-    /// The rates belong to another problem.
+    /// The number of rates does not match the problem.
     #[error("there are {found} rates, but {expected} pairs of node and application")]
     Size {
         /// Number of rates.
@@ -32,23 +32,23 @@ pub enum RatesError {
         /// Position of the application.
         application: usize,
     },
-    /// A node has more work than its processors can do.
+    /// The work of a node exceeds the capacity of its processors.
     #[error("node {node} would compute {load:.12} times as much as its processors can")]
     Processors {
         /// Position of the node.
         node: usize,
-        /// Approximate work divided by capacity; infinite for a switch.
+        /// Approximate quotient of work and capacity; infinite for a switch.
         load: f64,
     },
     /// The rates are feasible, but do not have the stated throughput.
     #[error("the fair throughput of the rates differs from the stated one")]
     Throughput,
-    /// A node has more data to send to its children than its port allows.
+    /// A node would have to send to its children for more than a second in each second.
     #[error("node {node} would send {load:.12} seconds in a second")]
     Port {
         /// Position of the node.
         node: usize,
-        /// Approximate seconds of sending per second.
+        /// Approximate time that the sends of a second take, in seconds.
         load: f64,
     },
 }
@@ -59,7 +59,7 @@ impl Rates {
         Self { applications, tasks }
     }
 
-    /// Returns the tasks of an application that a node computes per second.
+    /// Returns the number of tasks of an application that a node computes per second.
     pub fn of(&self, node: usize, application: usize) -> &RBig {
         &self.tasks[node * self.applications + application]
     }
@@ -69,8 +69,8 @@ impl Rates {
         &self.tasks
     }
 
-    /// Returns the tasks per second of every application that enter each subtree, in the order of the rates. These are
-    /// the flows on the link to each node, and, for the root, the totals.
+    /// Returns, for each node and application, the number of tasks per second that enter the subtree of the node, in
+    /// the order of the rates. This is the flow on the link to the node, and, for the root, the total over all nodes.
     pub fn flows(&self, problem: &TreeProblem) -> Vec<RBig> {
         let mut flows = self.tasks.clone();
         for &node in problem.order().iter().rev() {
@@ -86,7 +86,8 @@ impl Rates {
         flows
     }
 
-    /// Returns the fraction of time in which a node computes, over all its processors; 0 for a switch.
+    /// Returns the fraction of time in which the processors of a node compute, averaged over its processors. Returns 0
+    /// for a switch.
     pub fn processor_load(&self, problem: &TreeProblem, node: usize) -> RBig {
         let capacity = problem.capacity(node);
         if capacity.is_zero() { RBig::ZERO } else { self.work(problem, node) / capacity }
@@ -97,10 +98,11 @@ impl Rates {
         sum(&each.filter(|work| !work.is_zero()).collect::<Vec<_>>())
     }
 
-    /// Returns the exact fair throughput of these rates: the minimum over applications of throughput divided by weight.
+    /// Returns the exact fair throughput of these rates: the minimum, over applications, of the throughput divided by
+    /// the weight.
     ///
     /// # Errors
-    /// [`RatesError`] if a node would compute or send more than it can. The check uses rationals, without tolerance.
+    /// [`RatesError`] if a node would compute or send more than it can. The check is exact, in rationals.
     pub fn fair_throughput(&self, problem: &TreeProblem) -> Result<RBig, RatesError> {
         let (nodes, applications) = (problem.nodes().len(), problem.applications().len());
         if self.applications != applications || self.tasks.len() != nodes * applications {
@@ -127,7 +129,7 @@ impl Rates {
     }
 }
 
-/// Returns the fraction of time in which flows occupy the link to `child`, with latencies and bytes.
+/// Returns the fraction of time in which these flows occupy the link to `child`, both by latencies and by bytes.
 pub fn link_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     latency_load(problem, flows, child) + byte_load(problem, flows, child)
 }
@@ -151,13 +153,14 @@ fn byte_load(problem: &TreeProblem, flows: &[RBig], child: usize) -> RBig {
     if bytes.is_zero() { bytes } else { bytes / &problem.nodes()[child].bandwidth }
 }
 
-/// Returns the fraction of time in which a node sends flows.
+/// Returns the fraction of time in which the port of a node is busy if it sends these flows to its children.
 pub fn port_load(problem: &TreeProblem, flows: &[RBig], node: usize) -> RBig {
     let each = problem.children(node).iter().map(|&child| link_load(problem, flows, child));
     sum(&each.filter(|load| !load.is_zero()).collect::<Vec<_>>())
 }
 
-/// Returns a sum, computed by halves, so that only few intermediate terms have long denominators.
+/// Returns the sum of the terms. Adds the sums of the two halves, recursively, so that only few intermediate sums have
+/// long denominators.
 pub(super) fn sum(terms: &[RBig]) -> RBig {
     match terms {
         [] => RBig::ZERO,

@@ -3,7 +3,8 @@
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-/// Returns the shortest decimal that parses as this float, exactly. This is the text in a file, up to 15 digits.
+/// Returns the shortest decimal that parses as this float, as an exact rational. If a file states a number with up to
+/// 15 digits, this is the number in the file.
 ///
 /// # Panics
 /// Panics if the float is not finite.
@@ -20,12 +21,12 @@ pub fn decimal_of(value: f64) -> RBig {
     if shift < 0 { RBig::from_parts(significant, power) } else { RBig::from(significant * IBig::from(power)) }
 }
 
-/// Returns the nearest float, for display and for searches.
+/// Returns the float nearest to a rational, for display and for searches.
 pub fn float_of(value: &RBig) -> f64 {
     value.to_f64().value()
 }
 
-/// Number of significant figures of decimals in files.
+/// Number of significant figures of the decimals that are written to files.
 const FIGURES: i64 = 15;
 
 /// Returns the nearest decimal of 15 significant figures that is at most the rational, or at least the rational if `up`
@@ -42,8 +43,8 @@ pub fn short_decimal(value: &RBig, up: bool) -> RBig {
     if places >= 0 { whole / power } else { whole * power }
 }
 
-/// Returns the decimal of 15 significant figures after [`short_decimal`] of a positive rational, rounded down. A value
-/// that a file states is below this decimal.
+/// Rounds a positive rational down to 15 significant figures ([`short_decimal`]), and returns the next larger decimal
+/// of 15 significant figures. If a file states a value that was rounded down, the original value is below this decimal.
 pub fn next_decimal(value: &RBig) -> RBig {
     let low = short_decimal(value, false);
     let magnitude = float_of(&low).abs().log10().floor();
@@ -55,7 +56,7 @@ pub fn next_decimal(value: &RBig) -> RBig {
     if places >= 0 { low + RBig::ONE / power } else { low + power }
 }
 
-/// Formats a decimal exactly, and any other rational as its nearest float.
+/// Formats a rational: exactly if it is a decimal, otherwise as its nearest float.
 pub fn decimal_text(value: &RBig) -> String {
     let mut denominator = value.denominator().clone();
     let mut places = 0_usize;
@@ -90,7 +91,7 @@ pub fn decimal_text(value: &RBig) -> String {
 }
 
 /// Parses a decimal literal, such as `12.5` or `1e-9`, exactly. Returns `None` for any other text, and for exponents
-/// beyond 400.
+/// whose absolute value is above 400.
 pub fn parse_decimal(text: &str) -> Option<RBig> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= 400)?;

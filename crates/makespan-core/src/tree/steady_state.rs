@@ -11,18 +11,19 @@ pub struct SteadyState {
     pub rates: Rates,
     /// Exact fair throughput of the rates, in weighted tasks per second.
     pub throughput: RBig,
-    /// The proved optimum, if it was found. It contains the same rates.
+    /// The optimum with its proof, if it was found. Its rates equal the field `rates`.
     pub optimum: Option<Optimum>,
-    /// A period of whole tasks: the exact period if it is short.
+    /// A period in which nodes compute whole numbers of tasks. This is the exact period of the rates if it is short;
+    /// otherwise the rates are rounded.
     pub period: Result<Periodic, PeriodicError>,
 }
 
 impl SteadyState {
-    /// Checks that no node exceeds its capacity and that the throughput matches the rates, in rationals without
-    /// tolerance.
+    /// Checks, exactly in rationals, that no node exceeds its capacity and that the stated throughput is the throughput
+    /// of the rates.
     ///
     /// # Errors
-    /// [`RatesError`] names the node, or reports that the throughput differs.
+    /// [`RatesError`] names the node that exceeds its capacity, or reports that the throughput differs.
     pub fn check(&self, problem: &TreeProblem) -> Result<(), RatesError> {
         if self.rates.fair_throughput(problem)? == self.throughput { Ok(()) } else { Err(RatesError::Throughput) }
     }

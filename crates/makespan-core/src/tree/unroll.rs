@@ -4,27 +4,28 @@ use super::{NetworkSchedule, Periodic, PeriodicError, Rates, Transfer, TreeProbl
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{Placement, Schedule};
 
-/// Maximum number of placements and transfers.
+/// Maximum number of placements and transfers of a schedule.
 const MAX: usize = 20_000_000;
 
-/// Maximum number of shorter periods that are tried. The length of each tried period is `SHORTER` times the length of
-/// the previous one.
+/// Maximum number of shorter periods that [`Periodic::shortened`] tries. The length of each tried period is `SHORTER`
+/// times the length of the previous one.
 const TRIED: i32 = 60;
 const SHORTER: f64 = 0.8;
-/// Number of tasks above which the time for start-up and clean-up is negligible.
+/// Maximum number of tasks for which shorter periods are tried. With more tasks, the time for start-up and clean-up is
+/// negligible.
 const FEW: u128 = 5000;
 
-/// The numbers of a node's tasks and its subtree's tasks within a period, for one application. The tasks of a subtree
-/// are consecutive.
+/// The range of task numbers, within a period, of a node and its subtree, for one application. The tasks of a subtree
+/// have consecutive numbers.
 #[derive(Clone, Copy)]
 struct Numbers {
-    /// Number of the first task of the subtree. The node's own tasks come first.
+    /// Number of the first task of the subtree. The tasks that the node itself computes come first.
     first: u64,
     own: u64,
     subtree: u64,
 }
 
-/// The state of a conversion.
+/// The state of the conversion to a schedule.
 struct Unrolling<'a> {
     periodic: &'a Periodic,
     instance: &'a Instance,
@@ -36,8 +37,9 @@ struct Unrolling<'a> {
 }
 
 impl Periodic {
-    /// Returns the schedule of the first `periods` periods, or of all tasks, with start-up and clean-up. The last
-    /// period of an application may be incomplete. `problem` is the tree problem of `instance`.
+    /// Returns the schedule of the first `periods` periods, or, if `periods` is `None`, of all tasks. It includes
+    /// start-up and clean-up. The last period may contain fewer tasks of an application. `problem` is the tree problem
+    /// of `instance`.
     ///
     /// # Errors
     /// [`PeriodicError`] if the schedule is too long or has too many entries.
@@ -84,12 +86,11 @@ impl Periodic {
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
-    /// Returns the candidate period whose schedule has the smallest makespan over all applications. The candidates are
-    /// this period and shorter periods with the same rates. If there are more than `FEW` tasks, returns this period
-    /// without a search.
+    /// Returns the period whose schedule has the smallest makespan. The candidates are this period, and shorter periods
+    /// that are rounded from `rates`. If there are more than `FEW` tasks, returns this period without a search.
     ///
     /// The longer the period, the less throughput is lost to rounding. The shorter the period, the less time is lost to
-    /// start-up and clean-up. Each candidate is 20 % shorter than the previous one.
+    /// start-up and clean-up. Each candidate is 20 % shorter than the previous candidate.
     #[must_use]
     pub fn shortened(&self, instance: &Instance, problem: &TreeProblem, rates: &Rates) -> Self {
         let tasks: u128 = problem.applications().iter().map(|app| u128::from(app.count)).sum();
@@ -105,7 +106,7 @@ impl Periodic {
         std::iter::once(self.clone()).chain(tried).min_by_key(end).unwrap_or_else(|| self.clone())
     }
 
-    /// Numbers the tasks within a period, from the root in depth-first order.
+    /// Assigns numbers to the tasks within a period, in depth-first order of the nodes from the root.
     fn numbers(&self, problem: &TreeProblem) -> Vec<Numbers> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);
@@ -127,8 +128,8 @@ impl Periodic {
 }
 
 impl Unrolling<'_> {
-    /// Adds the computations and sends of a node in one period of its clock. For each application, `quota` contains the
-    /// number of tasks in earlier periods, and the number of tasks in this period.
+    /// Adds the computations and the sends of a node in one period of the node's clock. For each application, `quota`
+    /// contains two numbers: the tasks in all earlier periods, and the tasks in this period.
     fn node(&mut self, node: usize, period: u64, quota: &[(u64, u64)]) -> Result<(), PeriodicError> {
         let applications = quota.len();
         let numbers = &self.numbers[node * applications..][..applications];

@@ -1,10 +1,11 @@
-//! Events, views and decisions of one node.
+//! Events, views and decisions of the scheduler of one node.
 
 use super::Kind;
 use crate::model::Time;
 
-/// An event at one node. Kinds are numbered as in [`super::Network::kinds`], children from 0 in the order of
-/// [`super::Network::children`]. A lane is 0 if all kinds share a buffer, and the kind if each kind has its own buffer.
+/// An event at one node. Kinds are numbered as in [`super::Network::kinds`]. Children are numbered from 0 in the order
+/// of [`super::Network::children`]. If all kinds share a buffer, the only lane is 0. If each kind has its own buffer,
+/// the lane of a kind has the number of the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeEvent {
     /// A task arrived from the parent, or returned to the root from a node that was removed.
@@ -12,11 +13,11 @@ pub enum NodeEvent {
         /// Kind of the task.
         kind: usize,
     },
-    /// A child has room for one more task.
+    /// A child has room for one more task in its buffer, and requests it.
     Requested {
-        /// The child.
+        /// Number of the child.
         child: usize,
-        /// The lane.
+        /// Lane in which the child has room.
         lane: usize,
     },
     /// A task was being sent to a child that was removed, and is now back in this node's buffer.
@@ -26,14 +27,14 @@ pub enum NodeEvent {
     },
     /// The bandwidth of the link to a child changed.
     BandwidthChanged {
-        /// The child.
+        /// Number of the child.
         child: usize,
     },
     /// The speed of this node changed.
     SpeedChanged,
     /// A child was removed, with all nodes below it.
     ChildRemoved {
-        /// The child.
+        /// Number of the child.
         child: usize,
     },
 }
@@ -48,32 +49,32 @@ pub enum NodeDecision {
     },
     /// Send a waiting task to a child that requested one.
     Send {
-        /// The child.
+        /// Number of the child.
         child: usize,
         /// Kind of the task.
         kind: usize,
     },
-    /// Do nothing now. The policy is called again after the next event, or at this later instant if no event occurs
-    /// before.
+    /// Do nothing now. The policy is called again after the next event, or, if no event occurs before, at the instant
+    /// `until`.
     Wait {
-        /// The latest time of the next call.
+        /// The latest instant of the next call.
         until: Time,
     },
 }
 
 /// A node's knowledge of its children: their requests, and the tasks that were sent to them. With each request, a child
-/// reports which task left its buffer.
+/// reports the kind of the task that left its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Children<'a> {
     /// Bytes per second to each child.
     pub bandwidth: &'a [f64],
-    /// Latency in seconds of each task on its way to each child.
+    /// Latency in seconds that each task takes on the link to each child.
     pub latency: &'a [f64],
     /// Number of unanswered requests, by child and lane.
     pub requests: &'a [u32],
-    /// Number of tasks in the child's buffer or on their way to it, as known to this node, by child and kind.
+    /// Number of tasks in the child's buffer or being sent to it, as far as this node knows, by child and kind.
     pub levels: &'a [u32],
-    /// True if a task is on its way to the child, by child and lane.
+    /// True if a task is being sent to the child, by child and lane.
     pub receiving: &'a [bool],
 }
 
@@ -84,35 +85,36 @@ pub struct NodeView<'a> {
     pub now: Time,
     /// The kinds of tasks.
     pub kinds: &'a [Kind],
-    /// Number of waiting tasks by kind, without tasks that are being sent. At the root, these are the tasks that were
-    /// not sent.
+    /// Number of tasks that wait at this node and are not being sent, by kind. At the root, all tasks that were not
+    /// sent or computed wait.
     pub ready: &'a [u32],
-    /// Number of tasks of each lane that may start here now.
+    /// Number of computations of each lane that this node can start now.
     pub idle: &'a [u32],
-    /// Number of sends of each lane that may start here now.
+    /// Number of sends of each lane that this node can start now.
     pub ports: &'a [u32],
     /// Work units per second of one processor of this node.
     pub speed: f64,
-    /// The children.
+    /// The state of the children, as far as this node knows it.
     pub children: Children<'a>,
 }
 
-/// The decentralised scheduler of one node. It sees only its node and the children of this node.
+/// The decentralised scheduler of one node. The policy sees only its own node and the children of this node.
 ///
-/// It receives each event when it happens. After all events of an instant, it is called repeatedly until it returns no
-/// more decisions.
+/// The policy receives each event when the event happens. After all events of an instant, the policy is called
+/// repeatedly until it returns no further decision.
 pub trait NodePolicy {
-    /// Receives an event. Decisions are made later in [`NodePolicy::decide`].
+    /// Receives an event. The policy makes decisions later, in [`NodePolicy::decide`].
     fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
         let _ = (event, view);
     }
 
-    /// Returns the next decision of this node, if any. It is executed at once and visible in the next view.
+    /// Returns the next decision of this node, if there is one. The decision is executed at once, and the view of the
+    /// next call shows the result.
     fn decide(&mut self, view: &NodeView<'_>) -> Option<NodeDecision>;
 }
 
 impl NodeView<'_> {
-    /// Returns the number of lanes: one, or one per kind.
+    /// Returns the number of lanes: one if all kinds share a buffer, otherwise one per kind.
     pub fn lanes(&self) -> usize {
         self.idle.len()
     }
@@ -127,7 +129,7 @@ impl NodeView<'_> {
         self.ready[kind] > 0 && self.idle[self.lane(kind)] > 0
     }
 
-    /// Returns true if the child has requested a task of this lane and receives none.
+    /// Returns true if the child has requested a task of this lane and no task of this lane is being sent to it.
     pub fn asks(&self, child: usize, lane: usize) -> bool {
         let at = child * self.lanes() + lane;
         self.children.requests[at] > 0 && !self.children.receiving[at]
@@ -139,19 +141,19 @@ impl NodeView<'_> {
         self.ready[kind] > 0 && self.ports[lane] > 0 && self.asks(child, lane)
     }
 
-    /// Returns the number of tasks of a kind that this node assumes in a child's buffer.
+    /// Returns the number of tasks of a kind in a child's buffer or being sent to it, as far as this node knows.
     pub fn level(&self, child: usize, kind: usize) -> u32 {
         self.children.levels[child * self.kinds.len() + kind]
     }
 
-    /// Returns the seconds that the port needs to send a piece of this kind to this child, without other sends: the
-    /// latency of each task, plus the bytes divided by the bandwidth.
+    /// Returns the seconds that the port needs to send a task or macro-task of this kind to this child if it sends
+    /// nothing else. This is the latency of each contained task, plus the bytes divided by the bandwidth.
     pub fn hop(&self, child: usize, kind: usize) -> f64 {
         let kind = &self.kinds[kind];
         self.children.latency[child] * f64::from(kind.size()) + kind.data / self.children.bandwidth[child]
     }
 
-    /// Returns the number of children, including removed ones.
+    /// Returns the number of children, including children that were removed.
     pub fn degree(&self) -> usize {
         self.children.bandwidth.len()
     }

@@ -1,4 +1,4 @@
-//! The network in floats, numbered breadth first.
+//! The network, with all values as floats. Its nodes are numbered breadth first.
 
 use std::ops::Range;
 
@@ -18,27 +18,30 @@ pub struct NetworkNode {
     pub speed: f64,
     /// Bytes per second from the parent. Ignored for the root.
     pub bandwidth: f64,
-    /// Latency of each task on the way from the parent. Ignored for the root.
+    /// Latency that each task takes on the link from the parent. Ignored for the root.
     pub latency: Time,
 }
 
-/// A kind of piece that is sent and computed as a unit: a task of an application, or a macro-task of several tasks.
+/// A kind of piece. A piece is sent and computed as a unit: it is a task of an application, or a macro-task of several
+/// tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// Bytes per piece.
     pub data: f64,
     /// Work units per piece.
     pub work: f64,
-    /// Weight of one piece. Throughput is fair if the tasks per second are in proportion to the weights.
+    /// Weight of one piece. The throughput is fair if the numbers of pieces per second are in proportion to the
+    /// weights.
     pub weight: f64,
-    /// Number of pieces.
+    /// Number of pieces of this kind.
     pub count: u32,
-    /// Contents of one piece: pairs of an application and a number of its tasks.
+    /// Contents of one piece: pairs of an application and the number of its tasks in the piece.
     pub tasks: Vec<(usize, u32)>,
 }
 
 impl Kind {
-    /// Returns the number of tasks in one piece. Each task takes the latency of a link.
+    /// Returns the number of tasks in one piece. When a piece is sent, the latency of the link is taken once for each
+    /// of these tasks.
     pub fn size(&self) -> u32 {
         self.tasks.iter().map(|&(_, count)| count).sum()
     }
@@ -50,7 +53,7 @@ impl Kind {
 pub struct Network {
     nodes: Vec<NetworkNode>,
     first_child: Vec<usize>,
-    /// Position of each node in the original list.
+    /// For each node, its position in the list from which the network was created.
     origin: Vec<usize>,
     kinds: Vec<Kind>,
     applications: usize,
@@ -59,32 +62,32 @@ pub struct Network {
 /// The reason why nodes and kinds do not form a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NetworkError {
-    /// There is no node, or not exactly one node without parent.
+    /// The number of nodes without parent is not exactly one.
     #[error("{0} nodes have no parent; a tree has exactly one root")]
     Roots(usize),
     /// A parent does not exist, or the parents form a cycle.
-    #[error("node {0} is not below the root; its parents lead to no node or form a cycle")]
+    #[error("node {0} is not below the root; its parent does not exist, or its parents form a cycle")]
     Detached(usize),
     /// A value of a node is not a positive number.
     #[error("node {node}: {what} must be a positive number")]
     Node {
         /// Position of the node.
         node: usize,
-        /// The name of the value.
+        /// The name of the invalid value.
         what: &'static str,
     },
     /// There are no applications.
     #[error("there are no applications; give at least one bag of tasks")]
     NoKinds,
-    /// A value of a kind is negative or not finite, or a weight or work is zero.
+    /// A value of a kind of task is negative or not finite, or its weight or work is zero.
     #[error("application {kind}: {what}")]
     Kind {
         /// Position of the kind.
         kind: usize,
-        /// The problem and its remedy.
+        /// The problem, and a remedy.
         what: &'static str,
     },
-    /// There are more tasks than can be counted.
+    /// There are more tasks than a 32-bit number can count.
     #[error("there are more than 4294967295 tasks; make fewer and longer ones")]
     TooManyTasks,
     /// No node has processors.
@@ -93,7 +96,8 @@ pub enum NetworkError {
 }
 
 impl Network {
-    /// Creates a network of these nodes in any order, whose root has one application per kind.
+    /// Creates a network of these nodes, which can be in any order. Each kind becomes an application, whose tasks are
+    /// at the root.
     ///
     /// # Errors
     /// [`NetworkError`] names the invalid node or application.
@@ -111,11 +115,11 @@ impl Network {
         Ok(Self { nodes, first_child, origin, kinds, applications })
     }
 
-    /// Creates the network of a tree problem with one kind per application, in the nearest floats. Nodes keep the order
-    /// of [`TreeProblem::order`].
+    /// Creates the network of a tree problem with one kind per application, with all values as the nearest floats.
+    /// Nodes are in the order of [`TreeProblem::order`].
     ///
     /// # Errors
-    /// [`NetworkError::TooManyTasks`] if there are more tasks than can be counted.
+    /// [`NetworkError::TooManyTasks`] if there are more tasks than a 32-bit number can count.
     pub fn of(problem: &TreeProblem) -> Result<Self, NetworkError> {
         let nodes: Vec<NetworkNode> = problem
             .nodes()
@@ -140,7 +144,8 @@ impl Network {
         Self::new(&nodes, problem.applications().iter().enumerate().map(kind).collect::<Result<_, _>>()?)
     }
 
-    /// Returns this network with other kinds of the same applications.
+    /// Returns this network with these kinds instead of its kinds. The kinds must belong to the applications of this
+    /// network.
     ///
     /// # Errors
     /// [`NetworkError`] names the invalid kind.
@@ -157,17 +162,17 @@ impl Network {
         network
     }
 
-    /// Returns the nodes, breadth first. The root is node 0.
+    /// Returns the nodes, in breadth-first order. The root is node 0.
     pub fn nodes(&self) -> &[NetworkNode] {
         &self.nodes
     }
 
-    /// Returns the children of a node.
+    /// Returns the numbers of a node's children.
     pub fn children(&self, node: usize) -> Range<usize> {
         self.first_child[node]..self.first_child[node + 1]
     }
 
-    /// Returns the position of a node in the original list.
+    /// Returns the position of a node in the list from which the network was created.
     pub fn origin(&self, node: usize) -> usize {
         self.origin[node]
     }
@@ -188,7 +193,7 @@ impl Network {
         &self.kinds
     }
 
-    /// Returns the number of applications that the kinds belong to.
+    /// Returns the number of applications to which the kinds belong.
     pub fn applications(&self) -> usize {
         self.applications
     }
@@ -206,7 +211,7 @@ impl Network {
 }
 
 /// Returns the nodes in breadth-first order, and the position of each node's first child in this order, with one
-/// additional entry at the end.
+/// additional entry at the end, so that the children of the last node have an end.
 fn breadth_first(nodes: &[NetworkNode]) -> Result<(Vec<usize>, Vec<usize>), NetworkError> {
     let mut below = vec![Vec::new(); nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
@@ -264,7 +269,7 @@ fn check_kinds(kinds: &[Kind]) -> Result<(), NetworkError> {
             return fail("its work must be a positive number");
         }
         if !positive(kind.weight) {
-            return fail("its weight must be positive; one of weight 0 has no fair share");
+            return fail("its weight must be positive; an application of weight 0 has no fair share");
         }
     }
     let all = kinds.iter().map(|kind| {
