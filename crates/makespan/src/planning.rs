@@ -16,7 +16,7 @@ use crate::choice::{default_algorithm, scheduler};
 /// A plan with a proof of its quality.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// Full spec of the algorithm, including the parameters with default values.
+    /// Full spec of the algorithm: its name with its parameters.
     pub algorithm: String,
     /// The schedules or the rates of a steady state. All schedules have been validated.
     pub plan: Plan,
