@@ -3,7 +3,7 @@
 //! This crate does no input or output, starts no thread, calls no solver and keeps no global state. An [`Instance`] is
 //! a [`Platform`], its [`Job`]s and the times when processors are unavailable. A [`Scheduler`] turns an instance into a
 //! [`Plan`]. [`validate`] checks a plan independently of the scheduler. A [`Bound`] carries a certificate that
-//! [`Bound::verify`] checks in exact integers. A [`Policy`] decides one event at a time, for a simulated or a real
+//! [`Bound::verify`] checks in exact integers. A [`Policy`] makes decisions at each event of a simulated or a real
 //! cluster. The execution of an instance under a policy gives a [`Trace`].
 //!
 //! Three principles apply everywhere:

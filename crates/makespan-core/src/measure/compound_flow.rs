@@ -38,8 +38,8 @@ pub struct JobMeasures {
     pub ending: JobEnding,
     /// The deadline of the job that the user stated.
     pub stated: Option<Time>,
-    /// The deadline in the policy's last log entry about the job. The policy may measure the job's deadline from an
-    /// instant after the release, and may set a deadline for a job without one.
+    /// The deadline in the policy's last log entry about the job. The policy may count the time to the deadline from an
+    /// instant after the release, and may set a deadline for a job for which the user stated none.
     pub told: Option<Time>,
     /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by their real run times.
     pub cost: i128,

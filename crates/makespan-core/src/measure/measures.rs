@@ -14,12 +14,12 @@ use crate::model::{Area, Instance, TaskId, Time, Unavailable, WeightedTime};
 use crate::online::{Outcome, Run, Trace};
 use crate::schedule::Metrics;
 
-/// Measures of a trace, as floats for display and statistics. Times are in seconds.
+/// Measures of a trace. They are floats for display and statistics. Times are in seconds.
 ///
 /// The measures count jobs that ended, with or without success. Jobs that were cancelled, or that still waited at the
-/// end of the trace, do not count. For an interrupted job, the last run counts, and all time before it counts as
-/// waiting. A compound job counts as one job, from the first start to the last end of its tasks. Each task of a bag
-/// counts as a job.
+/// end of the trace, do not count. For an interrupted job, only the last run counts as run time, and all time between
+/// its release and this run counts as waiting. A compound job counts as one job, from the first start to the last end
+/// of its tasks. Each task of a bag counts as a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// Number of jobs that ended.
@@ -49,7 +49,7 @@ pub struct Measures {
     pub lost_area: f64,
     /// Number of jobs that were terminated at their walltime.
     pub killed: usize,
-    /// Number of jobs that ended without success for another reason.
+    /// Number of jobs that ended without success, but not at their walltime.
     pub failed: usize,
     /// Fairness between users; `None` if no user is known.
     pub fairness: Option<Fairness>,

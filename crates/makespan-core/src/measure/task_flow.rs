@@ -19,8 +19,8 @@ pub struct TaskFlowMeasures {
     pub makespan: f64,
     /// A lower bound on the makespan that any policy can reach with the real times.
     pub bound: f64,
-    /// Mean over processors of the fraction of time, from 0 to the makespan, in which they run a task. This is the
-    /// paper's definition. With this definition, a policy that prefers fast processors has a lower utilisation.
+    /// Mean over all processors of the fraction of time, from 0 to the makespan, in which a processor runs a task. This
+    /// is the paper's definition. With this definition, a policy that prefers fast processors has a lower utilisation.
     pub utilisation: f64,
     /// The mean of the same fractions, in which each processor is weighted by its speed.
     pub utilisation_by_speed: f64,

@@ -149,7 +149,7 @@ impl Availability {
             return from;
         }
         let target = self.area_until(from).saturating_add(area);
-        // The last step before which less than the target area is open.
+        // Finds the last step up to whose start less than the target area is open.
         let index = self.steps.partition_point(|step| step.area_before < target);
         let step = self.steps[index.saturating_sub(1)];
         let left = target - step.area_before;
@@ -228,8 +228,8 @@ impl Groups {
 struct Sets {
     /// Number of tree levels above the leaves.
     height: u32,
-    /// For each set, its lower half, its upper half and its number of periods. The first two entries are the empty set
-    /// and a leaf.
+    /// For each set, three numbers: the tree node of its lower half, the tree node of its upper half, and its number of
+    /// periods. The first two entries are the empty set and a leaf.
     nodes: Vec<(u32, u32, u32)>,
     known: FxHashMap<(u32, u32), u32>,
 }
@@ -242,7 +242,8 @@ impl Sets {
         Self { height, nodes: vec![(0, 0, 0), (0, 0, 1)], known: FxHashMap::default() }
     }
 
-    /// Returns `set` with `period` added if it was absent, and removed if it was present.
+    /// Returns a set that differs from `set` only in `period`: the period is added if `set` does not contain it, and
+    /// removed otherwise.
     fn toggled(&mut self, set: u32, period: usize) -> u32 {
         self.toggled_below(set, self.height, period)
     }

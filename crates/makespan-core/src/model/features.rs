@@ -21,7 +21,8 @@ pub enum Features {
 pub struct FeatureChoice {
     /// Requirements that hold on each node.
     pub each: Vec<Features>,
-    /// Requirements that hold on the given number of nodes. A node counts for only one of them.
+    /// Requirements, each with the number of nodes on which it must hold. A node counts for only one of these
+    /// requirements.
     pub counted: Vec<(Features, u32)>,
 }
 
@@ -69,7 +70,7 @@ impl Features {
         rest.is_empty().then_some(found)
     }
 
-    /// Returns true if a node with these features can be one of the job's nodes.
+    /// Returns true if a node with these features can be one of the nodes of a job that requires this expression.
     pub fn hold<S: AsRef<str>>(&self, features: &[S]) -> bool {
         self.choices().iter().any(|choice| choice.may_have(features))
     }

@@ -45,7 +45,7 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
     let spot = |processor, start| Spot { processor, start: s(start) };
     let collision = Logged::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
     let log = [
-        // These entries belong to a plan that is replaced at once.
+        // These entries belong to a first plan, which a second plan replaces at the same instant.
         entry(5, 0, Logged::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
         entry(5, 1, collision),
         entry(5, 0, Logged::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),

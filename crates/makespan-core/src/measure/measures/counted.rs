@@ -44,7 +44,8 @@ pub(super) fn weight(instance: &Instance, task: TaskId) -> Weight {
     if job.is_compound() { job.weight } else { job.task_weight() }
 }
 
-/// Returns the task that represents a task in counts: the first task of its compound job, otherwise the task itself.
+/// Returns the task that stands for `task` when jobs are counted: the first task of its job if the job is compound,
+/// otherwise `task` itself.
 pub(super) fn task_that_counts(instance: &Instance, task: TaskId) -> TaskId {
     let job = instance.job_of(task);
     if job.is_compound() { job.first() } else { task }

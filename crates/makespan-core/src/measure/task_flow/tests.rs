@@ -47,8 +47,8 @@ fn phases_are_told_by_who_waits_and_what_is_idle() {
     let phases = Phases::of(&instance, &trace);
     let steps: Vec<(i64, Phase)> =
         phases.steps.iter().map(|step| (step.from.ticks() / 1_000_000_000, step.phase)).collect();
-    // At 10, six tasks wait and all processors are idle. At 11, four tasks wait for two processors, which is not more
-    // than two per processor. From 17 on, no task waits and both processors run tasks.
+    // At 10, six tasks wait and all processors are idle. At 11, four tasks wait for two processors, so there are not
+    // more than two waiting tasks per processor. From 17 on, no task waits and both processors run tasks.
     assert_eq!(steps, [(0, Phase::Starvation), (10, Phase::Slide), (19, Phase::Starvation)]);
     assert_eq!(phases.end, s(31));
     assert!((phases.share(Phase::Slide) - 9.0 / 31.0).abs() < 1e-12);

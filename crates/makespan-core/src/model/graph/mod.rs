@@ -39,7 +39,7 @@ pub struct NamedTask {
 /// An edge of a graph: one task must end, and its data must arrive, before another task of the job starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The number of the task that ends first.
+    /// The number of the task that must end before the other one starts.
     pub from: u32,
     /// The number of the task that waits.
     pub to: u32,
@@ -116,7 +116,7 @@ pub(super) fn cycle(names: &[String]) -> String {
 }
 
 impl Graph {
-    /// Maximum number of tasks, and maximum number of edges, of one graph.
+    /// Maximum number of tasks of a graph, and also the maximum number of its edges.
     pub const MAX: usize = 1 << 24;
 
     /// Checks the tasks and edges and combines them into a graph.
