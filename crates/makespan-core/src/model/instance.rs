@@ -119,7 +119,7 @@ impl Instance {
         }
     }
 
-    /// Returns an instance of jobs that were already checked for this platform.
+    /// Creates an instance of jobs that were already checked for this platform, without checking them again.
     pub(crate) fn joined(platform: Platform, jobs: Vec<Job>, unavailable: Vec<Unavailable>) -> Self {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
@@ -381,7 +381,8 @@ impl Instance {
         row.name.as_ref().map_or_else(|| Cow::Owned((task.0 - row.first.0).to_string()), |name| Cow::Borrowed(&**name))
     }
 
-    /// Returns the program of a task and its arguments. In a bag, `{task}` is replaced by the number of the task.
+    /// Returns the command of a task: its program and the arguments of the program. In a bag, `{task}` is replaced by
+    /// the number of the task.
     pub fn command(&self, task: TaskId) -> Cow<'_, [String]> {
         let row = self.table.row(task);
         if !self.job(row.job).is_bag() {
@@ -452,7 +453,8 @@ impl Instance {
         after::sorted(&before.collect::<Vec<Vec<u32>>>()).expect("cycles are rejected").into_iter().map(JobId).collect()
     }
 
-    /// Returns the jobs, in file order, that no other job waits for. In every schedule, one of these jobs ends last.
+    /// Returns the jobs, in file order, that no other job waits for. In every schedule, the job that ends last is one
+    /// of these jobs.
     pub fn last_jobs(&self) -> Vec<JobId> {
         let mut is_awaited = vec![false; self.jobs.len()];
         self.jobs.iter().flat_map(Job::waits_for).for_each(|job| is_awaited[job.index()] = true);
@@ -507,7 +509,7 @@ impl Instance {
         self.totals.machine_times > 0
     }
 
-    /// Returns true if the time of a task does not depend on the choice of processors and there is no network.
+    /// Returns true if the time of a task depends only on the number of its processors, and there is no network.
     /// Algorithms that only count processors require this. [`Platform::restricts_placement`] returns whether some sets
     /// of processors are forbidden.
     pub fn has_equal_processors(&self) -> bool {

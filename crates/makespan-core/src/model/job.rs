@@ -12,7 +12,7 @@ use crate::model::{Estimate, Graph, Needs, Profile, Submission, Task, TaskId, Ti
 pub struct JobId(pub u32);
 
 impl JobId {
-    /// Returns the position as an index into the jobs of the instance.
+    /// Returns the position as an index into [`crate::Instance::jobs`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -72,7 +72,7 @@ pub enum Work {
     Task(Task),
     /// A number of equal tasks, numbered from 0. Only one copy of the task is stored.
     Bag(Task, NonZeroU64),
-    /// The tasks of a compound job, possibly only one.
+    /// The tasks of a compound job. There may be only one task.
     Graph(Graph),
 }
 

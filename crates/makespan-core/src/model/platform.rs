@@ -53,8 +53,8 @@ impl Link {
     }
 }
 
-/// The nodes of an instance and their network. Processor ids start at 0 and are consecutive: the processors of the
-/// first node come first, then the processors of the second node, and so on.
+/// The nodes on which an instance runs, and their network. Processor ids start at 0 and are consecutive: the processors
+/// of the first node come first, then the processors of the second node, and so on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Platform {
     list: NodeList,
@@ -266,8 +266,8 @@ impl Platform {
         self.kinds().map(|(node, _)| node.processors).max().unwrap_or(0)
     }
 
-    /// Returns true if these processors are a best placement (see [`Platform::requiring_compact`]). Ids beyond the
-    /// platform are ignored.
+    /// Returns true if a job on these processors is in its best placement (see [`Platform::requiring_compact`]). Ids
+    /// beyond the platform are ignored.
     pub fn is_best_placement(&self, processors: &ProcSet) -> bool {
         let (parts, largest) = (self.parts(processors), self.largest_node());
         let in_part = parts.iter().filter(|&&(node, count)| count < self.list.processors(node)).count();

@@ -51,7 +51,7 @@ fn once(mut jobs: Vec<JobId>) -> Vec<JobId> {
     jobs
 }
 
-/// Returns the numbers from 0 in topological order, each after the numbers in its entry of `before`. If several numbers
+/// Returns the numbers from 0 in topological order, each after all numbers in its entry of `before`. If several numbers
 /// may come next, the smallest comes next.
 ///
 /// # Errors

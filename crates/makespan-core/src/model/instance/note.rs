@@ -6,7 +6,7 @@ use crate::text::counted;
 /// A note on an instance for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Some allotments are dominated: their measured times are not shorter than on fewer processors.
+    /// Some allotments are dominated: their measured times are not shorter than the times on fewer processors.
     Dominated {
         /// Number of jobs with dominated allotments.
         jobs: usize,

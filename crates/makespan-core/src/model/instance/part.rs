@@ -41,8 +41,8 @@ impl Instance {
         Job { name, weight, priority, release, deadline, walltime, user, after, submission, work }
     }
 
-    /// Returns an instance of the same platform with other jobs, which must come from this instance. If a job waits for
-    /// a job that is not in `jobs`, this dependence is dropped.
+    /// Returns an instance with the platform of this instance and with the jobs `jobs`, which must come from this
+    /// instance. If a job waits for a job that is not in `jobs`, this dependence is dropped.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
         Self::joined(self.platform.clone(), jobs, self.unavailable.clone()).holding(self.held.clone())
     }

@@ -267,7 +267,8 @@ mod tests {
     #[test]
     fn allotments_without_room_are_left_out() {
         assert_eq!(fitted(8, &[("memory", Need::whole(20))]), Ok((1, 8)));
-        // The task fits on 4 processors, two of them on the large node, and on no other number.
+        // The task fits on 4 processors, two of which are on the large node. It does not fit on any other number of
+        // processors.
         assert_eq!(fitted(8, &[("memory", Need::whole(28))]), Ok((4, 4)));
         assert_eq!(fitted(8, &[("memory", Need::per_processor(8))]), Ok((1, 4)));
         assert_eq!(fitted(8, &[("solver", Need::per_processor(1))]), Ok((1, 3)));

@@ -46,7 +46,7 @@ impl Totals {
     }
 
     /// Checks that the number of tasks fits into an index, and that all tasks together do not use up more consumables
-    /// than the platform has, whatever their allotments.
+    /// than the platform has, whatever the allotments of the tasks are.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`] and [`InstanceError::UsedUp`].

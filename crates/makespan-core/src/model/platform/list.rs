@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::Node;
 use crate::model::Resources;
 
-/// Nodes by their positions, and the ids of their processors.
+/// The nodes of a platform in order, and the ids of their processors.
 #[derive(Clone, Debug)]
 pub(super) enum NodeList {
     /// Nodes `n0`, `n1` ... that differ only in their names. The full list is built when it is first needed.

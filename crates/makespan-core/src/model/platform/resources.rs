@@ -54,7 +54,7 @@ impl Platform {
         self.counted(licences, consumables)
     }
 
-    /// Sets the consumables. An amount that a task has taken is never available to other tasks.
+    /// Sets the consumables. An amount that a task has taken is never available again.
     ///
     /// # Errors
     /// [`PlatformError`] names a resource that has two kinds.
@@ -146,7 +146,7 @@ impl Platform {
         &self.held.consumables
     }
 
-    /// Returns the demands for these needs, by resource ids.
+    /// Converts needs, which contain names of resources, to demands, which contain ids of resources.
     ///
     /// # Errors
     /// If a need names a resource that the platform does not have, returns the name.
@@ -166,8 +166,8 @@ impl Platform {
         of_nodes.fold(most, |most, demand| demand.need.fitting(self.amount(node, demand.resource), most, processors))
     }
 
-    /// Returns the nodes of some processors in order, each with the number of its processors in the set. Ids beyond the
-    /// platform are ignored.
+    /// Returns the nodes to which some processors belong, in order, each with the number of its processors that are in
+    /// the set. Ids beyond the platform are ignored.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, u32)> {
         let mut parts: Vec<(usize, u32)> = Vec::new();
         for &(first, last) in processors.intervals().iter().filter(|interval| interval.0 < self.processors) {
