@@ -47,8 +47,9 @@ impl Resource {
     /// The name of the resource that counts GPUs.
     pub const GPUS: &'static str = "gpus";
 
-    /// Returns the largest unit of bytes of which an amount of this resource is a whole multiple, and the multiple.
-    /// Returns `None` if no unit divides the amount, or if the resource is not counted in bytes.
+    /// For a resource in bytes, returns the largest unit (such as `MiB`) that divides the amount without remainder, and
+    /// the amount in this unit. Returns `None` if no unit divides the amount, or if the resource is not counted in
+    /// bytes.
     pub fn in_unit(name: &str, amount: u64) -> Option<(u64, &'static str)> {
         const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         let whole = |shift: u32| amount > 0 && amount.is_multiple_of(1 << shift);
@@ -56,7 +57,7 @@ impl Resource {
         unit.map(|(unit, shift)| (amount >> shift, *unit))
     }
 
-    /// Formats an amount of this resource: bytes of memory in the largest unit of which they are a whole multiple, any
+    /// Formats an amount of this resource: bytes of memory in the largest unit that divides them without remainder, any
     /// other amount as a plain number.
     pub fn amount(&self, amount: u64) -> String {
         amount_of(&self.name, amount)

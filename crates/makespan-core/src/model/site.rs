@@ -46,7 +46,7 @@ pub struct Submission {
     pub held: Option<Arc<str>>,
     /// A shorter time limit that the job accepts, if the user stated one.
     pub least_time: Option<Time>,
-    /// The instant after which the job must not run. The job is discarded as soon as it can no longer end by this
+    /// The latest instant at which the job may run. The job is discarded as soon as it can no longer end by this
     /// instant.
     pub deadline: Option<Time>,
 }
@@ -79,7 +79,7 @@ pub struct Partition {
     pub is_up: bool,
     /// Tier of the partition. All jobs of a higher tier come before all jobs of a lower tier in the order of the queue.
     pub tier: u32,
-    /// Contribution of the partition to the priority of its jobs, relative to other partitions.
+    /// Contribution of the partition to the priority of its jobs, relative to the contributions of other partitions.
     pub job_factor: u32,
     /// Maximum time limit of a job.
     pub max_time: Option<Time>,
@@ -137,7 +137,7 @@ impl Limits {
 pub struct Qos {
     /// Unique name.
     pub name: Box<str>,
-    /// Contribution of the class to the priority of its jobs, relative to other classes.
+    /// Contribution of the class to the priority of its jobs, relative to the contributions of other classes.
     pub priority: u32,
     /// Limits on all jobs of the class together (`GrpJobs`, `GrpTRES`).
     pub group: Limits,

@@ -33,7 +33,7 @@ impl fmt::Display for TaskId {
 /// The unit of work that is placed on processors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Time as a function of the allotment.
+    /// The time of the task as a function of its allotment.
     pub profile: Profile,
     /// The source of the times in `profile`.
     pub estimate: Estimate,

@@ -42,7 +42,7 @@ const SCALE: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_0
 impl Time {
     /// The earliest instant of a schedule.
     pub const ZERO: Self = Self(0);
-    /// The latest instant that can be represented. In comparisons, it means "never".
+    /// The latest instant that a [`Time`] can represent. In comparisons, it means "never".
     pub const MAX: Self = Self(i64::MAX);
     /// The shortest duration.
     pub const TICK: Self = Self(1);

@@ -165,8 +165,8 @@ impl<'a> Cluster<'a> {
         self.instance.name(task)
     }
 
-    /// Removes a running task, or returns `None` if the task does not run. Its processors become free, unless they are
-    /// in an unavailable period or down.
+    /// Removes a task from the running tasks and returns its run, or returns `None` if the task does not run. The
+    /// processors of the task become free, unless they are in an unavailable period or down.
     pub fn end(&mut self, task: TaskId) -> Option<Running> {
         let slot = std::mem::replace(self.slots.get_mut(task.index())?, NONE);
         if slot == NONE {

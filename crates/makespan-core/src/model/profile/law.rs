@@ -83,7 +83,7 @@ impl Law {
         Time::from_ticks(ticks)
     }
 
-    /// Returns the minimum number of processors on which the time is at most `deadline`.
+    /// Returns the minimum number of processors on which the task takes at most `deadline`.
     pub(super) fn min_allotment(&self, deadline: Time) -> Option<u32> {
         if deadline >= self.sequential {
             return Some(self.min);

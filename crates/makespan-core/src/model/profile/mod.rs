@@ -25,7 +25,7 @@ use crate::model::{Area, Time};
 ///
 /// A task with a time for each machine ([`Profile::on_machines`]) is sequential. For such a task, methods that take an
 /// allotment return the values of its fastest machine. Only the instance knows the time of a task on given processors,
-/// and whether the task can run there: [`crate::Instance::time`], [`crate::Instance::time_on`].
+/// and whether the task can run on them: [`crate::Instance::time`], [`crate::Instance::time_on`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Shape);
 
@@ -313,7 +313,7 @@ impl Profile {
             return None;
         }
         Some(Self(match self.0 {
-            // A table of a single time is stored as rigid.
+            // A table with a single time becomes a rigid profile.
             Shape::Table(table) if processors == 1 => Shape::Rigid { processors, time: table.times[0] },
             Shape::Table(table) => {
                 Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))

@@ -55,8 +55,8 @@ impl SpeedupLaw {
         }
     }
 
-    /// Returns `1 / S(n)`: the time on `n >= 1` processors divided by the time on one, in (0, 1], up to the rounding of
-    /// floats. Do not use this value in proofs, because it is rounded.
+    /// Returns `1 / S(n)`: the time on `n >= 1` processors divided by the time on one. The value is in (0, 1] and is
+    /// rounded like floats. Do not use this value in proofs, because it is rounded.
     pub fn time_fraction(self, processors: u32) -> f64 {
         let n = f64::from(processors);
         match self {

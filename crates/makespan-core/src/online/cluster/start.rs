@@ -54,9 +54,10 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Returns this cluster with a grace period: the expected end of a task may exceed the closing of its processors by
-    /// `grace`. This is needed in real time, in which a policy is always called a moment late. Without a grace period,
-    /// a task that was planned to end exactly when an unavailable period begins could not start.
+    /// Returns this cluster with a grace period: the expected end of a task may be up to `grace` later than the instant
+    /// at which its processors close. This is needed in real time, in which a policy is always called a moment late.
+    /// Without a grace period, a task that was planned to end exactly when an unavailable period begins could not
+    /// start.
     #[must_use]
     pub fn with_grace(mut self, grace: Time) -> Self {
         self.grace = grace;

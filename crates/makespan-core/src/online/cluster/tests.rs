@@ -229,7 +229,7 @@ fn jobs_wait_for_jobs_and_for_all_tasks_of_bags() {
     assert_eq!(cluster.succeed(TaskId(3), seconds(1), &set("0")), []);
     assert_eq!(cluster.succeed(TaskId(2), seconds(1), &set("1")), [TaskId(0), TaskId(1)]);
     cluster.succeed(TaskId(1), seconds(2), &set("0"));
-    // Jobs that are added later wait only for tasks that have not ended yet.
+    // Jobs that are appended later wait only for those predecessors that have not ended yet.
     assert_eq!(cluster.append(vec![job("d").with_after(["b"]), job("e").with_after(["a", "d"])]).unwrap(), []);
     assert!(cluster.submit(TaskId(5)) && !cluster.submit(TaskId(6)));
     assert_eq!(cluster.abandon(TaskId(0)), [TaskId(4), TaskId(6)]);
