@@ -20,8 +20,8 @@ pub enum Event {
     NodeUp(usize),
     /// Processors of this node went down, or their expected repair is now later.
     NodeDown(usize),
-    /// A task is released and all its predecessors have succeeded. It may start on processors on which its data have
-    /// arrived ([`View::arrival`]).
+    /// A task is released and all its predecessors have succeeded. The task may start on processors on which its data
+    /// have arrived ([`View::arrival`]).
     Submitted(TaskId),
     /// The estimated times of this task and of all equal tasks have changed ([`Instance::restate`]). If the task
     /// belongs to a bag, it is the first task of the bag. The tasks with new times may be waiting, running or not yet
@@ -65,7 +65,7 @@ pub struct Running {
     pub processors: ProcSet,
 }
 
-/// The state that a policy may see. It contains only estimates, never real run times.
+/// The state of the cluster that a policy may see. It contains only estimated run times, never real ones.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The current instant.
@@ -168,7 +168,7 @@ pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
     end
 }
 
-/// Returns a quarter of a duration, rounded up to whole units, and at least one unit.
+/// Returns a quarter of a duration, rounded up to a multiple of `unit` ticks, and at least `unit` ticks.
 pub(crate) fn quarter(duration: Time, unit: i64) -> Time {
     let ticks = (duration.ticks() / 4).max(1);
     let missing = (unit - ticks % unit) % unit;

@@ -4,19 +4,19 @@ use crate::model::{HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId,
 use crate::online::{Running, View};
 
 impl Instance {
-    /// Returns the remaining work to plan: the waiting tasks, released now or later. Running tasks become unavailable
-    /// periods.
+    /// Returns the work that remains to be planned: an instance of the waiting tasks, each of which is released now or
+    /// later. The processors of a running task are unavailable until its expected end.
     pub fn residual(&self, view: &View<'_>) -> Part {
         self.residual_before(view, Time::MAX)
     }
 
     /// Like [`Instance::residual`], but without the unavailable periods that begin at `horizon` or later, for a plan
-    /// that ends before them.
+    /// that ends before `horizon`.
     pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Part {
         self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
     }
 
-    /// Returns the part of the instance that remains to be planned. `end` returns the assumed end of a running task.
+    /// Like [`Instance::residual_before`], but `end` returns the instant at which a running task is assumed to end.
     pub fn residual_until(&self, view: &View<'_>, horizon: Time, end: &dyn Fn(&Running) -> Time) -> Part {
         let tasks: Vec<TaskId> = view.waiting.iter().collect();
         let waiting = tasks
@@ -41,7 +41,8 @@ impl Instance {
 }
 
 impl View<'_> {
-    /// Returns the amounts that running tasks hold until their expected end, and the amounts that are used up.
+    /// Returns the amounts of resources that running tasks hold, each until the expected end of its task, and the
+    /// amounts of consumables that are used up.
     pub fn held(&self) -> Vec<HeldAmount> {
         self.held_until(&|running| running.expected_end(self.instance, self.now))
     }
@@ -60,7 +61,7 @@ impl View<'_> {
                 continue;
             }
             let parts = platform.parts(&running.processors);
-            // Consumables are counted as used up.
+            // Consumables are skipped here, because they are added below as amounts that are used up.
             for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable) {
                 let resource = demand.resource;
                 let each = demand.amounts(&parts, allotment);

@@ -1,12 +1,14 @@
-//! A set of tasks with fast updates.
+//! A set of tasks with fast insertion, removal and iteration.
 
 use crate::model::TaskId;
 
-/// A set of tasks, iterated in ascending order. Insertion and removal change one word per level. A million tasks need
-/// four levels. The search for the next member visits at most two words per level.
+/// A set of tasks, which is iterated in ascending order. The set is stored in levels of 64-bit words; a million tasks
+/// need four levels. An insertion or removal changes at most one word of each level. A search for the next member
+/// visits at most two words of each level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskSet {
-    /// Bit `i` of a level is set if word `i` of the level below is not zero. Level 0 is the set itself.
+    /// The levels. In level 0, bit `i` is set if task `i` is a member. In any other level, bit `i` is set if word `i`
+    /// of the level below is not zero.
     levels: Vec<Vec<u64>>,
     len: usize,
 }
@@ -67,10 +69,11 @@ impl TaskSet {
         true
     }
 
-    /// Returns the smallest member that is `task` or larger.
+    /// Returns the smallest member that is at least `task`.
     pub fn next(&self, task: TaskId) -> Option<TaskId> {
         let mut at = task.index();
-        // Climbs to a level whose word has a later bit, then descends along the first bits.
+        // Climbs until the word of a level has a set bit at or after the current position. Then descends, in each level
+        // to the first bit that is set.
         let mut level = 0;
         loop {
             let word = self.levels.get(level)?.get(at / BITS).copied().unwrap_or(0) & (u64::MAX << (at % BITS));
@@ -98,7 +101,7 @@ impl TaskSet {
         std::iter::successors(self.first(), |task| self.next(TaskId(task.0.checked_add(1)?)))
     }
 
-    /// Extends the set so that it can contain this index.
+    /// Extends the levels so that the set can contain a task with this index.
     fn reach(&mut self, index: usize) {
         if self.levels.is_empty() {
             self.levels.push(Vec::new());
@@ -106,7 +109,7 @@ impl TaskSet {
         let mut words = index / BITS + 1;
         for level in 0.. {
             if self.levels.len() == level {
-                // Summarises the level below in a new level.
+                // Creates a new level, whose bits mark the words of the level below that are not zero.
                 let below = &self.levels[level - 1];
                 let mut summary = vec![0; below.len().div_ceil(BITS)];
                 for (at, _) in below.iter().enumerate().filter(|(_, word)| **word != 0) {

@@ -12,24 +12,28 @@ use crate::schedule::{Placement, Schedule};
 pub enum Outcome {
     /// The task succeeded.
     Succeeded,
-    /// The program returned this status, or a signal ended it (128 plus its number, as in shells).
+    /// The program ended with this status and did not succeed. If a signal ended it, the status is 128 plus the number
+    /// of the signal, as in shells.
     Failed {
         /// Exit status.
         status: i32,
     },
-    /// The run was ended at its walltime.
+    /// The run was terminated at the walltime of its task.
     TimedOut,
     /// The run lost processors, and the task waits again.
     Interrupted,
-    /// The run could not be started.
+    /// The run never started, because a task for which it waits failed or was cancelled, or because the program could
+    /// not be started.
     NotStarted,
 }
 
-/// Number of signals on Linux. The status of a process that a signal ended is 128 plus the number of the signal.
+/// Largest number of a signal on Linux. If a signal ends a process, the status of the process is 128 plus this signal's
+/// number.
 const SIGNALS: i32 = 64;
 
 impl Outcome {
-    /// Returns the signal that ended the program, according to its status.
+    /// Returns the number of the signal that ended the program, according to its status. Returns `None` if no signal
+    /// ended it.
     pub fn signal(self) -> Option<i32> {
         match self {
             Self::Failed { status } if (129..=128 + SIGNALS).contains(&status) => Some(status - 128),
@@ -57,15 +61,15 @@ pub struct Run {
     pub accounting: Option<Accounting>,
 }
 
-/// The executions of an instance, in order of their end.
+/// The executions of the tasks of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Ended executions.
+    /// The executions that have ended, in the order of their ends.
     pub runs: Vec<Run>,
 }
 
 impl Trace {
-    /// Returns the trace as a schedule, for metrics and pictures. Omits runs that never started.
+    /// Converts the trace to a schedule, for metrics and charts. Runs that never started are omitted.
     pub fn schedule(&self) -> Schedule {
         let started = self.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
         Schedule::new(

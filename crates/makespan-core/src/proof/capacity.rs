@@ -7,8 +7,8 @@ use crate::model::{Instance, ResourceId, ResourceKind, Time};
 /// The number of processors of a node, and the periods in which some of these processors are closed.
 pub(super) struct Open<'a> {
     processors: i128,
-    /// One entry for each group of processors that are closed in the same periods: the number of processors, and the
-    /// periods.
+    /// One entry for each group of processors that are closed in the same periods: the number of processors in the
+    /// group, and these periods.
     closed: Vec<(i128, &'a [(Time, Time)])>,
 }
 

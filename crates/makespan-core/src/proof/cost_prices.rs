@@ -33,10 +33,10 @@ use crate::schedule::{Objective, task_cost, volume};
 /// of `lambda_k * open_k`, are added to the cost of a schedule, the cost does not increase. The result is a sum over
 /// tasks, and the term of each task is at least its minimum. ∎
 ///
-/// Transfers have no prices of their own. A task that may hold several processors counts with its minimum cost (at its
-/// longest time), uses its shortest time for its edges, and pays for no processor. A bag counts once for each of its
-/// tasks. The expression in brackets is piecewise linear in s. Its minimum occurs at the beginning or the end of the
-/// range of s, or at an s for which s or s + t is one of the instants of the prices.
+/// Transfers have no prices of their own. A task that may hold several processors counts with its minimum cost, which
+/// it has at its longest time. For the edges at it, its shortest time is used, and it pays for no processor. Each task
+/// of a bag counts separately. The expression in brackets is piecewise linear in s. Its minimum occurs at the beginning
+/// or the end of the range of s, or at an s for which s or s + t is one of the instants of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices, and every task counts with its minimum cost.

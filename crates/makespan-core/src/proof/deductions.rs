@@ -37,9 +37,9 @@ const MAX_TICKS: i128 = 1 << 100;
 /// would narrow the window of all. The deadline is refuted if some task has no window left, or if tasks must hold more
 /// of a resource within some period than is available ([`Step::Full`]).
 ///
-/// All instants of the steps are multiples of `unit`. If the unit is more than a tick, it must divide all times,
-/// releases and ends of closed periods. Then some schedule of minimum makespan starts every task at a multiple of the
-/// unit. So the makespan is at least the next multiple after the deadline.
+/// All instants of the steps are multiples of `unit`. If the unit is longer than a tick, it must divide all times,
+/// release dates and ends of closed periods. Then some schedule of minimum makespan starts every task at a multiple of
+/// the unit. So the makespan is at least the next multiple after the deadline.
 ///
 /// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and resources constraints"
 /// (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996,

@@ -122,7 +122,7 @@ impl Logged {
 }
 
 impl LogEntry {
-    /// Returns the name of the task or job.
+    /// Returns the name of the task or job to which the entry applies.
     pub fn name<'a>(&self, instance: &'a Instance) -> Cow<'a, str> {
         if self.what.is_of_job() {
             return Cow::Borrowed(&instance.job_of(self.task).name);
@@ -130,7 +130,8 @@ impl LogEntry {
         instance.name(self.task)
     }
 
-    /// Returns a sentence without its subject, to print after the name. Seconds are rounded to milliseconds.
+    /// Returns a sentence about the decision, without its subject. Reports print it after the name of the task or job.
+    /// Seconds are rounded to milliseconds.
     pub fn sentence(&self) -> String {
         match self.what {
             Logged::Planned { variants, finish, cost, deadline } => format!(
@@ -166,12 +167,12 @@ impl LogEntry {
     }
 }
 
-/// Describes the delay after the deadline; empty if there is none.
+/// Describes by how much an end is after the deadline. Returns an empty text if it is not after the deadline.
 fn late(finish: Time, deadline: Time) -> String {
     if finish > deadline { format!(", {} s after its deadline", short(finish - deadline)) } else { String::new() }
 }
 
-/// Returns seconds, rounded to milliseconds.
+/// Returns a time in seconds, rounded to milliseconds.
 fn short(time: Time) -> f64 {
     (time.seconds() * 1e3).round() / 1e3
 }

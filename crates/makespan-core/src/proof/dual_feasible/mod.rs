@@ -35,8 +35,8 @@ const MAX_TERMS: usize = 16;
 /// of such a chain run one after the other, so their times sum to at most d, and their new durations to at most G(d).
 /// So the new schedule lasts at most G(d). Jobs that run at the same time in the new schedule do not precede each
 /// other, so in the old schedule every two of them overlap. Intervals that overlap pairwise have an instant in common
-/// (Helly). At this instant, the widths sum to at most m, and hence the new widths to at most F(m). The total area of
-/// the jobs in the new schedule is the left side of the inequality, and it is at most F(m) G(d). ∎
+/// (Helly). At this instant, the widths of the jobs sum to at most m, so their new widths sum to at most F(m). The
+/// total area of the jobs in the new schedule is the left side of the inequality, and it is at most F(m) G(d). ∎
 ///
 /// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated as
 /// a grid of additional jobs, which is chosen so that they add F(c) G(l) to the left side. Therefore, this value is
