@@ -8,8 +8,8 @@ use super::{CertificateError, Kind, Scope, TimeWindow, Value};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// For each job, a deadline that it cannot meet even if it is alone, after its predecessors. So in every schedule, the
-/// job ends at least a tick after this deadline.
+/// For each job, a deadline that it cannot meet even if no other jobs than its predecessors exist. So in every
+/// schedule, the job ends at least a tick after this deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobWindows {
     /// One window for each job of the instance, in file order. Its deadline is the one that the job cannot meet.

@@ -35,7 +35,7 @@ pub(super) enum Scope {
     Any,
     /// Instances without graphs of tasks.
     SingleTasks,
-    /// Instances without graphs of tasks in which all processors are equal.
+    /// Instances whose processors are all equal, and which have no graphs of tasks.
     EqualProcessors,
 }
 

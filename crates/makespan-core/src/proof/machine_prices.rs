@@ -155,8 +155,8 @@ impl MachinePrices {
         if all == 0 {
             return Some(0);
         }
-        // All products fit into the integer type if the largest one fits. This is checked before sorting, because the
-        // comparison must not overflow.
+        // All products fit into the integer type if the largest one fits. The largest product is checked before the
+        // jobs are sorted, because the comparison must not overflow.
         let heaviest = jobs.iter().map(|job| job.weight).max().unwrap_or(0);
         jobs.iter().map(|job| job.price).max().unwrap_or(0).checked_mul(heaviest)?;
         // Compares price / weight without fractions. A job with price 0 and weight 0 would compare equal to all other

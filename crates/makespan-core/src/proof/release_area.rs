@@ -7,9 +7,9 @@ use crate::schedule::Objective;
 /// Returns a lower bound on the makespan of a sequential instance. This is the bound that [`LateWork::best`] proves at
 /// prices in proportion to the speeds of the nodes.
 ///
-/// With these prices, the work of a task is its time at speed 1. For a task with a time for each machine, it is the
-/// minimum over nodes of time multiplied by speed. Returns zero if nothing is proved, for example if values are too
-/// large. Takes as much time as [`LateWork::best`].
+/// With these prices, the work of a task is its time at speed 1. For a task with a time for each machine, the work is
+/// the minimum, over the nodes, of the time multiplied by the speed. Returns zero if nothing is proved, for example if
+/// values are too large. Takes as much time as [`LateWork::best`].
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();

@@ -14,9 +14,9 @@ use crate::schedule::Objective;
 /// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) extended by a
 /// price for the time of each machine.
 ///
-/// Suppose that all tasks end by `deadline`. A task cannot start before the end of the longest path of tasks that lead
-/// to it, each at its shortest time, and must end early enough for the longest path behind it. If the remaining time is
-/// too short for some task, the supposition is false.
+/// Suppose that all tasks end by `deadline`. A task cannot start before the end of the longest path of tasks before it.
+/// It must end early enough for the longest path of tasks behind it. On these paths, each task has its shortest time.
+/// If the remaining time is too short for some task, the supposition is false.
 ///
 /// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is smallest at its
 /// earliest or at its latest start. The task pays the price of its machine for this time. So it pays at least the

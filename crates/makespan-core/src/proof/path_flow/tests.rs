@@ -2,8 +2,8 @@ use super::*;
 use crate::model::{Edge, Graph, Job, NamedTask, Payload, Platform, ProcSet, Profile, Time, Unavailable};
 use crate::proof::Proof;
 
-/// Returns a task of 2, six tasks of 3, and a task of 4 that waits for all of them. On two processors, these tasks take
-/// 2 + 9 + 4.
+/// Returns a task of 2, six tasks of 3, and a task of 4. The six tasks wait for the first task, and the last task waits
+/// for the six. On two processors, these tasks take 2 + 9 + 4.
 fn fork_join(closed: Vec<Unavailable>) -> Instance {
     let task = |at: u32| {
         let time = [2, 3, 3, 3, 3, 3, 3, 4][at as usize];

@@ -13,7 +13,8 @@ const RATE: i128 = 1 << 20;
 pub(super) struct Phase {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both are on one node.
+    /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both tasks are on one
+    /// node.
     same: Vec<i128>,
     /// For each pair of kinds of nodes, this minimum time if `from` and `to` are on two distinct nodes.
     apart: Vec<i128>,

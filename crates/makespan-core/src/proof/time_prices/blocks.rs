@@ -63,7 +63,7 @@ impl Blocks {
         index.checked_sub(self.lowest)
     }
 
-    /// Returns the number of choices for which a block has room.
+    /// Returns the maximum number of choices that a block at this position can have below it.
     pub(super) fn choices_below(&self, index: usize) -> usize {
         self.lowest >> index.ilog2()
     }

@@ -4,7 +4,8 @@ use crate::model::{Instance, Time};
 use crate::proof::prefix::{Event, Prefix};
 use crate::schedule::Timeline;
 
-/// The empty platform of an instance with unavailable periods, and the instants at which the free processors change.
+/// The unavailable periods of an instance: the open processors at each instant, and the instants at which their number
+/// changes.
 #[derive(Debug)]
 pub(super) struct Closed {
     timeline: Timeline,

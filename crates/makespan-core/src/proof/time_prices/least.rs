@@ -10,7 +10,7 @@ use crate::proof::prefix::{Event, Prefix};
 /// halved by its choices. This is twice as fast as a factor of 1.
 const MORE_STARTS: usize = 8;
 
-/// Finds the minimum cost of one job after another.
+/// Finds the minimum costs of jobs, one job after another. Lists in memory are reused for the next job.
 ///
 /// The minimum is taken over cells. A cell is a choice with k processors and a start, or a choice and an end. The
 /// starts are the release date, and the instants at which the price falls or processors open. The ends are the instants
