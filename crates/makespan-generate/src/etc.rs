@@ -55,11 +55,11 @@ pub struct EtcOptions {
     pub machines: u32,
     /// Consistency of the matrix.
     pub consistency: Consistency,
-    /// True if the times of different tasks vary by a factor of up to 3000, false if they vary by a factor of up to
-    /// 100.
+    /// True if the times of tasks on one machine vary by a factor of up to 3000, false if they vary by a factor of up
+    /// to 100.
     pub high_tasks: bool,
-    /// True if the times of a task on different machines vary by a factor of up to 1000, false if they vary by a factor
-    /// of up to 10.
+    /// True if the times of one task vary between the machines by a factor of up to 1000, false if they vary by a
+    /// factor of up to 10.
     pub high_machines: bool,
     /// Seed; the same seed gives the same matrix.
     pub seed: u64,

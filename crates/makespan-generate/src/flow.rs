@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 use super::at_most;
 use crate::GenerateError;
 
-/// Options for a flow of sequential tasks on nodes of different speeds.
+/// Options for a flow of sequential tasks on nodes that differ in speed.
 ///
 /// The model comes from W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput
 /// Computational Grid", section 5. The paper states only that sizes are random integers and that the rate oscillates.

@@ -13,7 +13,7 @@ pub enum Origin {
     Deadline,
 }
 
-/// The unit in which the value of an objective is an integer.
+/// The unit of the integer value of an objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Ticks of the clock.

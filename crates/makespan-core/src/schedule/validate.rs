@@ -71,7 +71,7 @@ pub enum Violation {
         processors: ProcSet,
         /// Duration of the placement: end minus start.
         lasts: Time,
-        /// Time of the job on these processors.
+        /// Time that the job takes on these processors.
         takes: Time,
     },
     /// The job starts before its release date.

@@ -1,8 +1,8 @@
 //! Periods of a steady state, in whole tasks.
 //!
 //! Section 3.2 of the paper: in each period, every node sends and computes the tasks that it received in the previous
-//! period. A node has one parent, so its receives cannot collide. The sends of a node within a period can have any
-//! order.
+//! period. A node receives from only one parent, so it never has to receive two tasks at the same time. The sends of a
+//! node within a period can have any order.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -181,10 +181,10 @@ impl Periodic {
     }
 
     /// Returns the start of each node's clock: 0 for the root, and for any other node one period after the start of its
-    /// parent's clock. The *start-up* lasts until the latest start of a node with work; then the tree is in its steady
-    /// state. After the root has sent the tasks of its last period, the *clean-up* takes as long as the start-up, plus
-    /// the time in which processors complete their turns. The start of a node is `None` if it exceeds the range of a
-    /// schedule, so that no task can reach the node in time.
+    /// parent's clock. The *start-up* lasts until the latest start of a node with work; from then on, the tree is in
+    /// its steady state. After the root has sent the tasks of its last period, the *clean-up* takes as long as the
+    /// start-up, plus the time in which processors complete their turns. The start of a node is `None` if it exceeds
+    /// the range of a schedule, so that no task can reach the node in time.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {

@@ -27,7 +27,7 @@ const MAX_TASKS: usize = 1_000_000;
 /// computed before the edges are drawn.
 const MAX_EDGES: f64 = 1e7;
 
-/// Options for compound jobs, on nodes that are all connected with each other.
+/// Options for compound jobs, on nodes that are fully connected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphOptions {
     /// Structure of the graphs.
@@ -57,8 +57,8 @@ pub struct GraphOptions {
     /// Mean time between two consecutive releases, in seconds. The times are drawn from an exponential distribution.
     /// With `None`, all jobs are released at 0.
     pub gap: Option<f64>,
-    /// Time from the release to the deadline of each job, as a multiple of the makespan that HEFT reaches for this job
-    /// alone on the idle platform. With `None`, there are no deadlines.
+    /// Time from the release to the deadline of each job, as a multiple of a makespan: the one that the algorithm HEFT
+    /// reaches if the job is alone on the platform. With `None`, there are no deadlines.
     pub deadline: Option<f64>,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,

@@ -62,8 +62,8 @@ pub enum NodeDecision {
     },
 }
 
-/// A node's knowledge of its children: their requests, and the tasks that were sent to them. With each request, a child
-/// reports the kind of the task that left its buffer.
+/// The state of a node's children as far as the node knows it: their requests, and the tasks that were sent to them.
+/// With each request, a child reports the kind of the task that left its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Children<'a> {
     /// Bytes per second to each child.
@@ -78,7 +78,7 @@ pub struct Children<'a> {
     pub receiving: &'a [bool],
 }
 
-/// A node's knowledge of itself and its children.
+/// The state of a node, and of its children as far as the node knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeView<'a> {
     /// The current instant.

@@ -8,9 +8,9 @@
 
 //!
 //! If tasks need resources besides processors, a task starts at the first of these instants at which its resources are
-//! available, and not before the start of the previous task in the order. Later tasks hold nothing yet, so the
-//! resources remain available until the task ends. By induction, for the order of a best schedule, the search starts no
-//! task later than this schedule does.
+//! available, and not before the start of the previous task in the order. Tasks that come later in the order hold
+//! nothing yet, so the resources remain available until the task ends. By induction, for the order of a best schedule,
+//! the search starts no task later than this schedule does.
 
 use std::collections::BTreeSet;
 
