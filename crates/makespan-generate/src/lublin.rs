@@ -4,8 +4,8 @@
 //! jobs", Journal of Parallel and Distributed Computing 63(11), 2003, DOI 10.1016/S0743-7315(03)00108-4. As in the
 //! authors' program, one set of parameters describes all jobs. Batch jobs and interactive jobs are not distinguished.
 //!
-//! *Size.* With probability 0.244, a job is serial. Otherwise, it uses 2^u processors, rounded to a whole number. Let h
-//! be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5] with
+//! *Size.* With probability 0.244, a job is serial. Otherwise, the job uses 2^u processors, rounded to a whole number.
+//! Let h be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5] with
 //! probability 0.86, and uniform on [h - 2.5, h] otherwise. For 57.6 % of all jobs, u is rounded to a whole number, so
 //! that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times the size, x
 //! is drawn from gamma(4.2, 0.94), otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn. *Arrivals.* In

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::GenerateError;
 
-/// Minimum and maximum memory that a task requests for each of its processors, as multiples of the node's memory for
-/// one processor.
+/// Minimum and maximum memory that a task requests for each of its processors, as multiples of the memory that a node
+/// has for each of its processors.
 const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
 /// Probability that a task needs GPUs.
 const GPU_TASKS: f64 = 0.25;

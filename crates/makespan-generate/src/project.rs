@@ -4,9 +4,10 @@
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
 //! Three parameters determine the difficulty of a project. *Network complexity* is the number of non-redundant edges
 //! divided by the number of activities; the start and the end of the project count as activities, and the edges at them
-//! count as well. *Resource factor* is the average fraction of the resources that an activity needs. *Resource
-//! strength* is the available amount of a resource, on a scale from 0 to 1. With 0, it is the smallest amount for which
-//! the project is feasible. With 1, it is so large that no activity waits for the resource.
+//! count as well. *Resource factor* is the number of resources that an activity needs, on average, divided by the
+//! number of all resources. *Resource strength* is the available amount of a resource, on a scale from 0 to 1. With 0,
+//! it is the smallest amount for which the project is feasible. With 1, it is so large that no activity waits for the
+//! resource.
 //!
 //! The ranges are those of the library PSPLIB: durations and needs are from 1 to 10, three activities have no
 //! predecessors, three have no successors, and no activity has more than three predecessors or more than three

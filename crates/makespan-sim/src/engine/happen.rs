@@ -40,8 +40,8 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Handles processors that go down or up. Returns true if at least one processor went down. A failure that changes
-    /// nothing, because other failures hold the same processors down, is not reported.
+    /// Handles processors that go down or up. Returns true if at least one processor went down. A failure of processors
+    /// that are already down because of other failures is not reported to the policy.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {

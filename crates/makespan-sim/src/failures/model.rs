@@ -33,10 +33,10 @@ pub enum FailureUnit {
 }
 
 impl FailureModel {
-    /// Parses a model such as `mtbf=30d,mttr=4h`: the mean time from a repair to the next failure, and the mean time to
-    /// repair. Optional keys are `shape=0.7` for the distribution of the time to failure, `repair_shape=1` for the
-    /// distribution of the repair time (the default of both is 1), and `processors=16`, with which a unit has 16
-    /// processors instead of being a node.
+    /// Parses a model such as `mtbf=30d,mttr=4h`: `mtbf` is the mean time from a repair to the next failure, and `mttr`
+    /// the mean time to repair. Optional keys are `shape=0.7` for the distribution of the time to failure,
+    /// `repair_shape=1` for the distribution of the repair time (the default of both is 1), and `processors=16`, with
+    /// which a unit has 16 processors instead of being a node.
     ///
     /// # Errors
     /// [`FailureModelError`] describes the problem and a valid model.

@@ -1,12 +1,12 @@
 //! Bags of tasks on a tree of machines, where each node has its own scheduler.
 //!
-//! A node can receive, send and compute at the same time. It sends one task at a time, after the whole task has arrived
-//! (store and forward). A hop, the transfer of a task over one link, takes the link's latency plus the data divided by
-//! the bandwidth. During this time, the sender's port is busy. A macro-task is a group of tasks that is sent as one;
-//! its hop takes the latency once for each of its tasks. A buffer at each node holds a few waiting tasks. A task that
-//! is being sent leaves the sender's buffer when the send ends. A task that the node computes itself leaves the node's
-//! buffer when the computation begins. Whenever a slot of the buffer becomes free, the node requests a task of any kind
-//! from its parent. So no more tasks arrive than fit into the buffer.
+//! A node can receive, send and compute at the same time. A node sends one task at a time, and only after the whole
+//! task has arrived (store and forward). A hop, the transfer of a task over one link, takes the link's latency plus the
+//! data divided by the bandwidth. During this time, the sender's port is busy. A macro-task is a group of tasks that is
+//! sent as one; its hop takes the latency once for each of its tasks. A buffer at each node holds a few waiting tasks.
+//! A task that is being sent leaves the sender's buffer when the send ends. A task that the node computes itself leaves
+//! the node's buffer when the computation begins. Whenever a slot of the buffer becomes free, the node requests a task
+//! of any kind from its parent. So no more tasks arrive than fit into the buffer.
 //!
 //! ```
 //! use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodePolicy, NodeView};

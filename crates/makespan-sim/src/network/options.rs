@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkOptions {
-    /// Size of the buffer of each node other than the root, in tasks for each lane.
+    /// Size of the buffer of each node, except the root, as a number of tasks for each lane.
     pub buffer: u32,
     /// True if each kind has its own buffer, port and worker thread. Such a set is a lane. The threads of a node share
     /// its port and its processors evenly. If false, each node has one lane for all kinds.
@@ -15,8 +15,8 @@ pub struct NetworkOptions {
     /// Maximum number of simultaneous sends of a node in each lane, with at most one send to each child. Simultaneous
     /// sends share the node's port evenly.
     pub sends: u32,
-    /// True if a request takes the latency of its link. If false, a request reaches the parent at the instant at which
-    /// it is sent.
+    /// True if a request takes the latency of the link to reach the parent. If false, a request reaches the parent at
+    /// the instant at which it is sent.
     pub slow_requests: bool,
     /// Changes of the machines during the run.
     pub changes: Vec<Change>,
@@ -40,7 +40,7 @@ pub enum Until {
 pub struct Change {
     /// The instant of the change.
     pub at: Time,
-    /// The changed node, as [`Network`] numbers it.
+    /// The number of the changed node in the [`Network`].
     pub node: usize,
     /// The change of the node.
     pub what: Changed,

@@ -31,7 +31,7 @@ pub(super) struct State<'a> {
     pub(super) latency: Vec<f64>,
     pub(super) speed: Vec<f64>,
     pub(super) removed: Vec<bool>,
-    /// True if the node or any node below it ever computes. Nodes with false request no tasks.
+    /// True if the node or a node below it has processors. Nodes with false request no tasks.
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
