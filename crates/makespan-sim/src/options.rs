@@ -19,7 +19,7 @@ pub struct SimulationOptions {
     pub requeues: u32,
     /// The method that replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// Tasks that already run when the simulation begins, with their processors. They must be released at the first
+    /// Tasks that already run when the simulation begins, each with its processors. They must be released at the first
     /// instant of the simulation, and they start then. The policy sees them as running and receives no event of their
     /// submission.
     pub running: Vec<(TaskId, ProcSet)>,

@@ -24,7 +24,8 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 /// examines all running tasks.
 ///
 /// # Errors
-/// [`SimulationError`] if the arguments do not fit together, or if the policy violates its contract.
+/// [`SimulationError`] if the instance, the real times and the options do not match, or if the policy violates its
+/// contract.
 pub fn simulate(
     instance: &Instance,
     actual: &Actual,

@@ -1,4 +1,5 @@
-//! Compares three policies for a flow of tasks that keep arriving, on nodes of different speeds, in virtual time.
+//! Compares three policies for a flow of tasks that keep arriving, on nodes that differ in speed. The policies run in
+//! simulations.
 //!
 //!     cargo run --release -p makespan --example flow
 

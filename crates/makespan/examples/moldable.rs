@@ -1,4 +1,5 @@
-//! Creates moldable jobs on a cluster, writes them to a file, reads the file, and plans, proves and draws the jobs.
+//! Creates moldable jobs on a cluster, writes them to a file and reads the file. Then plans the jobs, proves bounds and
+//! draws the plan.
 //!
 //!     cargo run --release -p makespan --example moldable
 

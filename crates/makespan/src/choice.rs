@@ -13,7 +13,8 @@ use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
 /// Returns the scheduler with this spec, such as `demt` or `demt[shuffles=50]` ([`makespan_algos::scheduler()`]).
 ///
 /// # Errors
-/// [`SpecError`] names the unknown part and a remedy. If the spec names a policy, the error states this.
+/// [`SpecError`] names the part of the spec that is not known, and a remedy. If the spec names a policy, the error
+/// states this.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     let is_policy = |name: &str| makespan_algos::policy::policies().iter().any(|entry| entry.name == name);
     let hint = "a policy, for `simulate` and `run --policy`";
@@ -37,17 +38,18 @@ const SHARE: f64 = 0.1;
 /// Returns the default objective of a run: the makespan if all jobs are equally important and urgent, otherwise the
 /// weighted sum of completion times.
 ///
-/// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all have
-/// weight 1, which is the default. Best-effort bags are ignored, because they run after the other jobs.
+/// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all jobs
+/// have weight 1, which is the default. Best-effort bags are ignored, because they run after the other jobs.
 pub fn objective_of_run(instance: &Instance) -> Objective {
     let is_plain = |job: &Job<Rows>| job.weight == Weight::ONE || job.is_best_effort();
     let plain = !instance.has_deadlines() && !instance.has_release_dates() && instance.jobs().iter().all(is_plain);
     if plain { Objective::Makespan } else { Objective::WeightedCompletion }
 }
 
-/// Returns the default algorithm to plan a run: `optimise` for [`objective_of_run`]. Its time limit is a hundredth of
-/// the time that the work takes on all processors, but at least a tenth of a second and at most a second. Work whose
-/// run times are guessed is not included. If `optimise` does not support the instance, returns a fast algorithm.
+/// Returns the default algorithm to plan a run: `optimise` for [`objective_of_run`]. The time limit of `optimise` is a
+/// hundredth of the time that the work takes on all processors, but at least a tenth of a second and at most a second.
+/// Work whose run times are guessed is not included. If `optimise` does not support the instance, returns a fast
+/// algorithm.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
         // Tasks with guessed times do not count: a good plan for them is not worth the time, because the first tasks

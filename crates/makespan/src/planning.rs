@@ -42,14 +42,14 @@ pub enum PlanError {
         /// Full spec of the algorithm.
         algorithm: String,
     },
-    /// The algorithm produced rates that are not a steady state, which is a defect of Makespan.
+    /// The algorithm produced rates that the nodes cannot sustain, which is a defect of Makespan.
     #[error(
         "{algorithm} made rates that cannot be sustained, which is a defect of Makespan; please report it: {error}"
     )]
     Unsteady {
         /// Full spec of the algorithm.
         algorithm: String,
-        /// The first node that would exceed its capacity.
+        /// The capacity that the rates exceed, and the first node that exceeds it.
         error: RatesError,
     },
     /// No bound can be proved for this kind of platform.

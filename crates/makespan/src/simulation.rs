@@ -21,7 +21,8 @@ pub struct Simulated {
     pub measures: Measures,
     /// Phases, a bound on the makespan and other measures, if the instance is a flow of tasks.
     pub task_flow: Option<TaskFlowMeasures>,
-    /// Jobs in time, cost, load and other measures, if the instance has compound jobs or deadlines.
+    /// The number of jobs in time, the cost, the load and other measures, if the instance has compound jobs or
+    /// deadlines.
     pub compound: Option<CompoundMeasures>,
     /// Log entries of the policy about its plans, in order of time. Most policies log nothing.
     pub log: Vec<LogEntry>,

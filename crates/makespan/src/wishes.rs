@@ -38,7 +38,7 @@ pub enum WishError {
         algorithm: String,
         /// Name of the option.
         option: String,
-        /// Names of the algorithms with this parameter.
+        /// Names of the algorithms that have this parameter.
         able: String,
     },
     /// Both the spec and an option set the parameter.

@@ -17,7 +17,7 @@ fn milliseconds(ms: i64) -> Time {
     Time::from_ticks(1_000_000 * ms)
 }
 
-/// Returns six processors: on one node, on nodes with best placement, or on nodes of different speeds.
+/// Returns six processors: on one node, on nodes with best placement, or on nodes that differ in speed.
 fn platform(kind: u8) -> Platform {
     match kind {
         0 => Platform::flat(6).unwrap(),
