@@ -183,7 +183,7 @@ impl Replay<'_> {
                 }
                 if self.is_bag(row) {
                     return Err(CertificateError::Malformed(
-                        "its deductions suppose something of a bag of tasks".into(),
+                        "its deductions make a supposition about a bag of tasks".into(),
                     ));
                 }
                 let begin = self.windows.suppose();

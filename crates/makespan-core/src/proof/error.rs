@@ -17,7 +17,7 @@ pub enum CertificateError {
     Malformed(String),
     /// The certificate does not refute its deadline.
     #[error(
-        "the certificate does not refute the deadline {deadline}: {needed} processor-ticks are needed of {available}"
+        "the certificate does not refute the deadline {deadline}: the jobs need only {needed} of {available} processor-ticks"
     )]
     NotRefuted {
         /// The deadline that is not refuted.
@@ -29,10 +29,12 @@ pub enum CertificateError {
     },
     /// The processors of the platform differ in speed, the platform has a network, or jobs have a time for each
     /// machine.
-    #[error("the certificate applies only to equal processors, and those of this instance differ or form a tree")]
+    #[error(
+        "the certificate applies only to equal processors, but the processors of this instance differ or form a tree"
+    )]
     UnequalProcessors,
     /// The instance has compound jobs, which the certificate does not support.
-    #[error("the certificate applies only to single tasks and bags, and some job is a graph of tasks")]
+    #[error("the certificate applies only to single tasks and bags, but some job is a graph of tasks")]
     Compound,
     /// The instance does not consist of bags of tasks on a tree.
     #[error("the certificate applies only to bags of tasks on a tree of machines: {0}")]
@@ -42,7 +44,7 @@ pub enum CertificateError {
     Overflow,
     /// A job cannot end by the horizon of the certificate. So no schedule ends by the horizon, and there is nothing to
     /// bound.
-    #[error("no schedule ends by the horizon {horizon} of the certificate: job {job} cannot")]
+    #[error("no schedule ends by the horizon {horizon} of the certificate: job {job} cannot end by then")]
     HorizonTooShort {
         /// The horizon of the certificate.
         horizon: Time,

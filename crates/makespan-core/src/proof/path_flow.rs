@@ -124,7 +124,7 @@ impl PathFlow {
         brought.into.iter().for_each(|&(row, flow)| begins[row] -= flow);
         brought.out.iter().for_each(|&(row, flow)| ends[row] -= flow);
         if begins.iter().chain(&ends).any(|&rest| rest < 0) {
-            return malformed("more flows along the edges and arcs at a task than through it");
+            return malformed("at a task, the flow along edges and arcs exceeds the flow through the task");
         }
         Ok((through, begins))
     }

@@ -80,7 +80,7 @@ pub enum InstanceError {
     NoRoom(Box<NoRoom>),
     /// All tasks together use up more of a consumable than the platform has, whatever the allotments of the tasks are.
     #[error(
-        "all tasks together use up at least {needed} of `{resource}`, and there are {there}; raise it or leave tasks out"
+        "all tasks together use up at least {needed} of `{resource}`, and there are {there}; raise this amount or leave tasks out"
     )]
     UsedUp {
         /// Name of the consumable.
@@ -91,7 +91,9 @@ pub enum InstanceError {
         there: u64,
     },
     /// A job has times for a different number of machines than the platform has.
-    #[error("job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one for each")]
+    #[error(
+        "job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one time for each node"
+    )]
     MachineTimes {
         /// Name of the job.
         job: String,
@@ -101,7 +103,7 @@ pub enum InstanceError {
         nodes: usize,
     },
     /// A job can run only on nodes without processors.
-    #[error("job `{0}` has a time on no node that has processors; give one")]
+    #[error("job `{0}` has a time on no node that has processors; give at least one such time")]
     Nowhere(String),
     /// The name of a job is also the name of a task of a bag.
     #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]

@@ -200,13 +200,13 @@ impl TooLittle<'_> {
             (names.join("` and `"), "what it states".to_owned(), there.to_owned())
         };
         let (resource, needs, there) = match demands.iter().find(short) {
-            _ if slow.is_some() => all("the nodes that have it are too slow for its `walltime`; raise that"),
+            _ if slow.is_some() => all("the nodes that have it are too slow for its `walltime`; raise the walltime"),
             Some(demand) => {
                 let name = self.name(demand.resource);
                 let needs = amount_of(name, demand.need.total(processors));
                 (name.to_owned(), needs, self.there(demand, processors))
             }
-            None => all("no nodes have enough of all at once; lower one, or give a node more"),
+            None => all("no nodes have enough of all these at once; lower a need, or give a node more"),
         };
         let on = if processors == 1 { String::new() } else { format!(" on {processors} processors") };
         InstanceError::NoRoom(Box::new(NoRoom { job, resource, needs, on, there }))
@@ -225,7 +225,7 @@ impl TooLittle<'_> {
             return format!("all nodes together have {}; {remedy}", amount(total));
         }
         if wanted.profile.machine_times().is_some() {
-            return format!("no node on which it has a time has so much; {remedy}");
+            return format!("no node on which the job has a time has this amount; {remedy}");
         }
         let largest = classes.0.iter().map(|class| platform.amount(class.node, demand.resource)).max();
         let most = amount(largest.unwrap_or(0).into());
@@ -327,7 +327,7 @@ mod tests {
         };
         assert!(Instance::new(platform.clone(), vec![job(1)], vec![]).is_ok());
         let refused = Instance::new(platform, vec![job(2)], vec![]).unwrap_err().to_string();
-        assert!(refused.contains("no node on which it has a time has so much"), "{refused}");
+        assert!(refused.contains("no node on which the job has a time has this amount"), "{refused}");
     }
 
     #[test]

@@ -149,19 +149,19 @@ impl LogEntry {
                 short(resolved.start)
             ),
             Logged::OtherVariant { from, to } => {
-                format!("goes on by variant {} instead of {}, since machines changed", to + 1, from + 1)
+                format!("continues with variant {} instead of {}, because machines changed", to + 1, from + 1)
             }
             Logged::PlannedAgain { finish } => format!(
-                "is planned again, since machines changed and no variant is left: it ends at {} s",
+                "is planned again, because machines changed and no variant remains: it ends at {} s",
                 short(finish)
             ),
             Logged::Fallback { finish, deadline } => format!(
-                "has no variant in time and takes the places of a list: it ends at {} s{}",
+                "has no variant that meets the deadline and uses a list schedule: it ends at {} s{}",
                 short(finish),
                 late(finish, deadline)
             ),
             Logged::Rejected { finish, deadline } => {
-                format!("is given up: it would end at {} s{}", short(finish), late(finish, deadline))
+                format!("is cancelled: it would end at {} s{}", short(finish), late(finish, deadline))
             }
         }
     }

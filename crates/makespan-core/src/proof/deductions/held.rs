@@ -109,7 +109,7 @@ impl<'a> All<'a> {
                 let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
                 match platform.resource(name).filter(comes_back) {
                     Some(id) => Ok(Kind::Resource(id)),
-                    None => malformed(format!("the platform has no resource `{name}` that is held for a time")),
+                    None => malformed(format!("the platform has no resource `{name}` that tasks hold and return")),
                 }
             }
             Held::OneAtATime(tasks) => {
@@ -124,13 +124,13 @@ impl<'a> All<'a> {
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
             return malformed(
-                "of those that exclude each other it names a bag, or a task that the instance does not have",
+                "the tasks that exclude each other include a bag, or a task that the instance does not have",
             );
         }
         let mut sorted = tasks.to_vec();
         sorted.sort_unstable();
         if sorted.windows(2).any(|two| two[0] == two[1]) {
-            return malformed("it names a task twice among those that exclude each other");
+            return malformed("the tasks that exclude each other include a task twice");
         }
         let order: Vec<_> = self.instance.in_order().collect();
         for (at, &task) in tasks.iter().enumerate() {
@@ -143,7 +143,7 @@ impl<'a> All<'a> {
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
-                return malformed("two of the tasks that are said to exclude each other can run at the same time");
+                return malformed("two of the tasks that should exclude each other can run at the same time");
             }
         }
         Ok(())
@@ -188,7 +188,7 @@ impl<'a> All<'a> {
         special: Option<(usize, Window)>,
     ) -> Result<(i128, i128), CertificateError> {
         let Some(kind) = self.kinds.get(held) else {
-            return malformed("it names something to be held that it does not state");
+            return malformed("a step refers to a limited amount that the certificate does not contain");
         };
         if until < from {
             return malformed("a window of its steps must not begin after its end");

@@ -140,7 +140,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
         assert_eq!(with(prices(), vec![step]), Ok(80));
     }
     let supposed = Step::End(0, 1, Reason::Steps(vec![]));
-    let problem = "its deductions suppose something of a bag of tasks".to_owned();
+    let problem = "its deductions make a supposition about a bag of tasks".to_owned();
     assert_eq!(with(prices(), vec![supposed]), Err(CertificateError::Malformed(problem)));
     assert!(with(vec![Held::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
     // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one after

@@ -26,7 +26,7 @@ impl Scale {
             return Ok(());
         }
         Err(CertificateError::Malformed(
-            "steps must be positive, ascending in size and in value, and at least one".into(),
+            "there must be at least one step, and steps must be positive and ascending in size and in value".into(),
         ))
     }
 
