@@ -32,7 +32,7 @@ pub struct Wishes {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WishError {
     /// The algorithm does not have the parameter that the option sets.
-    #[error("`{algorithm}` takes no {option}; leave it out, or plan by {able}")]
+    #[error("`{algorithm}` takes no {option}; leave the option out, or plan by {able}")]
     NotTaken {
         /// Name of the algorithm.
         algorithm: String,

@@ -20,12 +20,12 @@ pub(super) fn check_in_time<'p>(
 ) -> Result<(), CertificateError> {
     for prices in lists {
         if instants.len() != prices.len() + 1 {
-            return malformed("there must be one instant more than prices");
+            return malformed("the number of instants must be one more than the number of prices");
         }
         check(prices)?;
     }
     if scale > 64 {
-        return malformed("the scale is at most 64 places");
+        return malformed("the scale must be at most 64 places");
     }
     let ascending = instants.windows(2).all(|pair| pair[0] < pair[1]);
     if !ascending || instants.first().is_some_and(|&instant| instant < Time::ZERO) {

@@ -43,7 +43,7 @@ impl Kind for ResourceWindow {
         let resource = platform.resource(&self.resource);
         let comes_back = |id: &_| platform.resource_of(*id).kind != ResourceKind::Consumable;
         let Some(resource) = resource.filter(comes_back) else {
-            let problem = format!("the platform has no resource `{}` that is held for a time", self.resource);
+            let problem = format!("the platform has no resource `{}` that tasks hold and return", self.resource);
             return Err(CertificateError::Malformed(problem));
         };
         let places = Places::new(instance);

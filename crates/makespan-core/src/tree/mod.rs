@@ -91,7 +91,7 @@ pub enum TreeError {
     #[error("node `{0}` has a parent and no bandwidth; give `bandwidth` in bytes a second")]
     NoBandwidth(String),
     /// A job is compound.
-    #[error("job `{0}` is a graph of tasks, and a steady state consists of bags; plan the graph by itself")]
+    #[error("job `{0}` is a graph of tasks, but a steady state consists of bags; plan the graph by itself")]
     Graph(String),
     /// A job is not a bag.
     #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
@@ -100,7 +100,7 @@ pub enum TreeError {
     #[error("job `{0}`: a task on a tree runs on one processor; give `work` without `speedup`, or one `time`")]
     Parallel(String),
     /// An application has weight zero.
-    #[error("job `{0}` has weight 0, and a fair throughput divides by it; give a positive weight")]
+    #[error("job `{0}` has weight 0, but a fair throughput is divided by the weight; give a positive weight")]
     NoWeight(String),
     /// A job has a release date.
     #[error("job `{0}` is released later than 0; a steady state does not support release dates")]
@@ -114,10 +114,10 @@ pub enum TreeError {
     #[error("job `{0}` has a time for each machine; give `work` instead, which is divided by the speed of each node")]
     MachineTimes(String),
     /// A job needs resources besides processors.
-    #[error("job `{0}` needs `{1}`, and a steady state considers only processors and links; leave the need out")]
+    #[error("job `{0}` needs `{1}`, but a steady state considers only processors and links; leave the need out")]
     Needs(String, String),
     /// A job waits for another job.
-    #[error("job `{0}` waits for `{1}`, and in a steady state all bags run at once; leave `after` out")]
+    #[error("job `{0}` waits for `{1}`, but in a steady state all bags run at the same time; leave `after` out")]
     After(String, String),
     /// Processors are unavailable at times.
     #[error("processors are unavailable at times; a steady state does not support unavailable periods")]

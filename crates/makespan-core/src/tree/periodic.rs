@@ -35,10 +35,10 @@ pub enum PeriodicError {
         period: Time,
     },
     /// The length of the period, or the number of its tasks, is too large for a schedule.
-    #[error("a period that long cannot be written as a schedule; choose a shorter one, rounded")]
+    #[error("this period is too long for a schedule; choose a shorter one, for which the rates are rounded")]
     TooLong,
     /// There are more tasks and transfers than can be listed.
-    #[error("{count} tasks and transfers are too many to list one by one; at most {most} are")]
+    #[error("{count} tasks and transfers are too many to list one by one; at most {most} are supported")]
     TooMany {
         /// Number of tasks and transfers.
         count: u128,

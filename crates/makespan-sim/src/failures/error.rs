@@ -11,7 +11,7 @@ pub enum FailureModelError {
     Mean(Time),
     /// A shape is out of range.
     #[error(
-        "the shape is {0}; it must be from 0.1 to 100, 1 gives exponential times, and failures of real clusters have about 0.7"
+        "the shape is {0}; it must be from 0.1 to 100; 1 gives exponential times, and real clusters have about 0.7"
     )]
     Shape(f64),
     /// A unit has no processors.

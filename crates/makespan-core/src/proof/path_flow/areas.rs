@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         };
         let last = self.known(before)?;
         if !behind[last] {
-            let problem = "an area arc ends before a task that does not wait for the one after which it begins";
+            let problem = "an area arc leads to a task that does not wait for the task at which the arc begins";
             return Err(CertificateError::Malformed(problem.into()));
         }
         let mut seen = vec![false; behind.len()];

@@ -31,7 +31,7 @@ impl<'a> Rate<'a> {
         let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
         let one = |(name, price): &(String, u64)| {
             let id = platform.resource(name).filter(comes_back);
-            let problem = || format!("the platform has no resource `{name}` that is held for a time");
+            let problem = || format!("the platform has no resource `{name}` that tasks hold and return");
             Ok((id.ok_or_else(|| CertificateError::Malformed(problem()))?, *price))
         };
         let resources = resources.iter().map(one).collect::<Result<_, CertificateError>>()?;

@@ -43,7 +43,7 @@ impl Kind for DeadlinePrices {
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let deadline = self.deadline;
         if deadline < Time::ZERO {
-            return malformed("a deadline is not negative");
+            return malformed("its deadline must not be negative");
         }
         let prices = TimePrices {
             instants: self.instants.clone(),
