@@ -43,7 +43,7 @@ pub struct JobMeasures {
     pub told: Option<Time>,
     /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by their real run times.
     pub cost: i128,
-    /// Processors times ticks that runs of the job's tasks held, including interrupted runs.
+    /// Area (processors times ticks) of all runs of the job's tasks, including interrupted runs.
     pub busy: Area,
 }
 

@@ -39,7 +39,7 @@ pub struct Measures {
     /// Area (processors times time) of all runs, including interrupted ones, divided by the usable area from the first
     /// release to the makespan, in [0, 1]. A processor is not usable while it is in an unavailable period or down.
     pub utilisation: f64,
-    /// Number of jobs whose first start was before the start of an earlier job. Jobs are ordered by release, then by
+    /// Number of jobs that first started when an earlier job had not started yet. Jobs are ordered by release, then by
     /// id.
     pub backfilled: usize,
     /// Number of runs whose work is lost. These are the runs that lost processors, even if their job then failed, and

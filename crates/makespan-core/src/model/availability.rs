@@ -15,7 +15,7 @@ pub struct Unavailable {
     pub end: Time,
 }
 
-/// Processors whose closed periods are equal, so that jobs can use any of them instead of another.
+/// Processors with equal closed periods, which are therefore interchangeable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The processors of the class.
@@ -149,7 +149,7 @@ impl Availability {
             return from;
         }
         let target = self.area_until(from).saturating_add(area);
-        // Finds the last step up to whose start less than the target area is open.
+        // Finds the last step at whose start the open area is still less than the target area.
         let index = self.steps.partition_point(|step| step.area_before < target);
         let step = self.steps[index.saturating_sub(1)];
         let left = target - step.area_before;

@@ -533,7 +533,7 @@ impl Instance {
         &self.availability
     }
 
-    /// Returns this instance with the given amounts already in use by work outside the instance.
+    /// Returns this instance, in which the given amounts are already in use by work outside the instance.
     #[must_use]
     pub fn holding(self, held: Vec<HeldAmount>) -> Self {
         Self { held, ..self }

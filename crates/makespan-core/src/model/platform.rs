@@ -352,8 +352,8 @@ impl Platform {
 
     /// Returns the time of a task with this profile on these processors: its time on their machine if the profile
     /// states a time for each machine, otherwise the time of the profile on this number of processors, at the speed of
-    /// the slowest of them. Returns `None` if the task does not accept this number of processors or cannot run on their
-    /// machine.
+    /// the slowest of them. Returns `None` if the task does not accept this number of processors or cannot run on the
+    /// machine of these processors.
     pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
         let Some(row) = profile.machine_times() else {
             let count = processors.len();

@@ -18,7 +18,8 @@ pub enum Actual {
 }
 
 impl Actual {
-    /// Returns the real time of a task on these processors if nothing ends the task earlier, such as its walltime.
+    /// Returns the real time that a task takes on these processors, if neither its walltime nor a failure ends it
+    /// earlier.
     ///
     /// # Panics
     /// Panics if the task does not accept this number of processors.

@@ -255,7 +255,8 @@ mod tests {
     #[test]
     fn closed_machines_sell_nothing() {
         let rows = [[4, 6], [4, 6], [4, 6]];
-        // Machine 0 is closed from 0 to 10: 36 = 3 (T - 10) + 2 T gives 13.2.
+        // Machine 0 is closed from 0 to 10, so the bound follows from 36 = 3 (T - 10) + 2 T. This gives T = 13.2, which
+        // is rounded up.
         assert_eq!(proves(&two_machines(&rows, &[("0", 0, 8), ("0", 5, 10)]), [3, 2]), Ok(14));
         assert_eq!(proves(&two_machines(&rows, &[("0", 100, 120)]), [3, 2]), Ok(8));
     }

@@ -63,9 +63,8 @@ impl SpeedupLaw {
             Self::Linear {} => 1.0 / n,
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
-            // Downey's cases, each written as a constant plus a constant over n. In the last case, the
-            // speed-up is `A`, its maximum. `max` ensures that rounding does not bring the fraction of another case
-            // below the fraction of the last case.
+            // Downey's cases, each written as a constant plus a constant over n. In the last case, the speed-up is `A`,
+            // its maximum. `max` ensures that, after rounding, no other case gives a smaller result than the last case.
             Self::Downey { parallelism: a, sigma } => {
                 let fraction = if sigma <= 1.0 {
                     let half = sigma / (2.0 * a);

@@ -139,7 +139,8 @@ impl<'a> All<'a> {
             if together.is_empty() {
                 continue;
             }
-            // If two tasks can hold their amounts at the same time, one of them must wait for the other.
+            // Two tasks exclude each other by the amounts that they hold, or because one of them waits for the other.
+            // The second case is examined only if the first one does not apply.
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {

@@ -87,7 +87,7 @@ impl Most {
         let mut least: Vec<i64> = Vec::new();
         loop {
             // Computes the minimum room for a sum of at least `least.len() + 1`. The sum may be larger, because the
-            // last size may have a larger value than the one that is missing.
+            // last size may have a larger value than is still missing.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {
