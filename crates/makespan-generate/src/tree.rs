@@ -47,7 +47,7 @@ pub enum Unit {
     Bytes,
 }
 
-/// Effect of link latencies, which are drawn between 6 ms and 10 s, on transfers.
+/// Effect of link latencies on transfers. Latencies are drawn between 6 ms and 10 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Latency {

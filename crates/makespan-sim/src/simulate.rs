@@ -13,8 +13,8 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 ///
 /// A task with predecessors ([`Instance::incoming`]) is submitted when it is released and all predecessors have
 /// succeeded. It must not start on a node at which its data have not arrived ([`makespan_core::View::arrival`]). Data
-/// are sent to every node as soon as they are produced. Transfers do not slow each other down. If a predecessor fails
-/// or is cancelled, the task fails without a start.
+/// are sent to every node that may need them as soon as they are produced. Transfers do not slow each other down. If a
+/// predecessor fails or is cancelled, the task fails without a start.
 ///
 /// If the options have an [`Estimation`](makespan_core::Estimation), its estimator receives every success, in the order
 /// of the trace, before the policy does. The policy receives an event for each replaced time. The real times do not

@@ -164,7 +164,7 @@ impl Planner {
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let time = self.scheduler(instance)?.time_limit();
         let planned = self.plan_unproved(instance)?;
-        // The scheduler may not use its whole time limit. The rest of this time is used for the bounds that the
+        // The scheduler may have ended before its time limit. The rest of this time is used for the bounds that the
         // scheduler did not prove.
         let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
         let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));

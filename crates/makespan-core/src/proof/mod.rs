@@ -99,7 +99,7 @@ pub enum Proof {
     MachineTimePrices(MachineTimePrices),
     /// Prices for positions on machines.
     PositionPrices(PositionPrices),
-    /// Prices for the work that is released from an instant on.
+    /// Prices of processors for the work that is released at or after an instant.
     LateWork(LateWork),
     /// A deadline that is refuted by the work of tasks within a window of time.
     TimeWindow(TimeWindow),
@@ -121,7 +121,7 @@ pub enum Proof {
     LastJob(LastJob),
     /// The minimum cost of every task. With a horizon, also prices of processors and of the time between tasks.
     CostPrices(CostPrices),
-    /// Prices for tasks and the ports of a tree.
+    /// Prices of the tasks and of the ports of a tree.
     TreePrices(TreePrices),
 }
 

@@ -112,8 +112,8 @@ impl<'a> Places<'a> {
     }
 
     /// Calls `take` with every way to run a task within its walltime. For every schedule, at least one of these ways is
-    /// as good as the run of the task in the schedule. Takes O(allotments * kinds of nodes), where up to about 256
-    /// allotments and groups of allotments count.
+    /// at least as good as the run of the task in the schedule. Takes O(allotments * kinds of nodes), where up to about
+    /// 256 allotments and groups of allotments count.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&Run)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
         if let Some(row) = profile.machine_times() {

@@ -32,7 +32,7 @@ const NEVER: i128 = i128::MAX / 4;
 /// Some paths begin at a common first task and meet again at a common last task. Each task between these two is in one
 /// of two places. If it is on a node of the first or of the last task, it shares this node with other tasks, and they
 /// may not all fit. If it is on another node, there are transfers before and after it. So there is a minimum time from
-/// the first task to the last one, which depends on the kinds of their nodes (`phases`).
+/// the first task to the last one, which depends on the kinds of their nodes (module `phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
     /// The earliest start of each task on any node, and the minimum time from its end to the end of the job.

@@ -1,5 +1,5 @@
 //! Generates tiled matrix factorisations. A kernel is the operation that one task performs on tiles. The share of a
-//! kernel is its number of arithmetic operations, divided by the number of the kernel that has the most.
+//! kernel is its number of arithmetic operations, divided by the largest number of operations of any kernel.
 
 use super::drawn::Drawn;
 

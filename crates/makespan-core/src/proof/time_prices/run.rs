@@ -64,7 +64,8 @@ impl Run {
         self.each_start(prefix, closed, |start| {
             let waiting = weight * (i128::from(start) + i128::from(self.time));
             if waiting >= least {
-                // The weighted end alone already costs at least the minimum found, so later starts need not be tried.
+                // At this start and at all later ones, the weighted end alone is at least the minimum found so far, so
+                // these starts are not tried.
                 return false;
             }
             if self.is_possible(closed, start) {

@@ -135,8 +135,8 @@ impl Timeline {
             || self.classes.iter().map(|steps| steps.min_within(start, end)).sum::<i64>() >= i64::from(width)
     }
 
-    /// Distributes the processors over the classes, in the order of the classes, of which the most constrained one is
-    /// first.
+    /// Distributes the processors over the classes, in the order of the classes, in which processors that are never
+    /// closed come last.
     fn parts(&self, width: u32, start: Time, end: Time) -> Box<[u32]> {
         let mut missing = width;
         let parts = self.classes.iter().map(|steps| {

@@ -144,7 +144,7 @@ impl Network {
         Self::new(&nodes, problem.applications().iter().enumerate().map(kind).collect::<Result<_, _>>()?)
     }
 
-    /// Returns this network with these kinds instead of its kinds. The kinds must belong to the applications of this
+    /// Returns this network with `kinds` instead of its own kinds. The kinds must belong to the applications of this
     /// network.
     ///
     /// # Errors
