@@ -57,8 +57,8 @@ fn the_samples_have_the_means_of_their_distributions() {
     // 10.3 s, and the expected mean is 0.7 x 1.03 + 0.3 x 10.3.
     close(&sequential(&generate(&options(Family::Mixed, 2000)).unwrap()), 3.4, 4.2);
     close(&speedups(&generate(&options(Family::Weak, 500)).unwrap()), 1.0, 3.0);
-    // Values of X outside [0, 1] are drawn again, so X has mean 0.2, so the expected speed-up exp(0.8 (1/2.6 + 1/3.6 +
-    // .. + 1/50.6)) is 12.9. With X = 0, the speed-up would be 25.5.
+    // Values of X outside [0, 1] are drawn again, so X has mean 0.2. Therefore, the expected speed-up exp(0.8 (1/2.6 +
+    // 1/3.6 + .. + 1/50.6)) is 12.9. With X = 0, the speed-up would be 25.5.
     close(&speedups(&generate(&options(Family::High, 500)).unwrap()), 11.5, 14.5);
 }
 

@@ -113,7 +113,7 @@ pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn
 
 /// Returns the policy that follows a plan. If tasks wait for each other, the policy keeps the order of the plan
 /// ([`Follow`]). Otherwise, when the run departs from the plan, the policy plans the remaining jobs again with
-/// `scheduler` ([`Replan`]). If the run is `resumed`, the policy does this at its first call.
+/// `scheduler` ([`Replan`]). If the run is `resumed`, the policy plans the remaining jobs again at its first call.
 pub fn policy_of_plan(
     scheduler: Box<dyn Scheduler>,
     seed: u64,
