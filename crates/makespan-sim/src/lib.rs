@@ -42,14 +42,15 @@
 //!     }
 //! }
 //!
-//! let rigid = |processors, minutes: i64| Profile::rigid(processors, Time::from_seconds(60 * minutes)).unwrap(); let
-//! estimates = [rigid(2, 60), rigid(4, 60), rigid(1, 60)]; let jobs = ["a", "b",
-//! "c"].into_iter().zip(estimates).map(|(name, profile)| Job::new(name, profile)).collect(); let instance =
-//! Instance::new(Platform::flat(4)?, jobs, vec![])?; // The first job really takes a quarter of its estimate. let
-//! actual = Actual::Profiles(vec![rigid(2, 15), rigid(4, 60), rigid(1, 60)]); let simulation = simulate(&instance,
-//! &actual, &mut InTurn, &SimulationOptions::default(), &mut Silent)?; let ends: Vec<_> =
-//! simulation.trace.runs.iter().map(|run| (run.task.0, run.end.to_string())).collect(); assert_eq!(ends, [(0,
-//! "900".into()), (1, "4500".into()), (2, "8100".into())]);
+//! let rigid = |processors, minutes: i64| Profile::rigid(processors, Time::from_seconds(60 * minutes)).unwrap();
+//! let estimates = [rigid(2, 60), rigid(4, 60), rigid(1, 60)];
+//! let jobs = ["a", "b", "c"].into_iter().zip(estimates).map(|(name, profile)| Job::new(name, profile)).collect();
+//! let instance = Instance::new(Platform::flat(4)?, jobs, vec![])?;
+//! // The first job really takes a quarter of its estimate.
+//! let actual = Actual::Profiles(vec![rigid(2, 15), rigid(4, 60), rigid(1, 60)]);
+//! let simulation = simulate(&instance, &actual, &mut InTurn, &SimulationOptions::default(), &mut Silent)?;
+//! let ends: Vec<_> = simulation.trace.runs.iter().map(|run| (run.task.0, run.end.to_string())).collect();
+//! assert_eq!(ends, [(0, "900".into()), (1, "4500".into()), (2, "8100".into())]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -24,11 +24,13 @@
 //!     }
 //! }
 //!
-//! let root = NetworkNode { parent: None, processors: 1, speed: 1.0, bandwidth: 1.0, latency: Time::ZERO }; let child =
-//! NetworkNode { parent: Some(0), bandwidth: 4.0, ..root }; let kind = Kind { data: 2.0, work: 1.0, weight: 1.0, count:
-//! 10, tasks: vec![(0, 1)] }; let network = Network::new(&[root, child], vec![kind])?; let options = NetworkOptions {
-//! buffer: 1, ..NetworkOptions::default() }; let run = simulate(&network, &mut [Greedy, Greedy], &options, &mut
-//! Silent)?; // The child starts half a second later than the root, because a hop takes half a second.
+//! let root = NetworkNode { parent: None, processors: 1, speed: 1.0, bandwidth: 1.0, latency: Time::ZERO };
+//! let child = NetworkNode { parent: Some(0), bandwidth: 4.0, ..root };
+//! let kind = Kind { data: 2.0, work: 1.0, weight: 1.0, count: 10, tasks: vec![(0, 1)] };
+//! let network = Network::new(&[root, child], vec![kind])?;
+//! let options = NetworkOptions { buffer: 1, ..NetworkOptions::default() };
+//! let run = simulate(&network, &mut [Greedy, Greedy], &options, &mut Silent)?;
+//! // The child starts half a second later than the root, because a hop takes half a second.
 //! assert_eq!(run.end, Time::from_ticks(5_500_000_000));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
