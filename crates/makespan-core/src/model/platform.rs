@@ -182,10 +182,10 @@ impl Platform {
     /// Requires best placement: at most one of the nodes of a job is held in part, that is, the job holds some but not
     /// all of its processors. So on m nodes of k processors each, a job on p = a k + r processors (r < k) holds all
     /// processors of exactly a nodes, and r processors of one more node. This is the minimal penalty hypothesis of
-    /// P.-F. Dutot and D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis
-    /// 1. On nodes of equal size, it implies two further rules, which are therefore required if nodes differ in size. A
-    /// job that fits on the largest node is on one node. A wider job holds all processors of a node of the largest
-    /// size. For every number of processors, some best placement exists.
+    /// P.-F. Dutot and D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001,
+    /// hypothesis 1. On nodes of equal size, it implies two further rules, which are therefore required if nodes differ
+    /// in size. A job that fits on the largest node is on one node. A wider job holds all processors of a node of the
+    /// largest size. For every number of processors, some best placement exists.
     #[must_use]
     pub fn requiring_compact(self) -> Self {
         Self { compact: Some(true), ..self }

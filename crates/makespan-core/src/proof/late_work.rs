@@ -9,10 +9,11 @@ use crate::schedule::Objective;
 /// A bound on the makespan from the work that is released at or after an instant. This work cannot be done before the
 /// instant.
 ///
-/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least `N_i =
-/// min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n` tasks
-/// that pay most. All of these run after `from`. At any instant, at most `n` of them run, on `n` processors. The prices
-/// of these processors sum to at most the sum of the `n` largest prices of processors. So no schedule ends before
+/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
+/// `N_i = min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n`
+/// tasks that pay most. All of these run after `from`. At any instant, at most `n` of them run, on `n` processors. The
+/// prices of these processors sum to at most the sum of the `n` largest prices of processors. So no schedule ends
+/// before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///

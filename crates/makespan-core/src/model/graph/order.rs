@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use super::{Adjacency, Edge};
 
 /// Returns the tasks in topological order. If several tasks may come next, the earliest one in file order comes next
-/// (Kahn, "Topological sorting of large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). Takes O((tasks
-/// + edges) log tasks).
+/// (Kahn, "Topological sorting of large networks", Commun. ACM 5(11), 1962, DOI 10.1145/368996.369025). Takes
+/// O((tasks + edges) log tasks).
 ///
 /// # Errors
 /// If the edges form a cycle, returns the tasks of a cycle, in the direction of its edges.

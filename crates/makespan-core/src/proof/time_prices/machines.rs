@@ -19,9 +19,10 @@ use crate::schedule::Objective;
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k * open_k`.
 ///
-/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with `s + p_ik
-/// <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger, or if some
-/// job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus one tick.
+/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with
+/// `s + p_ik <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger, or
+/// if some job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus one
+/// tick.
 ///
 /// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM J.
 /// Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag counts as a job of weight
