@@ -6,12 +6,12 @@
 //!
 //! *Size.* With probability 0.244, a job is serial. Otherwise, the job uses 2^u processors, rounded to a whole number.
 //! Let h be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5] with
-//! probability 0.86, and uniform on [h - 2.5, h] otherwise. For 57.6 % of all jobs, u is rounded to a whole number, so
-//! that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times the size, x
-//! is drawn from gamma(4.2, 0.94), otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn. *Arrivals.* In
-//! the rush hours, the gap between two arrivals is e^x s, and x is drawn from gamma(10.23 * 1.0225, 0.4871). Gaps above
-//! e^13 s are redrawn. In other half hours, gaps are longer, in inverse proportion to the arrival rate. Over a day, the
-//! arrival rate follows the density of gamma(8.1737, 3.9631).
+//! probability 0.86, and uniform on [h - 2.5, h] otherwise. For a share of 0.576 of all jobs, u is rounded to a whole
+//! number, so that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times
+//! the size, x is drawn from gamma(4.2, 0.94), otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn.
+//! *Arrivals.* In the rush hours, the gap between two arrivals is e^x s, and x is drawn from gamma(10.23 * 1.0225,
+//! 0.4871). Gaps above e^13 s are redrawn. In other half hours, gaps are longer, in inverse proportion to the arrival
+//! rate. Over a day, the arrival rate follows the density of gamma(8.1737, 3.9631).
 //!
 //! For jobs on more than 144 processors, the formula for the probability of a short run time has a negative result. The
 //! probability is then zero, as in the authors' program. The authors fitted the model only to machines of up to 1152

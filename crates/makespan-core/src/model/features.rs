@@ -118,7 +118,7 @@ impl Features {
         }
     }
 
-    /// Returns true if a single node satisfies the expression, apart from numbers of nodes.
+    /// Returns true if a single node satisfies the expression, if numbers of nodes in it are ignored.
     fn holds_on<S: AsRef<str>>(&self, features: &[S]) -> bool {
         match self {
             Self::Has(name) => features.iter().any(|feature| feature.as_ref() == name),

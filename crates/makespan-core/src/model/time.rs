@@ -158,8 +158,8 @@ impl Time {
     }
 
     /// Parses seconds that have no sign, exponent or unit, such as `12` or `0.125`, and have at most 9 digits on either
-    /// side of the decimal point. Most numbers in large files have this form, and parsing it is faster than parsing any
-    /// number.
+    /// side of the decimal point. Most numbers in large files have this form, for which this function is faster than
+    /// [`Time::parse`].
     fn of_plain_seconds(text: &[u8]) -> Option<Self> {
         Self::first_of_plain(text).and_then(|(time, rest)| rest.is_empty().then_some(time))
     }

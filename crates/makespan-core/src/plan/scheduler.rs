@@ -180,8 +180,8 @@ pub enum ScheduleError {
     },
 }
 
-/// Returns a factor with four decimal places that would be sufficient as limit: its product with `floor` is at least
-/// `reached`.
+/// Returns a factor with four decimal places that would be sufficient as the limit: its product with `floor` is at
+/// least `reached`.
 fn enough(reached: Time, floor: Time) -> f64 {
     let ten_thousandths = 10_000 * i128::from(reached.ticks()) / i128::from(floor.ticks().max(1)) + 1;
     ten_thousandths as f64 / 1e4

@@ -94,7 +94,7 @@ impl Group {
 /// Returns the time that some work takes if it is divided evenly among `processors` processors. The work must be at
 /// most this number multiplied by a valid time.
 pub(in crate::proof) fn share(work: Area, processors: u32) -> i64 {
-    // If 64 bits suffice, uses a division of 64 bits, which is several times faster than the equal division of 128
+    // If 64 bits suffice, uses a division of 64 bits, which is several times faster than the equivalent division of 128
     // bits.
     match u64::try_from(work) {
         Ok(narrow) => (narrow / u64::from(processors)) as i64,

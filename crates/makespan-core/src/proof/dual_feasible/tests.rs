@@ -45,7 +45,7 @@ fn widths_just_over_a_third_leave_two_at_a_time() {
     let third = [term(1, steps(&[(4, 1)]), Scale::Whole)];
     assert!(refutes(24, &third, &five));
     assert!(!refutes(25, &third, &five));
-    // No three jobs fit one after the other into 29. This proof uses functions of the width and of the time at the same
+    // No three jobs fit one after the other into 29. This proof combines a function of the width with a function of the
     // time.
     let both = [term(1, steps(&[(4, 1)]), steps(&[(10, 1)]))];
     assert!(refutes(29, &both, &five));

@@ -100,7 +100,7 @@ impl JobPrices {
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            // A job without weight can end as late as it likes, when all prices are zero, so it pays nothing.
+            // To delay a job without weight costs nothing. So it can run after the last price and pays nothing.
             let (weight, from) = weigh(job);
             if weight == 0 {
                 continue;

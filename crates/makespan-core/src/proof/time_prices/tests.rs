@@ -179,7 +179,7 @@ fn a_horizon_forbids_what_ends_later() {
     let short = until(9, dear);
     let refused = CertificateError::HorizonTooShort { horizon: Time::from_ticks(9), job: crate::model::JobId(0) };
     assert_eq!(short.proves(&instance), Err(refused));
-    // No schedule of two jobs of 10 ticks ends by 19, so higher prices prove more and more without limit.
+    // No schedule of two jobs of 10 ticks ends by 19, so the proven bound grows without limit as the price rises.
     let wanted = |price| until(19, prices(&[9, 10], &[price])).proves(&instance);
     assert_eq!((wanted(0), wanted(1000)), (Ok(20), Ok(20 + 1000)));
 }
