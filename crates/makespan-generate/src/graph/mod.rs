@@ -160,7 +160,7 @@ fn check(options: &GraphOptions) -> Result<(), GenerateError> {
         return Err(out_of_range("fastest speed", fastest));
     }
     if let Some(factor) = options.deadline.filter(|&factor| !positive(factor)) {
-        let expected = "it must be a positive factor of HEFT's makespan, such as 1.5";
+        let expected = "it must be a positive multiple of HEFT's makespan, such as 1.5";
         return Err(GenerateError::Option { name: "deadline", value: factor.to_string(), expected });
     }
     match options.gap {
