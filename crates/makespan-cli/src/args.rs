@@ -26,7 +26,7 @@ mod target;
 mod time_limit;
 mod trees;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -55,7 +55,7 @@ pub use setting::SettingOptions;
 pub use shards::{ShardCommand, ShardOptions};
 pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
 pub use slurm::{On, SlurmOptions};
-pub use source::{SOURCES, STANDARD_INPUT, SourceOptions};
+pub use source::{SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 pub use target::{JobOptions, JobTarget, LogsOptions};
 pub use time_limit::TimeLimit;
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
@@ -92,6 +92,8 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     /// Plan an instance and prove how good the plan is
+    #[command(mut_arg("instance", |arg| arg.required(false).required_unless_present("template")))]
+    #[command(mut_arg("args_from", |arg| arg.short(None)))]
     Plan(PlanOptions),
     /// Prove lower bounds without planning
     Bound(BoundOptions),
@@ -194,8 +196,8 @@ fn instance_help() -> String {
 #[derive(Args)]
 pub struct InstanceOptions {
     /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input
-    #[arg(long_help = instance_help())]
-    pub instance: PathBuf,
+    #[arg(long_help = instance_help(), required = true)]
+    pub instance: Option<PathBuf>,
     #[command(flatten)]
     pub machines: MachineOptions,
     /// Trace of a Nextflow run (-with-trace), if the instance is the graph of this run in DOT (-with-dag)
@@ -212,6 +214,13 @@ pub struct InstanceOptions {
     /// Refuse a file if a part of it would be ignored, skipped or changed, or if make prints a warning
     #[arg(long)]
     pub strict: bool,
+}
+
+impl InstanceOptions {
+    /// Returns the path of the instance. `-` is standard input.
+    pub fn path(&self) -> &Path {
+        self.instance.as_deref().unwrap_or(Path::new(STANDARD_INPUT))
+    }
 }
 
 /// Output files for pictures and tables of a schedule.
@@ -238,6 +247,8 @@ pub struct PictureOptions {
 pub struct PlanOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
+    #[command(flatten)]
+    pub template: TemplateOptions,
     /// Algorithm, such as demt or list[order=saf] [default: optimise; steady-state for bags of tasks on a tree]
     ///
     /// `makespan algorithms` lists them

@@ -98,7 +98,7 @@ fn sends_data(instance: &Instance) -> bool {
 
 /// Reads the instance that the options name.
 pub fn load(options: &InstanceOptions) -> Result<Loaded> {
-    load_file(options, &options.instance, Lists::Detected)
+    load_file(options, options.path(), Lists::Detected)
 }
 
 /// Reads the instance at `path`, with the given options.

@@ -1,6 +1,7 @@
 //! Guesses the kind of a text that no format recognises: a list of commands, TOML, or an unsupported kind.
 
 use crate::format::Format;
+use crate::list::shell_of;
 
 /// File extensions of texts that are never lists of commands, with the kind of the text.
 const OTHERS: [(&str, &str); 6] = [
@@ -62,7 +63,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     if is_slurm(first) {
         return Err(SLURM.into());
     }
-    if let Some(what) = other(text, &lines) {
+    if let Some(what) = other(text, &lines, ending) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
         let remedy =
             if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
@@ -165,9 +166,9 @@ fn is_slurm(line: &str) -> bool {
 }
 
 /// Returns the probable kind of the text, or `None` if the text may be a list of commands.
-fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
+fn other(text: &[u8], lines: &[String], ending: Option<&str>) -> Option<&'static str> {
     let first = lines.first().map_or("", String::as_str);
-    if text.starts_with(b"#!") {
+    if text.starts_with(b"#!") && !(states_shell(text) && is_of_list(ending)) {
         return Some(SCRIPT);
     }
     if is_json(text, first) {
@@ -184,6 +185,17 @@ fn other(text: &[u8], lines: &[String]) -> Option<&'static str> {
         return Some(CSV);
     }
     None
+}
+
+/// Returns whether the first line of a text names a shell, such as `#!/bin/bash`.
+fn states_shell(text: &[u8]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    std::str::from_utf8(line).is_ok_and(|line| shell_of(line).is_some())
+}
+
+/// Returns whether a file with this ending is a list of commands and not a script, although both can begin with `#!`.
+fn is_of_list(ending: Option<&str>) -> bool {
+    ending.is_some_and(|ending| ending != "sh" && Format::List.extensions().contains(&ending))
 }
 
 /// Returns whether a text is a JSON array, or begins with a line from inside a JSON object.

@@ -16,16 +16,9 @@ pub const STANDARD_INPUT: &str = "-";
 /// Words that begin a source of arguments: arguments, linked arguments, files of arguments, linked files of arguments.
 pub const SOURCES: [&str; 4] = [":::", ":::+", "::::", "::::+"];
 
-/// Options for the source of the jobs (a file, or a command with arguments) and for the part of this machine that they
-/// use.
+/// A command, and the arguments for which it runs.
 #[derive(Args)]
-pub struct SourceOptions {
-    /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
-    ///
-    /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile or a
-    /// Snakefile
-    #[arg(required_unless_present_any = ["template", "resume"])]
-    pub instance: Option<PathBuf>,
+pub struct TemplateOptions {
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt
     ///
     /// Several words without quotes are a program with its arguments, started without a shell. With several :::, a
@@ -36,10 +29,37 @@ pub struct SourceOptions {
     ///
     /// `:::+` links the arguments that follow to the source before, :::: reads arguments from the files that follow, and
     /// `::::+` does both
-    #[arg(last = true, value_name = "COMMAND [::: ARGUMENT..]..", value_parser = OsStringValueParser::new().map(word))]
-    pub template: Vec<String>,
+    #[arg(id = "template", last = true, value_name = "COMMAND [::: ARGUMENT..]..")]
+    #[arg(value_parser = OsStringValueParser::new().map(word))]
+    pub words: Vec<String>,
     #[command(flatten)]
     pub arguments: ArgumentOptions,
+}
+
+impl TemplateOptions {
+    /// Returns whether no command is given.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Returns the words of the command, without the arguments that follow it.
+    pub fn command(&self) -> &[String] {
+        self.words.split(|word| SOURCES.contains(&word.as_str())).next().unwrap_or_default()
+    }
+}
+
+/// Options for the source of the jobs (a file, or a command with arguments) and for the part of this machine that they
+/// use.
+#[derive(Args)]
+pub struct SourceOptions {
+    /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
+    ///
+    /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile or a
+    /// Snakefile
+    #[arg(required_unless_present_any = ["template", "resume"])]
+    pub instance: Option<PathBuf>,
+    #[command(flatten)]
+    pub template: TemplateOptions,
     /// Read the file as a list of shell commands, without detecting its format from its content
     #[arg(long, value_enum, value_name = "list", conflicts_with = "template")]
     pub format: Option<InputFormat>,
@@ -65,6 +85,11 @@ pub struct SourceOptions {
     /// For jobs of lists, templates, makefiles and Snakefiles. Jobs of other instances state their numbers of processors
     #[arg(long, value_name = "N", value_parser = super::machines::positive)]
     pub cores_per_job: Option<u32>,
+    /// Shell that runs the lines of a list or a template, such as bash [default: sh]
+    ///
+    /// A first line such as #!/bin/bash has the same effect in a list. Run it with `SHELL -c LINE`
+    #[arg(help_heading = "Arguments", long, value_name = "SHELL")]
+    pub shell: Option<String>,
     /// Refuse a file if a part of it would be ignored, skipped or changed, or if make prints a warning
     #[arg(long)]
     pub strict: bool,
@@ -86,14 +111,9 @@ impl SourceOptions {
         }
     }
 
-    /// Returns the words of the command, without the arguments that follow it.
-    pub fn command(&self) -> &[String] {
-        self.template.split(|word| SOURCES.contains(&word.as_str())).next().unwrap_or_default()
-    }
-
     /// Returns the command before the arguments, or `None` if a file is given.
     pub fn stated_template(&self) -> Option<String> {
-        let words: Vec<&str> = self.command().iter().map(String::as_str).collect();
+        let words: Vec<&str> = self.template.command().iter().map(String::as_str).collect();
         (!words.is_empty() && self.instance.is_none()).then(|| words.join(" "))
     }
 
@@ -102,7 +122,7 @@ impl SourceOptions {
         let stem = match &self.instance {
             Some(path) if path.as_os_str() == STANDARD_INPUT => return "stdin".into(),
             Some(path) => path.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
-            None => self.template.first().and_then(|text| {
+            None => self.template.words.first().and_then(|text| {
                 let word = text.split_whitespace().next()?.rsplit('/').next()?;
                 let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
                 (word.chars().all(is_plain) && !word.starts_with(['.', '-'])).then(|| word.to_owned())

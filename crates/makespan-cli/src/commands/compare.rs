@@ -39,7 +39,8 @@ struct Row {
 type Outcome = std::result::Result<Row, String>;
 
 pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
-    let paths: Vec<&PathBuf> = std::iter::once(&options.input.instance).chain(&options.more).collect();
+    let more = options.more.iter().map(PathBuf::as_path);
+    let paths: Vec<&Path> = std::iter::once(options.input.path()).chain(more).collect();
     check(options, &paths)?;
     let mut comparisons = Vec::new();
     for path in paths {
@@ -72,7 +73,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
 }
 
 /// Refuses options that contradict each other, before anything is planned.
-fn check(options: &CompareOptions, paths: &[&PathBuf]) -> Result<()> {
+fn check(options: &CompareOptions, paths: &[&Path]) -> Result<()> {
     if options.shards.are_asked() && paths.len() > 1 {
         return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
     }

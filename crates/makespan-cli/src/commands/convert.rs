@@ -15,7 +15,7 @@ use crate::summary;
 
 pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     let lists = if options.format.is_some() { Lists::Stated } else { Lists::Refused };
-    let loaded = load_file(&options.input, &options.input.instance, lists)?;
+    let loaded = load_file(&options.input, options.input.path(), lists)?;
     write_by_ending(&loaded.instance, &options.output)?;
     let mut remarks = loaded.remarks;
     if ending(&options.output) == "xml" && !loaded.instance.has_compound_jobs() {

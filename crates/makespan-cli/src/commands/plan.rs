@@ -18,8 +18,9 @@ use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
 use miette::{Result, miette};
 
-use crate::args::{Format, PictureOptions, PlanOptions};
-use crate::input::load;
+use crate::args::{Format, InstanceOptions, PictureOptions, PlanOptions};
+use crate::commands::run::{arguments, made};
+use crate::input::{Machines, load};
 use crate::loaded::Loaded;
 use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
 use crate::past::{NO_BOUND, Past, has_shared_times};
@@ -27,7 +28,7 @@ use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let begin = Instant::now();
-    let mut loaded = load(&options.input)?;
+    let mut loaded = loaded(options)?;
     if let Some(file) = &options.history {
         loaded = Past::read(file)?.teach(loaded)?.loaded;
     }
@@ -40,7 +41,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let PictureOptions { gantt, report, jobs, raw_names: _ } = &options.pictures;
     let targets = [&options.output, &options.swf, report, jobs, &options.period.unroll];
     let targets: Vec<&Path> = targets.into_iter().flatten().chain(gantt).map(PathBuf::as_path).collect();
-    check_targets(&options.input.instance, &targets)?;
+    check_targets(options.input.path(), &targets)?;
     check_pictures(&options.pictures)?;
     check_kind("--output", options.output.as_ref(), &["json"])?;
     check_kind("--swf", options.swf.as_ref(), &["swf"])?;
@@ -50,7 +51,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     if has_shared_times(&instance, Pinning::Stated) {
         remarks.push(NO_BOUND.into());
     }
-    let title = options.input.instance.file_stem().map_or("plan".into(), |stem| stem.to_string_lossy());
+    let title = options.input.instance.as_deref().and_then(Path::file_stem);
+    let title = title.map_or("plan".into(), |stem| stem.to_string_lossy());
     let told = Told { instance: &instance, options, title: &title, algorithm, bounds, remarks };
     match plan {
         Plan::Periodic(state) => tree::tell(told, *state, length)?,
@@ -59,6 +61,29 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     // The program ends here, so the memory of up to a million jobs need not be freed.
     std::mem::forget(instance);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the instance, or makes the commands of a template.
+fn loaded(options: &PlanOptions) -> Result<Loaded> {
+    let template = &options.template;
+    let InstanceOptions { instance, machines, strict, speedup, nextflow_trace, .. } = &options.input;
+    match instance {
+        Some(path) if !template.is_empty() => Err(miette!(
+            "{}: a file and a command are not planned together; write one of: plan FILE, plan -- 'COMMAND {{}}' ::: ARGUMENT ..",
+            path.display()
+        )),
+        Some(_) if template.arguments.is_stated() => Err(miette!(
+            "options about arguments are for a command; write it behind: plan --args-from FILE -- 'COMMAND {{}}'"
+        )),
+        Some(_) => load(&options.input),
+        None if speedup.is_some() || nextflow_trace.is_some() => {
+            Err(miette!("--speedup and --nextflow-trace are for files; leave them out for a command"))
+        }
+        None => {
+            let machines = Machines::of(machines, *strict)?;
+            made(template, machines, &arguments(template)?, None)
+        }
+    }
 }
 
 /// The information about a plan that is printed and written, for any kind of plan.

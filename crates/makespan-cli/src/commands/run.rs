@@ -61,6 +61,7 @@ use record::RunRecord;
 use source::Source;
 #[cfg(feature = "service")]
 pub use source::{argument_sources, lines, operator};
+pub use source::{arguments, made};
 use watch::{Shown, Watch};
 
 /// The plan with which a run begins.

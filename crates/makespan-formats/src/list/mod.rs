@@ -4,6 +4,7 @@
 //! A list does not state machines, so the caller states the platform.
 
 mod bash;
+mod dialect;
 mod lines;
 mod make;
 mod name;
@@ -15,12 +16,13 @@ mod template;
 mod tests;
 mod wrong;
 
-use makespan_core::{Instance, Job, Platform, Resource, Resources};
+use makespan_core::{Instance, InstanceError, Job, Platform, Resource, Resources};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::error::{FormatError, Place};
 use crate::format::head::{Head, has};
+use crate::instance::command::SHELL;
 use crate::suggest::nearest;
 use lines::{Command, commands};
 use notes::After;
@@ -28,6 +30,8 @@ use wrong::Wrong;
 
 pub(crate) use bash::bash_lines;
 pub use bash::bash_warning;
+pub use dialect::is_shell;
+pub(crate) use dialect::shell_of;
 pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
 pub use shell::quoted;
 pub use snakemake::read_snakemake;
@@ -88,7 +92,10 @@ pub(crate) fn read_numbered(
     }
     let needed = |name: &str| commands.iter().any(|command| command.notes.needs(name));
     let platform = with_needed(platform, needed);
-    let jobs = jobs(&commands, digits).map_err(wrong)?;
+    let mut jobs = jobs(&commands, digits).map_err(wrong)?;
+    if let Some(shell) = shell_of(text) {
+        jobs.iter_mut().for_each(|job| use_shell(job, &shell));
+    }
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
     Instance::new(platform, jobs, Vec::new()).map_err(|error| {
         // Finds the command of the error by the job name in the message.
@@ -97,6 +104,27 @@ pub(crate) fn read_numbered(
         let place = named.map_or_else(Place::default, |at| Place::line(commands[at].line));
         FormatError::content(file, place, problem)
     })
+}
+
+/// Lets `shell` run the commands of a job that `sh` would run.
+fn use_shell(job: &mut Job, shell: &[String]) {
+    for task in job.work.tasks_mut() {
+        if let [program, option, line] = &task.command[..]
+            && [program, option] == SHELL
+        {
+            task.command = shell.iter().cloned().chain([option.clone(), line.clone()]).collect();
+        }
+    }
+}
+
+/// Lets `shell`, such as `bash`, run each line of an instance that `sh` would run.
+///
+/// # Errors
+/// [`InstanceError`] if the instance is invalid with these commands.
+pub fn with_shell(instance: &Instance, shell: &str) -> Result<Instance, InstanceError> {
+    let mut jobs = instance.all_submitted();
+    jobs.iter_mut().for_each(|job| use_shell(job, &[shell.to_owned()]));
+    Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec())
 }
 
 /// Returns an instance with the commands that a template makes. The name of a job contains its number, which has at

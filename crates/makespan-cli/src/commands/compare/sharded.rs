@@ -36,7 +36,7 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     if let Some(wrong) = specs.iter().find_map(|spec| makespan::scheduler(spec).err()) {
         return Err(miette!("{wrong}"));
     }
-    let folder = options.folder.clone().unwrap_or_else(|| usual(&options.input.instance));
+    let folder = options.folder.clone().unwrap_or_else(|| usual(options.input.path()));
     if folder.exists() && !folder.is_dir() {
         return Err(miette!("{} is a file; name a folder with --folder", shown(&folder.display().to_string())));
     }

@@ -1,9 +1,6 @@
 //! Commands as text.
 
-use makespan_formats::list::quoted;
-
-/// Shells that run a line of text.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "mksh"];
+use makespan_formats::list::{is_shell, quoted};
 
 /// Returns a command as a line that a shell runs: the line itself if the command is a shell with a line, and otherwise
 /// the quoted words.
@@ -12,10 +9,6 @@ pub fn command_line(words: &[String]) -> String {
         [shell, option, line] if option == "-c" && is_shell(shell) => line.clone(),
         _ => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     }
-}
-
-fn is_shell(program: &str) -> bool {
-    SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
 }
 
 #[cfg(test)]

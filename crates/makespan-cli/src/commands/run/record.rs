@@ -54,14 +54,20 @@ impl RunRecord {
     fn of_this_process(source: &SourceOptions) -> Self {
         let words: Vec<String> =
             std::env::args_os().skip(2).map(|word| text_of_bytes(word.as_bytes().to_vec())).collect();
-        let options = words.strip_suffix(source.template.as_slice()).unwrap_or(&words);
+        let options = words.strip_suffix(source.template.words.as_slice()).unwrap_or(&words);
         let options = if source.template.is_empty() {
             options
         } else {
             options.strip_suffix(&["--".to_owned()]).unwrap_or(options)
         };
         let kept = options.iter().filter(|word| !OF_SESSION.contains(&word.as_str())).cloned().collect();
-        Self { version: 1, directory: directory(), words: kept, template: source.template.clone(), list: list(source) }
+        Self {
+            version: 1,
+            directory: directory(),
+            words: kept,
+            template: source.template.words.clone(),
+            list: list(source),
+        }
     }
 
     /// Writes the record and the commands of the jobs to the folder of a run.
@@ -97,8 +103,8 @@ impl RunRecord {
         match list(source) {
             Some(list) => (record.list == Some(list)).then_some(Likeness::Same),
             None if record.list.is_some() => None,
-            None if record.template == source.template => Some(Likeness::Same),
-            None => (command(&record.template) == command(&source.template)).then_some(Likeness::Command),
+            None if record.template == source.template.words => Some(Likeness::Same),
+            None => (command(&record.template) == source.template.command()).then_some(Likeness::Command),
         }
     }
 
@@ -153,7 +159,7 @@ pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
 
 /// Returns whether the source of a run is standard input, so that the list must be given again.
 pub fn reads_standard_input(source: &SourceOptions) -> bool {
-    source.instance.iter().chain(&source.arguments.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
+    source.instance.iter().chain(&source.template.arguments.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
 }
 
 /// Returns the command of a task from the folder of a run.

@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, text_of_bytes};
+use makespan_exec::program;
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{
-    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator,
+    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator, with_shell,
 };
 use miette::{Result, miette};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::args::{JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions};
+use crate::args::{JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::Loaded;
 use crate::machine;
@@ -43,25 +44,27 @@ impl Source {
     pub fn read(options: &SourceOptions, cluster: Option<&Platform>, names: &[String]) -> Result<Option<Self>> {
         let digits = digits(options, names);
         let stated = options.instance.as_deref();
-        if (options.template.is_empty() || stated.is_some()) && options.arguments.is_stated() {
+        if (options.template.is_empty() || stated.is_some()) && options.template.arguments.is_stated() {
             return Err(miette!(
                 "options about arguments are for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
             ));
         }
-        let arguments = if stated.is_some() { Arguments::default() } else { arguments(options)? };
+        let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
-            match load_to_run(path, goal(path, &options.template)?, options, cluster, digits)? {
+            match load_to_run(path, goal(path, &options.template.words)?, options, cluster, digits)? {
                 Some(loaded) => loaded,
                 None => return Ok(None),
             }
         } else {
-            made(options, cluster, &arguments, digits)?
+            let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
+            made(&options.template, machines, &arguments, digits)?
         };
         let loaded = match options.cores_per_job {
             Some(cores) => with_cores(loaded, cores)?,
             None => loaded,
         };
+        let loaded = by_shell(options, loaded)?;
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
@@ -132,6 +135,26 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     Ok(loaded)
 }
 
+/// Lets the shell that the options name run the lines of a list or a template.
+fn by_shell(options: &SourceOptions, mut loaded: Loaded) -> Result<Loaded> {
+    let is_list = loaded.has_made_up_names && !is_asked(options);
+    if let Some(shell) = &options.shell {
+        if !is_list {
+            return Err(miette!(
+                "--shell is for lists of commands and templates; in other files, write the shell into the commands"
+            ));
+        }
+        if !is_shell(shell) {
+            return Err(miette!(
+                "--shell {shell}: it is not a known shell; write sh, bash, dash, zsh, ksh or mksh, or the path of one"
+            ));
+        }
+        program(shell).map_err(|problem| miette!("--shell {shell}: {problem}"))?;
+        loaded.instance = with_shell(&loaded.instance, shell).map_err(|error| miette!("--shell {shell}: {error}"))?;
+    }
+    Ok(loaded)
+}
+
 /// Whether another program is asked what is to be done: make or Snakemake.
 pub fn is_asked(options: &SourceOptions) -> bool {
     options.instance.as_deref().is_some_and(|path| is_makefile(path) || is_snakefile(path))
@@ -164,13 +187,13 @@ fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
             .then_some(number.len())
             .filter(|digits| (1..10).contains(digits))
     };
-    let inputs = options.instance.iter().chain(&options.arguments.args_from);
+    let inputs = options.instance.iter().chain(&options.template.arguments.args_from);
     let is_stream = inputs.into_iter().any(|path| path.as_os_str() == STANDARD_INPUT);
     names.iter().filter_map(number).min().or_else(|| is_stream.then_some(OF_STREAM))
 }
 
 /// Returns the arguments of a template's commands: those of files that options name, then those that follow the command.
-fn arguments(options: &SourceOptions) -> Result<Arguments> {
+pub fn arguments(options: &TemplateOptions) -> Result<Arguments> {
     let wrong = |error: TemplateError| miette!("{error}");
     let stated = &options.arguments;
     let separator = stated.colsep.as_deref().map(separator).transpose().map_err(wrong)?;
@@ -178,10 +201,10 @@ fn arguments(options: &SourceOptions) -> Result<Arguments> {
     let read = |file: &Path| lines(file, stated.null);
     let files = stated.args_from.iter().map(|file| Ok(ArgumentSource { arguments: read(file)?, is_linked: false }));
     let mut sources = files.collect::<Result<Vec<_>>>()?;
-    if stated.null && sources.is_empty() && !options.template.iter().any(|word| word.starts_with("::::")) {
+    if stated.null && sources.is_empty() && !options.words.iter().any(|word| word.starts_with("::::")) {
         return Err(miette!("--null is about files of arguments; name one: --args-from FILE, or -a -"));
     }
-    sources.extend(argument_sources(&options.template, &read)?);
+    sources.extend(argument_sources(&options.words, &read)?);
     Ok(Arguments::new(sources, rules))
 }
 
@@ -211,16 +234,15 @@ pub fn argument_sources(words: &[String], read: &dyn Fn(&Path) -> Result<Vec<Str
 }
 
 /// Makes the commands of a template.
-fn made(
-    options: &SourceOptions,
-    cluster: Option<&Platform>,
+pub fn made(
+    template: &TemplateOptions,
+    machines: input::Machines,
     arguments: &Arguments,
     digits: Option<usize>,
 ) -> Result<Loaded> {
-    let words = options.command();
+    let words = template.command();
     let wrong = |error: TemplateError| miette!("{error}");
     let lines = Template::of_words(words).map_err(wrong)?.lines(arguments).map_err(wrong)?;
-    let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();

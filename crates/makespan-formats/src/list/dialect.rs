@@ -1,0 +1,36 @@
+//! The shell that a list states in its first line.
+
+/// Programs that run a line of text after the option `-c`.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "mksh"];
+
+/// Returns whether a program, with or without its folder, is a shell that runs a line of text after `-c`.
+pub fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
+}
+
+/// Returns the shell with its options from the first line of a text, such as `#!/bin/bash -e` or `#!/usr/bin/env bash`.
+/// Returns `None` if the text does not begin with such a line, or if the program is not a shell.
+pub(crate) fn shell_of(text: &str) -> Option<Vec<String>> {
+    let mut words = text.lines().next()?.strip_prefix("#!")?.split_whitespace().map(str::to_owned);
+    let mut program = words.next()?;
+    if program.rsplit('/').next() == Some("env") {
+        program = words.next()?;
+    }
+    is_shell(&program).then(|| std::iter::once(program).chain(words).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_states_the_shell() {
+        let words = |text: &str| shell_of(text).map(|words| words.join(" "));
+        assert_eq!(words("#!/bin/bash\na\n").as_deref(), Some("/bin/bash"));
+        assert_eq!(words("#! /bin/bash -eu\n").as_deref(), Some("/bin/bash -eu"));
+        assert_eq!(words("#!/usr/bin/env bash\n").as_deref(), Some("bash"));
+        for text in ["#!/usr/bin/python3\n", "#!\n", "# /bin/bash\n", "a\n#!/bin/bash\n", "", "#!/usr/bin/env\n"] {
+            assert_eq!(words(text), None, "{text}");
+        }
+    }
+}
