@@ -28,7 +28,7 @@ mod trees;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use makespan_formats::SpeedupSpec;
 
@@ -89,11 +89,19 @@ pub struct Arguments {
     pub command: Command,
 }
 
+/// Changes the arguments that `plan` shares with other commands: it may plan a command, and `-a` names an algorithm.
+fn of_plan(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "instance" => arg.required(false).required_unless_present("template"),
+        "args_from" => arg.short(None),
+        _ => arg,
+    }
+}
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Plan an instance and prove how good the plan is
-    #[command(mut_arg("instance", |arg| arg.required(false).required_unless_present("template")))]
-    #[command(mut_arg("args_from", |arg| arg.short(None)))]
+    #[command(mut_args(of_plan))]
     Plan(PlanOptions),
     /// Prove lower bounds without planning
     Bound(BoundOptions),

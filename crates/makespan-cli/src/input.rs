@@ -200,6 +200,7 @@ pub fn load_to_run(
         strict,
         lists: if options.format.is_some() { Lists::Stated } else { Lists::Detected },
         digits,
+        shell: options.shell.clone(),
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };

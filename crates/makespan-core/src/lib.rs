@@ -35,5 +35,5 @@ pub use online::*;
 pub use plan::*;
 pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};
 pub use schedule::*;
-pub use text::{byte_of, bytes_of_text, counted, text_of_bytes};
+pub use text::{byte_of, bytes_of_text, counted, is_shell, shell_line, text_of_bytes};
 pub use tree::network;

@@ -14,7 +14,7 @@ use crate::error::{BOTH_STATED, FormatError, Place};
 use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
-use crate::list::bash_lines;
+use crate::list::{bash_lines, shell_of, with_shell};
 use crate::look::Lists;
 use crate::replay::record::planned;
 use crate::replay::{Replay, ReplayOptions, given, replay};
@@ -175,7 +175,12 @@ fn read_as_it_is(
         Reader::List(read) => {
             let text = text(&mut input, name, format)?;
             let instance = read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?;
-            let warning = match bash_lines(&text) {
+            let is_for_sh = options.shell.is_none() && shell_of(&text).is_none();
+            let instance = match &options.shell {
+                Some(shell) => with_shell(&instance, shell).map_err(|error| wrong(error.to_string()))?,
+                None => instance,
+            };
+            let warning = match is_for_sh.then(|| bash_lines(&text)).flatten() {
                 Some((line, problem)) if options.strict => {
                     return Err(FormatError::content(name, Place::line(line), problem));
                 }

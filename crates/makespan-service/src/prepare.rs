@@ -6,7 +6,7 @@ use makespan::formats::instance::read_json;
 use makespan::formats::list::read_list;
 use makespan::formats::{FormatError, Language, ReadOptions, parse_instance, write_instance};
 use makespan::policy::policy_for;
-use makespan_core::{Instance, InstanceError, Job, JobId, Platform, TaskId, Time, Weight, Work};
+use makespan_core::{Instance, InstanceError, Job, JobId, Platform, TaskId, Time, Weight, Work, shell_line};
 use serde_json::{Map, Value, json};
 
 use crate::clock::wall;
@@ -328,10 +328,7 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
 
 /// Returns a name for a command: the first 60 characters of its arguments.
 fn named(argv: &[String]) -> String {
-    let words = match argv {
-        [shell, option, line, ..] if shell == "sh" && option == "-c" => line.clone(),
-        _ => argv.join(" "),
-    };
+    let words = shell_line(argv).map_or_else(|| argv.join(" "), str::to_owned);
     let plain: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
     let plain = plain.trim().to_owned();
     if plain.is_empty() { "command".into() } else { plain }

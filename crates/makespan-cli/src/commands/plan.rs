@@ -81,7 +81,7 @@ fn loaded(options: &PlanOptions) -> Result<Loaded> {
         }
         None => {
             let machines = Machines::of(machines, *strict)?;
-            made(template, machines, &arguments(template)?, None)
+            made(template, machines, &arguments(template)?, None, None)
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod bytes;
 mod count;
+mod shell;
 
 pub use bytes::{byte_of, bytes_of_text, text_of_bytes};
 pub use count::counted;
+pub use shell::{is_shell, shell_line};

@@ -19,7 +19,7 @@ const LISTED: usize = 5;
 pub fn bash_warning(command: &str) -> Option<String> {
     let word = bash_word(command)?;
     Some(format!(
-        "`{word}` is for bash, and sh, which runs the command, may not know it; write the command as bash -lc 'COMMAND'"
+        "`{word}` is for bash, and sh, which runs the command, may not know it; write the command as bash -lc 'COMMAND', or begin the list with #!/bin/bash -l"
     ))
 }
 

@@ -1,12 +1,6 @@
 //! The shell that a list states in its first line.
 
-/// Programs that run a line of text after the option `-c`.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "mksh"];
-
-/// Returns whether a program, with or without its folder, is a shell that runs a line of text after `-c`.
-pub fn is_shell(program: &str) -> bool {
-    SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
-}
+use makespan_core::is_shell;
 
 /// Returns the shell with its options from the first line of a text, such as `#!/bin/bash -e` or `#!/usr/bin/env bash`.
 /// Returns `None` if the text does not begin with such a line, or if the program is not a shell.

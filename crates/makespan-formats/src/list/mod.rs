@@ -16,13 +16,12 @@ mod template;
 mod tests;
 mod wrong;
 
-use makespan_core::{Instance, InstanceError, Job, Platform, Resource, Resources};
+use makespan_core::{Instance, InstanceError, Job, Platform, Resource, Resources, shell_line};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::error::{FormatError, Place};
 use crate::format::head::{Head, has};
-use crate::instance::command::SHELL;
 use crate::suggest::nearest;
 use lines::{Command, commands};
 use notes::After;
@@ -30,7 +29,6 @@ use wrong::Wrong;
 
 pub(crate) use bash::bash_lines;
 pub use bash::bash_warning;
-pub use dialect::is_shell;
 pub(crate) use dialect::shell_of;
 pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
 pub use shell::quoted;
@@ -106,18 +104,16 @@ pub(crate) fn read_numbered(
     })
 }
 
-/// Lets `shell` run the commands of a job that `sh` would run.
+/// Lets `shell` run the commands of a job that a shell runs.
 fn use_shell(job: &mut Job, shell: &[String]) {
     for task in job.work.tasks_mut() {
-        if let [program, option, line] = &task.command[..]
-            && [program, option] == SHELL
-        {
-            task.command = shell.iter().cloned().chain([option.clone(), line.clone()]).collect();
+        if let Some(line) = shell_line(&task.command) {
+            task.command = shell.iter().cloned().chain(["-c".to_owned(), line.to_owned()]).collect();
         }
     }
 }
 
-/// Lets `shell`, such as `bash`, run each line of an instance that `sh` would run.
+/// Lets `shell`, such as `bash`, run each line of an instance that `sh` or the shell of the list would run.
 ///
 /// # Errors
 /// [`InstanceError`] if the instance is invalid with these commands.

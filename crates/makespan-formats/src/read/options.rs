@@ -44,6 +44,9 @@ pub struct ReadOptions {
     /// Minimum number of digits of the numbers in the names of a list's jobs. If `None`, it is the number of digits of
     /// the last number.
     pub digits: Option<usize>,
+    /// Shell that runs the lines of a list, such as `bash`. If `None`, the first line of the list may state one, and the
+    /// default is `sh`.
+    pub shell: Option<String>,
     /// Maximum size after decompression, in bytes.
     pub max_bytes: u64,
 }
@@ -65,6 +68,7 @@ impl Default for ReadOptions {
             keeps_placement: false,
             lists: Lists::Detected,
             digits: None,
+            shell: None,
             max_bytes: crate::input::MAX_BYTES,
         }
     }

@@ -52,12 +52,9 @@ impl Command {
         }
     }
 
-    /// Returns the line of a `sh -c LINE` command.
+    /// Returns the line that a shell runs after `-c`, if the command has this form.
     fn shell_line(&self) -> Option<&str> {
-        match self.words.as_slice() {
-            [shell, option, line] if shell == "sh" && option == "-c" => Some(line),
-            _ => None,
-        }
+        makespan_core::shell_line(&self.words)
     }
 
     fn parts(&self) -> Vec<Part<'_>> {

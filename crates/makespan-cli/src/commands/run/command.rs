@@ -1,13 +1,14 @@
 //! Commands as text.
 
-use makespan_formats::list::{is_shell, quoted};
+use makespan_core::shell_line;
+use makespan_formats::list::quoted;
 
 /// Returns a command as a line that a shell runs: the line itself if the command is a shell with a line, and otherwise
 /// the quoted words.
 pub fn command_line(words: &[String]) -> String {
-    match words {
-        [shell, option, line] if option == "-c" && is_shell(shell) => line.clone(),
-        _ => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    match shell_line(words) {
+        Some(line) => line.to_owned(),
+        None => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, text_of_bytes};
+use makespan_core::{
+    Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, is_shell, shell_line, text_of_bytes,
+};
 use makespan_exec::program;
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{
-    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator, with_shell,
+    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator,
+    with_shell,
 };
 use miette::{Result, miette};
 use rand::SeedableRng;
@@ -58,13 +61,13 @@ impl Source {
             }
         } else {
             let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
-            made(&options.template, machines, &arguments, digits)?
+            made(&options.template, machines, &arguments, digits, options.shell.as_deref())?
         };
         let loaded = match options.cores_per_job {
             Some(cores) => with_cores(loaded, cores)?,
             None => loaded,
         };
-        let loaded = by_shell(options, loaded)?;
+        check_shell(options, &loaded)?;
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
@@ -135,24 +138,21 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Lets the shell that the options name run the lines of a list or a template.
-fn by_shell(options: &SourceOptions, mut loaded: Loaded) -> Result<Loaded> {
-    let is_list = loaded.has_made_up_names && !is_asked(options);
-    if let Some(shell) = &options.shell {
-        if !is_list {
-            return Err(miette!(
-                "--shell is for lists of commands and templates; in other files, write the shell into the commands"
-            ));
-        }
-        if !is_shell(shell) {
-            return Err(miette!(
-                "--shell {shell}: it is not a known shell; write sh, bash, dash, zsh, ksh or mksh, or the path of one"
-            ));
-        }
-        program(shell).map_err(|problem| miette!("--shell {shell}: {problem}"))?;
-        loaded.instance = with_shell(&loaded.instance, shell).map_err(|error| miette!("--shell {shell}: {error}"))?;
+/// Checks the shell that the options name for the lines of a list or a template.
+fn check_shell(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
+    let Some(shell) = &options.shell else { return Ok(()) };
+    if !loaded.has_made_up_names || is_asked(options) {
+        return Err(miette!(
+            "--shell is for lists of commands and templates; in other files, write the shell into the commands"
+        ));
     }
-    Ok(loaded)
+    if !is_shell(shell) {
+        return Err(miette!(
+            "--shell {shell}: it is not a known shell; write sh, bash, dash, zsh, ksh or mksh, or the path of one"
+        ));
+    }
+    program(shell).map_err(|problem| miette!("--shell {shell}: {problem}"))?;
+    Ok(())
 }
 
 /// Whether another program is asked what is to be done: make or Snakemake.
@@ -239,6 +239,7 @@ pub fn made(
     machines: input::Machines,
     arguments: &Arguments,
     digits: Option<usize>,
+    shell: Option<&str>,
 ) -> Result<Loaded> {
     let words = template.command();
     let wrong = |error: TemplateError| miette!("{error}");
@@ -246,8 +247,13 @@ pub fn made(
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();
-    remarks.extend(operator(words));
-    let instance = machines.closing(from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?)?;
+    remarks.extend(operator(words).filter(|_| shell.is_none() || words.len() > 1));
+    let made = from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?;
+    let made = match shell {
+        Some(shell) => with_shell(&made, shell).map_err(|error| miette!("--shell {shell}: {error}"))?,
+        None => made,
+    };
+    let instance = machines.closing(made)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
@@ -328,10 +334,9 @@ fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
 /// The first word of a command, if it is the path of a folder as it stands.
 fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     let command = &instance.task(task).command;
-    let word = match command.as_slice() {
-        [shell, option, line, ..] if shell == "sh" && option == "-c" => line.split_whitespace().next()?,
-        [program, ..] => program.as_str(),
-        [] => return None,
+    let word = match shell_line(command) {
+        Some(line) => line.split_whitespace().next()?,
+        None => command.first()?,
     };
     let plain = word.chars().all(|c| c.is_alphanumeric() || "_./@%+,-".contains(c));
     (plain && word.contains('/') && Path::new(word).is_dir()).then_some(word)

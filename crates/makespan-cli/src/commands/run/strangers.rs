@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use makespan_core::{Instance, counted};
+use makespan_core::{Instance, counted, shell_line};
 use makespan_exec::program;
 use makespan_history::programs;
 
@@ -25,10 +25,7 @@ pub fn doubt(instance: &Instance) -> Option<String> {
     let lines: Vec<&str> = instance
         .different_task_ids()
         .take(LOOKED)
-        .filter_map(|task| match instance.task(task).command.as_slice() {
-            [shell, option, line, ..] if shell == "sh" && option == "-c" => Some(line.as_str()),
-            _ => None,
-        })
+        .filter_map(|task| shell_line(&instance.task(task).command))
         .collect();
     doubt_of(&lines)
 }

@@ -46,6 +46,7 @@ mod scenarios;
 mod scratch;
 mod settings;
 mod shards;
+mod shells;
 mod simulate;
 mod snakefiles;
 mod strangers;

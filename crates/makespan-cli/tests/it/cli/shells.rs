@@ -1,0 +1,53 @@
+//! Tests of the shell that runs the commands of a list, and of plans of commands with arguments.
+
+use crate::cli::sandbox::Sandbox;
+
+/// A line that prints `sh` or `bash`.
+const WHICH: &str = "echo ${BASH_VERSION:+bash} | grep . || echo sh";
+
+#[test]
+fn a_list_or_an_option_states_the_shell() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain.txt", format!("{WHICH}\n"));
+    sandbox.write("bash.txt", format!("#!/bin/bash\n{WHICH}\n[[ a = a ]] && echo yes\n"));
+    sandbox.write("env.list", format!("#!/usr/bin/env bash\n{WHICH}\n"));
+    sandbox.write("strict.txt", "#!/bin/sh -e\nfalse; echo not reached\n");
+    for (line, status, out) in [
+        ("run plain.txt --shell bash", 0, "bash\n"),
+        ("run plain.txt --shell /bin/bash", 0, "bash\n"),
+        ("run bash.txt --keep-order", 0, "bash\nyes\n"),
+        ("run bash.txt --keep-order --strict", 0, "bash\nyes\n"),
+        ("run env.list", 0, "bash\n"),
+        ("run strict.txt", 1, ""),
+        ("run --shell bash -- '[[ {} = a ]] && echo {1..3}' ::: a", 0, "1 2 3\n"),
+    ] {
+        let said = sandbox.makespan(line);
+        assert_eq!((said.status, said.out.as_str()), (Some(status), out), "{line}: {said:?}");
+        assert!(!said.err.contains("for bash"), "{line}: {said:?}");
+    }
+    sandbox.write("script.sh", "#!/bin/bash\necho a\n");
+    sandbox.write("python.txt", "#!/usr/bin/python3\nprint(1)\n");
+    sandbox.write("i.toml", "version = 2\n[platform]\nprocessors = 1\n[[jobs]]\nname = \"a\"\nprocessors = 1\ntime = 1\ncommand = \"true\"\n");
+    sandbox.makespan("run script.sh").refused(&["a script", "write: makespan run --format"]);
+    sandbox.makespan("run python.txt").refused(&["a script"]);
+    sandbox.makespan("run plain.txt --shell perl").refused(&["--shell perl", "bash"]);
+    sandbox.makespan("run plain.txt --shell /nowhere/bash").refused(&["--shell /nowhere/bash", "cannot start"]);
+    sandbox.makespan("run i.toml --shell bash").refused(&["--shell is for lists"]);
+    assert_eq!(sandbox.makespan("run script.sh --format list").out, "a\n");
+}
+
+#[test]
+fn a_command_with_arguments_is_planned() {
+    let sandbox = Sandbox::new();
+    sandbox.write("args", "3\n4\n");
+    let said = sandbox.makespan("plan --processors 2 --output plan.json -- 'sleep {}' ::: 1 2");
+    said.succeeds();
+    assert!(sandbox.read("plan.json").contains("2-sleep-2"), "{}", sandbox.read("plan.json"));
+    let said = sandbox.makespan("plan --processors 2 --args-from args -- sleep '{1}' ::: 1 2");
+    assert!(said.status == Some(0) && said.out.starts_with("4 jobs on 2 processors"), "{said:?}");
+    sandbox.makespan("plan").misused(&["INSTANCE"]);
+    sandbox.write("l.txt", "true\n");
+    sandbox.makespan("plan l.txt -- 'sleep {}' ::: 1").refused(&["l.txt", "not planned together"]);
+    sandbox.makespan("plan l.txt --args-from args").refused(&["options about arguments"]);
+    sandbox.makespan("plan -- 'sleep {}' :::").refused(&["no arguments"]);
+}
