@@ -92,7 +92,8 @@ pub struct Arguments {
 /// Changes the arguments that `plan` shares with other commands: it may plan a command, and `-a` names an algorithm.
 fn of_plan(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "instance" => arg.required(false).required_unless_present("template"),
+        "instance" => arg.index(1).required(false).required_unless_present("template"),
+        "template" => arg.index(2),
         "args_from" => arg.short(None),
         _ => arg,
     }
