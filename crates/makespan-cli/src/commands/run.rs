@@ -353,7 +353,8 @@ fn settle_first(options: &RunOptions) -> Result<()> {
     settle(&execution, &mut watch::Messages { quiet: options.printing.quiet }).map_err(|error| miette!("{error}"))
 }
 
-/// Refuses a run that cannot be executed. The folder of a new run is not checked here, because it is claimed later.
+/// Refuses a run that cannot be executed. This function does not check the folder of a new run, because `folder::claim`
+/// creates this folder later.
 fn check_all(
     instance: &Instance,
     execution: &ExecuteOptions,
@@ -368,7 +369,7 @@ fn check_all(
     }
 }
 
-/// Returns the jobs that are pinned to their cores. On a cluster, all jobs are pinned.
+/// Returns which jobs are pinned to their cores. On a cluster, all jobs are pinned.
 fn pinning(options: &RunOptions, is_here: bool) -> Pinning {
     if options.source.pin || !is_here { Pinning::All } else { Pinning::Stated }
 }
@@ -385,13 +386,13 @@ fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
     watch.reasons().iter().map(named).collect()
 }
 
-/// States the folder that contains the outputs and the report.
+/// Returns a sentence that names the folder of the outputs and the report.
 fn where_it_is(folder: &Path, has_report: bool) -> String {
     let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
     format!("{which} in {}", shown(&folder.display().to_string()))
 }
 
-/// Returns the command that continues a run that is not done, in a sentence.
+/// Returns a sentence with the command that continues an incomplete run.
 fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let command = format!("`makespan run --folder {} --resume", shell_word(folder.as_os_str()));
     let input = if record::reads_standard_input(&options.source) { ", with the same standard input," } else { "" };

@@ -29,7 +29,7 @@ pub struct ArgumentFolders {
 }
 
 impl ArgumentFolders {
-    /// Refuses names that stand for other kinds of output in GNU parallel.
+    /// Opens the folder. Refuses names that select other kinds of output in GNU parallel.
     pub fn new(root: &Path) -> Result<Self> {
         let name = root.display().to_string();
         let ending = root.extension().and_then(|ending| ending.to_str());
@@ -71,7 +71,7 @@ impl ArgumentFolders {
         }
     }
 
-    /// Returns whether a link could not be made.
+    /// Returns true if a link could not be made.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
@@ -85,8 +85,8 @@ pub struct Jobs<'a> {
 }
 
 impl Jobs<'_> {
-    /// Returns the folder of a job: for each argument the number of its source, and the argument. The argument of a job without
-    /// arguments is its command.
+    /// Returns the folder of a job. For each argument, the path contains the number of the source and the argument. A
+    /// job without arguments uses its command as its argument.
     fn folder(&self, task: TaskId) -> PathBuf {
         let records = self.arguments.records(task.index());
         if records.is_empty() {
@@ -101,8 +101,8 @@ fn of_records(records: &[Vec<&str>]) -> PathBuf {
     numbered.flat_map(|(number, argument): (u32, _)| [number.to_string().into(), folder_name(argument)]).collect()
 }
 
-/// Returns an argument as the name of a folder, with `\_` for a slash. An empty name, which is no folder, stands for an empty
-/// argument and for a dot.
+/// Returns an argument as the name of a folder, with `\_` for a slash. For an empty argument and for a dot, returns an
+/// empty name, which adds no folder to the path.
 fn folder_name(argument: &str) -> OsString {
     let mut name = Vec::new();
     for &byte in bytes_of_text(argument).iter() {
@@ -117,7 +117,7 @@ fn folder_name(argument: &str) -> OsString {
     name.truncate(LONGEST);
     match name.as_slice() {
         b"." => OsString::new(),
-        // GNU parallel leaves the folder of results here.
+        // In GNU parallel, this argument leads out of the folder of results.
         b".." => "\\..".into(),
         _ => OsString::from_vec(name),
     }
@@ -134,7 +134,8 @@ fn link_all(folder: &Path, outputs: &[PathBuf; 2], task: TaskId) -> io::Result<(
     fs::write(seq, (task.0 + 1).to_string())
 }
 
-/// Makes a second name of a file, or a symbolic link if the name is on another disk. Replaces what has the name.
+/// Makes a hard link to a file, or a symbolic link if the link is on another disk. Replaces an existing file of this
+/// name.
 fn link(file: &Path, name: &Path) -> io::Result<()> {
     remove(name)?;
     match fs::hard_link(file, name) {

@@ -1,4 +1,5 @@
-//! The thread that prints during a run. A slow reader delays this thread only, and no start of a job.
+//! The thread that prints during a run. A slow reader of the output delays only this thread, and never the start of a
+//! job.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,20 +15,21 @@ use super::printed::{Printed, PrintedSizes};
 use super::prints::{Closed, Output, Prints};
 use crate::output::{complain, shown};
 
-/// Time between two looks at the output of running jobs.
+/// Time between two checks for new output of running jobs.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Time between two looks at a request to stop, while the last outputs are printed.
+/// Time between two checks for a request to stop while the last outputs are printed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// An event that is shown.
+/// An event that the thread shows to the user.
 pub enum Message {
-    /// The session begins with these tasks open. These outputs were printed before.
+    /// The session begins, with the tasks whose outputs are still to be printed and the sizes of the outputs that
+    /// earlier sessions printed.
     Open(Vec<TaskId>, PrintedSizes),
     /// An attempt at a job has started.
     Started(Output),
-    /// An attempt at a job has ended, and another one gets new files. These links to the old files are removed when they are
-    /// printed.
+    /// An attempt at a job has ended, and the next attempt gets new files. The output names links to the old files. The
+    /// thread prints the old files and removes the links.
     Replaced(Output),
     /// A job has ended.
     Ended(Output),
@@ -35,25 +37,25 @@ pub enum Message {
     Skipped(TaskId),
     /// A line for the user.
     Line(String),
-    /// The number of jobs that have ended, with words about the others.
+    /// The number of jobs that have ended, and a text about the other jobs.
     Progress(u64, String),
 }
 
 /// The sender of messages to the thread.
 pub struct Console {
     sender: Option<Sender<Message>>,
-    /// Returns whether an error has kept outputs from being printed.
+    /// The thread, which returns true if an error prevented an output from being printed.
     thread: Option<JoinHandle<bool>>,
     /// Disconnected when the thread has printed everything.
     done: Receiver<()>,
-    /// Whether a progress message waits in the queue, which then takes no second one.
+    /// True if the queue contains a progress message. No second one is then sent.
     has_progress: Arc<AtomicBool>,
     is_hidden: bool,
     stop: Stop,
 }
 
 impl Console {
-    /// Starts the thread. The progress line counts up to `tasks`, if there is one. `stop` ends the run when standard
+    /// Starts the thread. The progress line, if shown, counts up to `tasks`. The thread requests `stop` when standard
     /// output is closed.
     pub fn start(tasks: u64, shows_progress: bool, (prints, printed): (Option<Prints>, Printed), stop: Stop) -> Self {
         let target = if shows_progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -83,7 +85,7 @@ impl Console {
         Self { sender: Some(sender), thread: Some(thread), done, has_progress, is_hidden, stop }
     }
 
-    /// Returns whether there is no progress line.
+    /// Returns true if no progress line is shown.
     pub fn is_hidden(&self) -> bool {
         self.is_hidden
     }
@@ -95,16 +97,16 @@ impl Console {
         }
     }
 
-    /// Replaces the progress line by the number of jobs that have ended and words about the others.
+    /// Updates the progress line with the number of jobs that have ended and a text about the other jobs.
     pub fn progress(&self, ended: u64, words: impl FnOnce() -> String) {
         if !self.is_hidden && !self.has_progress.swap(true, Ordering::Relaxed) {
             self.send(Message::Progress(ended, words()));
         }
     }
 
-    /// Removes the progress line and waits until everything is printed. After a request to stop, it waits two
-    /// seconds at most, because the reader may have stopped reading. Returns false if an error has kept outputs from being
-    /// printed.
+    /// Removes the progress line and waits until everything is printed. After a request to stop, this function waits up
+    /// to two seconds, because the reader may have stopped reading. Returns false if an error prevented an output from
+    /// being printed.
     pub fn finish(&mut self) -> bool {
         self.sender = None;
         let Some(thread) = self.thread.take() else { return true };
@@ -125,7 +127,7 @@ impl Console {
     }
 }
 
-/// A style. A template that cannot be parsed gives the default style.
+/// Returns the style of a template, or the default style if the template cannot be parsed.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
@@ -135,11 +137,11 @@ struct Screen {
     bar: ProgressBar,
     /// The printer of outputs, until standard output is closed.
     prints: Option<Prints>,
-    /// Whether outputs are not to be printed.
+    /// True if the user does not want outputs to be printed.
     hides: bool,
     printed: Printed,
     has_progress: Arc<AtomicBool>,
-    /// Whether an error has kept outputs from being printed.
+    /// True if an error prevented an output from being printed.
     has_failed: bool,
     stop: Stop,
 }

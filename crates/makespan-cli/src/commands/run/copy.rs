@@ -1,4 +1,5 @@
-//! Copies the output of jobs to standard output and standard error. Memory does not grow with the output.
+//! Copies the output of jobs to standard output and standard error. The memory that this needs does not grow with the
+//! size of the output.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -11,17 +12,17 @@ use std::time::Duration;
 use makespan_core::bytes_of_text;
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
-/// Bytes after which a line is split if lines are tagged or printed as they come.
+/// Maximum length in bytes of a line that is tagged or printed while its job runs. Longer lines are split.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Bytes that are read at once if lines need not be whole.
+/// Number of bytes that are read at once if lines need not be complete.
 const CHUNK: usize = 1 << 16;
 
 /// Standard output or standard error of this process.
 pub struct Stream {
     file: Unbuffered,
     is_terminal: bool,
-    /// Bytes of the unfinished line that was written last.
+    /// Number of bytes of the unfinished line at the end of the written text.
     column: usize,
 }
 
@@ -85,7 +86,8 @@ impl Stream {
         out.flush()
     }
 
-    /// Ends an unfinished line, always or only on a terminal. On a terminal the progress line would replace the line.
+    /// Ends an unfinished line if `always` is true or the stream is a terminal. On a terminal, the progress line would
+    /// overwrite an unfinished line.
     pub fn end_line(&mut self, always: bool) -> io::Result<()> {
         if self.column == 0 || !(always || self.is_terminal) {
             return Ok(());
@@ -100,9 +102,9 @@ impl Stream {
 pub struct Style<'a> {
     /// Text before each line.
     pub tag: Option<&'a str>,
-    /// Whether only whole lines are written, until the job has ended.
+    /// True if only complete lines are written before the job has ended.
     pub lines: bool,
-    /// Whether the job has ended.
+    /// True if the job has ended.
     pub ended: bool,
 }
 
@@ -145,13 +147,13 @@ pub fn copy(path: &Path, from: u64, style: Style<'_>, to: &mut Stream) -> Result
     Ok(at)
 }
 
-/// Opens a regular file. A job may have put a link or a pipe in its place, which is refused.
+/// Opens a regular file. Refuses a link or a pipe, because a job may have replaced the file by one.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
-/// Fills the buffer from a position in the file, as far as the file goes.
+/// Fills the buffer from a position in the file, up to the end of the file. Returns the number of bytes read.
 fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -169,7 +171,7 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// Copies the growing content of a file in the given style, one state after the other, and returns what was written.
+    /// Copies a growing file in the given style, once for each state of the file, and returns the written bytes.
     fn copied(states: &[&[u8]], tag: Option<&str>, lines: bool) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));

@@ -1,4 +1,4 @@
-//! Who decides in a run.
+//! The algorithm or the policy that decides when the jobs of a run start.
 
 use makespan::policy::policy_for;
 use makespan::{Planner, Scene, SimulationOptions, simulate};
@@ -8,9 +8,9 @@ use miette::{Result, miette};
 use super::Begun;
 use crate::args::RunOptions;
 
-/// The algorithm whose plan is followed, or the policy that decides without one.
+/// The algorithm that makes the plan of a run, or the policy that decides without a plan.
 pub enum Decider {
-    /// Nobody named one: its plan is kept and improved.
+    /// The default algorithm. Its plan is kept and improved during the run.
     Default {
         spec: String,
     },
@@ -23,7 +23,7 @@ pub enum Decider {
 }
 
 impl Decider {
-    /// The one that the options name.
+    /// Returns the algorithm or the policy that the options select, or the default algorithm for the instance.
     pub fn new(options: &RunOptions, instance: &Instance) -> Result<Self> {
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone() });
@@ -39,7 +39,7 @@ impl Decider {
         Ok(Self::Algorithm { spec: spec.to_owned() })
     }
 
-    /// The one for what is left of the instance.
+    /// Returns the decider for `rest`, the remaining part of an instance.
     pub fn of_rest(&self, rest: &Instance) -> Self {
         match self {
             Self::Default { .. } => Self::Default { spec: makespan::algorithm_of_run(rest) },
@@ -48,7 +48,7 @@ impl Decider {
         }
     }
 
-    /// Refuses a policy that does not drive the instance.
+    /// Refuses a policy that does not support the instance.
     pub fn check(&self, instance: &Instance, seed: u64) -> Result<()> {
         if let Self::Policy { spec } = self {
             policy_for(spec, instance, seed).map_err(|error| miette!("{error}"))?;
@@ -56,7 +56,8 @@ impl Decider {
         Ok(())
     }
 
-    /// What the run begins with: a plan, or what the policy would do if all times were as estimated.
+    /// Returns the plan with which the run begins. For a policy, the plan is a simulation in which all run times equal
+    /// their estimates.
     pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
         let spec = match self {
@@ -74,7 +75,7 @@ impl Decider {
         let scene = Scene { instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
         remarks.push("the plan is what the policy would do if all times were as estimated".into());
-        // Those that wait for what is given up do not start either.
+        // Tasks that depend on a cancelled task do not start either.
         let started: std::collections::BTreeSet<makespan_core::TaskId> = simulated
             .simulation
             .trace
@@ -86,7 +87,7 @@ impl Decider {
         let given_up = instance.tasks() - started.len() as u64;
         if given_up > 0 {
             remarks.push(format!(
-                "of {} tasks it would not start {given_up}, given up or behind one that is, which the plan leaves out",
+                "the plan leaves out {given_up} of {} tasks, which the policy would cancel or which depend on a cancelled task",
                 instance.tasks()
             ));
         }
@@ -95,8 +96,8 @@ impl Decider {
         Ok(Begun { algorithm: spec.clone(), seed, schedule, bounds, remarks })
     }
 
-    /// The policy of the run. Where an algorithm was named, tasks that wait for each other keep the order of its plan, and for all
-    /// others what remains is planned again when the world departs from it.
+    /// Returns the policy of the run. The policy of a named algorithm keeps the order of the plan if tasks wait for
+    /// each other. Otherwise, it plans the remaining jobs again when the run departs from the plan.
     pub fn policy(&self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec } => {

@@ -5,7 +5,7 @@ use makespan_core::{Instance, Placement, Resource, Schedule};
 use super::command::command_line;
 use super::source::SLOTS;
 
-/// Returns a line for each job: the command as the shell gets it, with a note as lists have them.
+/// Returns a line for each job: the command as the shell receives it, followed by a note in the syntax of lists.
 pub fn commands(instance: &Instance, schedule: &Schedule) -> String {
     let mut placements: Vec<&Placement> = schedule.placements().iter().collect();
     placements.sort_by_key(|placement| (placement.start, placement.task));

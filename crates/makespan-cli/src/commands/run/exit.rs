@@ -1,34 +1,35 @@
-//! The exit status of a run, as GNU parallel states it.
+//! The exit status of a run, which follows the rules of GNU parallel.
 
 use makespan_core::Outcome;
 use makespan_exec::{HaltCause, HaltCount, HaltLimit, HaltRule};
 
-/// Exit status for all errors that are not failures of jobs.
+/// Exit status after an error that is not the failure of a job.
 pub const ERROR: u8 = 255;
 
-/// The largest number of jobs that an exit status states.
+/// The largest number of jobs that an exit status can represent.
 const LARGEST: u64 = 100;
 
-/// Facts that decide the exit status of a run.
+/// The facts that determine the exit status of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunEnding {
     /// The number of jobs of the run.
     pub jobs: u64,
     /// The number of jobs that failed or were not run, in all sessions of the run.
     pub unsuccessful: u64,
-    /// Exit status for the end of the job that halted the run.
+    /// Exit status that follows from the end of the job that halted the run, if a job halted the run.
     pub halt: Option<u8>,
-    /// Whether the status is a percentage of the jobs.
+    /// True if the status is a percentage of the jobs.
     pub is_percentage: bool,
-    /// Exit status for the signal that stopped the run before its end.
+    /// Exit status that follows from the signal, if a signal stopped the run before its end.
     pub stopped: Option<u8>,
-    /// Whether an error has kept outputs or the report from being written.
+    /// True if an error prevented outputs or the report from being written.
     pub is_incomplete: bool,
 }
 
 impl RunEnding {
-    /// Returns the exit status: 255 after an error, 128 and the signal if the run was stopped, the status of the rule if the run
-    /// halted, and otherwise the number of jobs that failed or were not run, or 101 if there are more than 100.
+    /// Returns the exit status: 255 after an error, 128 plus the number of the signal if the run was stopped, the
+    /// status of the halt rule if the run halted, and otherwise the number of jobs that failed or were not run (101 if
+    /// the number is above 100).
     pub fn status(self) -> u8 {
         match (self.is_incomplete, self.stopped.or(self.halt)) {
             (true, _) => ERROR,
@@ -39,12 +40,13 @@ impl RunEnding {
     }
 }
 
-/// Returns whether the exit status of a run with this rule is a percentage.
+/// Returns true if the exit status of a run with this rule is a percentage.
 pub fn is_percentage(rule: Option<HaltRule>) -> bool {
     rule.is_some_and(|rule| matches!(rule.limit, HaltLimit::Percent(_)))
 }
 
-/// Returns the exit status of a run that a job halted. A rule that one end reaches gives the status of the job.
+/// Returns the exit status of a run that a job halted. If the end of a single job satisfies the rule, returns the exit
+/// status of this job.
 pub fn of_halt(cause: &HaltCause) -> u8 {
     let HaltCause { rule, failed, tasks, outcome } = cause;
     match rule.limit {
@@ -55,8 +57,8 @@ pub fn of_halt(cause: &HaltCause) -> u8 {
     }
 }
 
-/// Returns the exit status of a job as a shell states it: 128 and the signal that ended it, 127 if it could not start, and 255
-/// if it reached its time limit.
+/// Returns the exit status of a job as a shell reports it: 128 plus the number of the signal that ended the job, 127 if
+/// the job could not start, and 255 if the job reached its time limit.
 fn of_job(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Succeeded => 0,

@@ -15,10 +15,10 @@ use super::record::RunRecord;
 use crate::args::RunOptions;
 use crate::output::shown;
 
-/// The plan that the run began with.
+/// File of the plan with which the run began.
 pub const PLAN: &str = "plan.json";
 
-/// The instance with the times that were learned, where any were.
+/// File of the instance with the learned run times. It exists only if run times were learned.
 pub const INSTANCE: &str = "instance.json";
 
 /// Files of a run, except its journal and the output of its jobs.
@@ -34,7 +34,8 @@ pub fn results(on_cluster: bool) -> Vec<String> {
     RESULTS.iter().chain(boards).map(ToString::to_string).collect()
 }
 
-/// The folder that the options name; otherwise `runs/NAME-k`, the latest one to resume or the next free one.
+/// Returns the folder that the options name. Without this option, returns the latest folder `runs/NAME-k` of a run that
+/// can be resumed, or the next free one for a new run.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     if let Some(folder) = &options.folder {
         if folder.is_file() {
@@ -63,7 +64,7 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/", shown(&options.source.name())))
 }
 
-/// Makes the folder that [`choose`] names for a new run, which nobody else has then.
+/// Creates the folder that [`choose`] returns for a new run. No other session can create the same folder.
 pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     loop {
         let folder = choose(options)?;
@@ -78,20 +79,21 @@ pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     }
 }
 
-/// Returns whether a folder belongs to a run. A run that was killed before it wrote its journal leaves its lock file,
+/// Returns true if a folder belongs to a run. A run that was killed before it wrote its journal leaves its lock file,
 /// and perhaps its plan.
 fn is_of_a_run(folder: &Path) -> bool {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     is_there(makespan_exec::journal::FILE) || makespan_exec::is_lock_of_a_run(&folder.join("lock"))
 }
 
-/// Whether nothing is in a folder, as a session leaves it that was killed as soon as it had made it.
+/// Returns true if a folder is empty. A session leaves an empty folder if it is killed just after it has created the
+/// folder.
 pub fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Refuses to resume in a folder that holds something, but neither a journal nor the lock of a session that ended before it wrote
-/// one: it is of somebody else.
+/// Refuses to resume in a folder that does not belong to a run: it is not empty, and contains neither a journal nor the
+/// lock of a session that ended before it wrote a journal.
 fn check_begun(folder: &Path) -> Result<()> {
     if is_empty(folder) || is_of_a_run(folder) || folder.join("status").symlink_metadata().is_ok() {
         return Ok(());
@@ -102,7 +104,7 @@ fn check_begun(folder: &Path) -> Result<()> {
     ))
 }
 
-/// Returns the numbers of the runs of this name; runs in between may have been removed.
+/// Returns the numbers of the existing runs of this name. There may be gaps, because runs can be removed.
 fn numbers(stem: &str) -> Vec<u32> {
     let entries = fs::read_dir("runs").into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -110,13 +112,14 @@ fn numbers(stem: &str) -> Vec<u32> {
     numbers.filter(|&number| number < u32::MAX).collect()
 }
 
-/// The plan of an earlier session, where there is one for this instance.
+/// Returns the plan of an earlier session, if it is a valid plan of this instance.
 pub fn planned(folder: &Path, instance: &Instance) -> Option<Begun> {
     let path = folder.join(PLAN);
     let bytes = fs::read(&path).ok()?;
     let file = ScheduleFile::read(&path.display().to_string(), &bytes, instance).ok()?;
     let ScheduleFile { algorithm, seed, schedule, bounds, remarks, .. } = file;
-    // An edited instance may have jobs of these names that the plan no longer fits.
+    // After an edit, the instance may have jobs with the names in the plan but with other properties, so the plan may
+    // be invalid.
     validate(instance, &schedule).ok()?;
     Some(Begun { algorithm, seed: seed.unwrap_or(1), schedule, bounds, remarks })
 }

@@ -18,14 +18,14 @@ use super::record::{RunRecord, command_of};
 use crate::args::StatusOptions;
 use crate::output::{complain, emit, shell_word, shown};
 
-/// The number of jobs that are named in each state.
+/// The maximum number of jobs that `status` names.
 const NAMED: usize = 20;
 
-/// A run that is read from its folder.
+/// A run, as read from its folder.
 struct InspectedRun {
     folder: PathBuf,
     run: Recorded,
-    /// How each task ended last.
+    /// The last ended execution of each task.
     last: BTreeMap<usize, Run>,
 }
 
@@ -46,7 +46,7 @@ impl InspectedRun {
             Progression::Open => "not run".into(),
             Progression::Running(_) if self.run.goes_on => "running".into(),
             Progression::Running(_) => "running when its session ended".into(),
-            Progression::Cancelled => "given up".into(),
+            Progression::Cancelled => "cancelled".into(),
             Progression::Ended(outcome) => outcome_words(*outcome),
         }
     }
@@ -56,7 +56,7 @@ impl InspectedRun {
         ["out", "err"].map(|ending| self.folder.join(format!("{}.{ending}", self.run.stems[task])))
     }
 
-    /// Returns whether a task has written files that belong to its last attempt.
+    /// Returns true if the output files of a task belong to its last attempt.
     fn has_output(&self, task: usize) -> bool {
         match self.run.history.tasks[task] {
             Progression::Running(_) => true,
@@ -65,7 +65,7 @@ impl InspectedRun {
         }
     }
 
-    /// Returns the wall clock at an instant of the run.
+    /// Returns the date and time of an instant of the run.
     fn wall(&self, at: Time) -> SystemTime {
         let ticks = self.run.history.origin.saturating_add(at.ticks());
         UNIX_EPOCH + Duration::from_nanos(u64::try_from(ticks).unwrap_or(0))
@@ -83,8 +83,9 @@ fn outcome_words(outcome: Outcome) -> String {
     }
 }
 
-/// Prints the outputs of all jobs of a run in the order of the list, as the run prints them; with `only_errors`, what the
-/// jobs wrote to standard error, to standard output.
+/// Prints the outputs of all jobs of a run in the order of the list, each to standard output or standard error as in
+/// the run. With `only_errors`, prints only the text that the jobs wrote to standard error, and prints it to standard
+/// output.
 pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     let run = InspectedRun::read(folder)?;
     let sizes = Printed::read(folder).unwrap_or_default();
@@ -112,14 +113,14 @@ pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     }
 }
 
-/// Why a file was not printed as a whole.
+/// The reason why a file was not printed completely.
 enum Unprinted {
-    /// The reader has gone away.
+    /// The reader has closed the pipe.
     Closed,
     Failed(String),
 }
 
-/// Prints a file that had at least this number of bytes when its job ended.
+/// Prints a file. Returns an error if the file has fewer than `least` bytes, its size when its job ended.
 fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Result<(), Unprinted> {
     let style = Style { tag: None, lines: false, ended: true };
     match copy(path, 0, style, stream) {
@@ -180,7 +181,7 @@ pub fn show_job(folder: &Path, job: Option<&str>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the state of a run that goes on or has ended.
+/// Prints the state of a run, whether it is still running or has ended.
 pub fn show_status(options: &StatusOptions) -> Result<ExitCode> {
     let latest = || latest_folder().ok_or_else(|| miette!("there is no run under runs/; name the folder of a run"));
     let folder = options.folder.clone().map_or_else(latest, Ok)?;
@@ -228,7 +229,7 @@ fn latest_folder() -> Option<PathBuf> {
     found.max().map(|(_, folder)| folder)
 }
 
-/// Returns an instant of the past as text: `5.2 s ago`.
+/// Returns the age of an instant as text, such as `5 s ago`.
 fn ago(instant: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(instant).unwrap_or_default().as_secs();
     match seconds {

@@ -15,23 +15,23 @@ use crate::output::{complain, shown};
 
 const HEADER: &str = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n";
 
-/// `Exitval` of a job that reached its time limit, as GNU parallel states it.
+/// `Exitval` of a job that reached its time limit, as in GNU parallel.
 const TIMED_OUT: i32 = -1;
 
-/// `Signal` of such a job: SIGTERM.
+/// `Signal` of a job that reached its time limit: SIGTERM.
 const TERMINATED: i32 = 15;
 
 /// A file with one line for each job that has ended.
 pub struct JobLog {
     path: PathBuf,
     file: File,
-    /// The wall clock at instant 0 of the run.
+    /// The date and time of instant 0 of the run.
     origin: SystemTime,
     has_failed: bool,
 }
 
 impl JobLog {
-    /// Opens the file. Its content stays until [`JobLog::begin`].
+    /// Opens the file, and keeps its content until [`JobLog::begin`].
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let file = OpenOptions::new().create(true).write(true).truncate(false).open(path);
@@ -50,7 +50,7 @@ impl JobLog {
         self.write(written);
     }
 
-    /// Adds a job that has ended. A job that was not started has no line.
+    /// Adds a line for a job that has ended, unless the job was not started.
     pub fn add(&mut self, instance: &Instance, outputs: &OutputFiles, run: &Run) {
         if run.outcome != Outcome::NotStarted {
             let line = self.line(instance, outputs, run);
@@ -59,7 +59,7 @@ impl JobLog {
         }
     }
 
-    /// Returns whether a line could not be written.
+    /// Returns true if a line could not be written.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
@@ -79,7 +79,7 @@ impl JobLog {
         line(instance, run, self.origin, received)
     }
 
-    /// Prints the first error.
+    /// Prints the error of a write, if it is the first error.
     fn write(&mut self, written: io::Result<()>) {
         if let Err(error) = written
             && !std::mem::replace(&mut self.has_failed, true)

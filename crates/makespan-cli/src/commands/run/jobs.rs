@@ -1,4 +1,5 @@
-//! A run on Slurm in which each task is a job: for which machines it is planned, and what each job may ask for.
+//! A run on Slurm in which each task is a Slurm job: the machines of the plan, and the options and time limits of the
+//! jobs.
 
 mod later;
 
@@ -20,19 +21,20 @@ use super::{Begun, Decider, folder};
 use crate::args::RunOptions;
 use crate::output::{complain, write_file};
 
-/// Where the platform is kept that a run was begun with.
+/// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "jobs/platform.json";
 
-/// The cluster to which the tasks of a run are handed over.
+/// The cluster to which a run submits its tasks as jobs.
 pub struct ClusterOfJobs {
     pub platform: Platform,
     commands: Commands,
-    /// What `sbatch` is told of each job.
+    /// Options of `sbatch` for each job.
     options: Vec<String>,
-    /// Seconds that a job has which states no walltime, where it is known; and whether the user said so.
+    /// Time limit, in seconds, of a job that states no walltime: the option `--time`, or the default of the partition.
+    /// `None` if it is unlimited or unknown.
     limit: Option<u64>,
     is_stated: bool,
-    /// The most that it may ask for.
+    /// Maximum time limit of the partition, in seconds, if there is one.
     most: Option<u64>,
 }
 
@@ -63,7 +65,7 @@ impl ClusterOfJobs {
         }
         let commands = Commands::new().with_teller(complain);
         let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
-        // A node that is away now is none that was never there.
+        // A resumed run uses its first platform, because a node that is down now still belongs to the cluster.
         let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let platform = match earlier {
@@ -101,7 +103,8 @@ impl ClusterOfJobs {
         Ok(Self { platform, commands, options: sbatch, limit, is_stated, most })
     }
 
-    /// A plan beside what runs and waits on the cluster now.
+    /// Makes a plan around the jobs that run or wait on the cluster now. If there is no such plan, makes a plan for an
+    /// empty cluster.
     pub fn plan_beside(
         &self,
         decider: &Decider,
@@ -121,14 +124,15 @@ impl ClusterOfJobs {
         match planned {
             Ok(begun) => Ok(begun),
             Err(error) => {
-                remarks
-                    .push(format!("the plan is for an empty cluster, since beside the queue there is none: {error}"));
+                remarks.push(format!(
+                    "the plan assumes an empty cluster, because there is no plan around the queued jobs: {error}"
+                ));
                 decider.plan(instance, seed, remarks)
             }
         }
     }
 
-    /// Refuses what cannot be expressed in jobs of Slurm, and what they have no time for.
+    /// Refuses a plan that cannot be expressed as jobs of Slurm, or whose tasks take longer than their jobs may.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {
@@ -156,7 +160,7 @@ impl ClusterOfJobs {
         Ok(())
     }
 
-    /// The engine.
+    /// Creates the engine that submits the tasks, and writes the platform to the folder of the run.
     pub fn begin<'a>(&self, instance: &'a Instance, folder: &Path, grace: Duration) -> Result<Jobs<'a>> {
         let program = this_program().map_err(|error| miette!("{error}"))?;
         let kept = Instance::new(instance.platform().clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;

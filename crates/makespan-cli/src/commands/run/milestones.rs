@@ -2,32 +2,32 @@
 
 use std::time::{Duration, Instant};
 
-/// Time after which a line is printed in any case, unless the user wants to see progress.
+/// Time after which a line is due even if few jobs have ended, unless the user wants to see progress.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// Shortest time between two lines.
+/// Minimum time between two lines.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// A line is printed when one of this number of equal parts of the run has ended.
+/// Number of equal parts of the run. A line is due when the jobs of one part have ended.
 const PARTS: u64 = 20;
 
 /// The last line about progress.
 pub struct Milestones {
     at: Instant,
-    /// Time after which a line is printed in any case.
+    /// Time after which a line is due even if few jobs have ended.
     interval: Duration,
     /// The number of tasks that had ended, if it is known.
     ended: Option<u64>,
 }
 
 impl Milestones {
-    /// Begins now. If progress is `wanted`, a line is due each second.
+    /// Starts at the instant `now`. If progress is `wanted`, a line is due each second.
     pub fn new(now: Instant, wanted: bool) -> Self {
         Self { at: now, interval: if wanted { SHORTEST } else { INTERVAL }, ended: None }
     }
 
-    /// Returns whether a line is due: after a minute, or when 5 % of the tasks have ended since the last line, at most once
-    /// a second. No line is due before the first task or after the last one.
+    /// Returns true if a line is due: after a minute, or when 5 % of the tasks have ended since the last line, at most
+    /// once a second. No line is due before the first task or after the last one.
     pub fn is_due(&mut self, now: Instant, ended: u64, tasks: u64) -> bool {
         let before = *self.ended.get_or_insert(ended);
         let (passed, part) = (now.duration_since(self.at), ended.saturating_sub(before));

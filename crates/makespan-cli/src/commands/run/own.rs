@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use miette::{Result, miette};
 
-/// The command line that began the run.
+/// File of the command line that began the run.
 pub const RECORD: &str = "run.json";
 
-/// The commands of the jobs.
+/// File of the commands of the jobs.
 pub const COMMANDS: &str = "commands.jsonl";
 
-/// The outputs that were printed.
+/// File that records which outputs were printed.
 pub const PRINTED: &str = "printed";
 
-/// A file of the run. A link in its folder is not followed: a job may have put it there.
+/// Returns the path of a file of the run. Refuses a symbolic link, because a job may have created it.
 pub fn own(folder: &Path, name: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {

@@ -16,13 +16,13 @@ use super::outcome::Outcomes;
 use crate::args::{STANDARD_INPUT, SourceOptions};
 use crate::output::shortened;
 
-/// Characters of a command in a title.
+/// Maximum number of characters of a command in a title.
 const TITLE: usize = 60;
-/// Characters of a command in the table of jobs.
+/// Maximum number of characters of a command in the table of jobs.
 const COMMAND: usize = 1000;
-/// Characters of all commands in the table of jobs, so that a page of many jobs stays small.
+/// Maximum number of characters of all commands in the table of jobs. The limit keeps a page of many jobs small.
 const ALL_COMMANDS: usize = 4_000_000;
-/// Characters of a command if there are very many.
+/// Number of characters that each command may have even in a table of very many commands.
 const SHORT_COMMAND: usize = 40;
 
 /// Returns the title of a report: the list or the command, the date and the machine.
@@ -36,7 +36,7 @@ pub fn title(source: &SourceOptions, machine: &str, folder: &Path) -> String {
     format!("{name}{begin}, {machine}")
 }
 
-/// Returns when the first session of a run wrote the plan, on the clock of this machine.
+/// Returns the local date and time at which the first session of a run wrote the plan.
 fn begin(folder: &Path) -> Option<String> {
     let written = folder.join(PLAN).metadata().ok()?.modified().ok()?;
     let seconds = written.duration_since(UNIX_EPOCH).ok()?.as_secs();
@@ -44,7 +44,7 @@ fn begin(folder: &Path) -> Option<String> {
     Some(begin.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// Returns the facts about a run whose executions are `ran`.
+/// Returns the facts about a run for the report. `ran` contains the executions of the run.
 pub fn details(outcomes: &Outcomes<'_>, ran: &Schedule) -> RunDetails {
     let (instance, outputs) = (outcomes.instance, outcomes.outputs);
     let runs: BTreeMap<(TaskId, Time), &Run> =

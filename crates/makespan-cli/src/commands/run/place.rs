@@ -55,7 +55,7 @@ pub trait Place {
         decider.plan(instance, seed, remarks)
     }
 
-    /// Refuses a plan that cannot be carried out there.
+    /// Refuses a plan that cannot be executed at this place.
     fn check(&self, _instance: &Instance, _schedule: &Schedule) -> Result<()> {
         Ok(())
     }
@@ -74,7 +74,7 @@ pub fn place_of(options: &RunOptions) -> Result<Box<dyn Place>> {
 }
 
 impl dyn Place + '_ {
-    /// Returns whether the place is this machine.
+    /// Returns true if the place is this machine.
     pub fn is_here(&self) -> bool {
         self.platform().is_none()
     }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::own::{PRINTED, own};
 
-/// Numbers of bytes of the output files by the stem of their names: standard output, and standard error.
+/// Sizes in bytes of the files of standard output and standard error, by the stem of the file names.
 pub type PrintedSizes = BTreeMap<String, [u64; 2]>;
 
-/// The outputs that were printed, one a line: the stem of the files and their sizes. Outputs that are not to be printed
-/// count as printed.
+/// The file that records printed outputs, one on each line: the stem of the files, and their sizes. Outputs that the
+/// user suppressed count as printed.
 pub struct Printed {
     path: PathBuf,
     file: File,
@@ -36,7 +36,7 @@ impl Printed {
         Some(text.lines().filter_map(entry).collect())
     }
 
-    /// Replaces the content of the record. A job that is run again will be printed again.
+    /// Replaces the content of the record. Jobs without an entry will be printed when they end.
     pub fn replace(&mut self, sizes: &PrintedSizes) -> io::Result<()> {
         let text: String = sizes.iter().map(|(stem, sizes)| line(stem, *sizes)).collect();
         let mut new = self.path.clone().into_os_string();

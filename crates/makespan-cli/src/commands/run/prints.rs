@@ -9,12 +9,12 @@ use makespan_core::TaskId;
 use super::copy::{CopyError, Stream, Style, copy, streams};
 use crate::output::{complain, shown};
 
-/// The output of a job. It names the files and does not hold their content.
+/// The output of a job: the names of the files, without their content.
 pub struct Output {
     pub task: TaskId,
     /// Stem of the names of the files.
     pub stem: String,
-    /// The files with what the job wrote to standard output and to standard error.
+    /// The files of the job's standard output and standard error.
     pub files: [PathBuf; 2],
     /// Text before each line.
     pub tag: Option<String>,
@@ -23,23 +23,23 @@ pub struct Output {
 /// The printer of outputs.
 pub struct Prints {
     streams: [Stream; 2],
-    /// Whether lines are printed as they come.
+    /// True if lines are printed while their job runs.
     lines: bool,
     /// The tasks whose outputs are still to be printed, if the order of the list is kept.
     order: Option<BTreeSet<TaskId>>,
     /// The outputs of ended jobs that wait for their turn.
     ended: BTreeMap<TaskId, Output>,
-    /// The outputs of running jobs, if lines are printed as they come.
+    /// The outputs of running jobs, if lines are printed while their job runs.
     running: BTreeMap<TaskId, Output>,
-    /// The bytes of each output that were printed so far.
+    /// The number of bytes of each output that were printed so far.
     printed: BTreeMap<TaskId, [u64; 2]>,
-    /// Stems and sizes of the outputs that are printed and not yet taken.
+    /// Stems and sizes of the printed outputs that [`Prints::take_printed`] has not returned yet.
     done: Vec<(String, [u64; 2])>,
 }
 
-/// The reason why outputs are not printed any more.
+/// The reason why no more outputs are printed.
 pub enum Closed {
-    /// The reader of standard output has gone away.
+    /// The reader of standard output has closed the pipe.
     ByReader,
     /// Standard output cannot be written.
     ByError(io::Error),
@@ -59,14 +59,14 @@ impl Prints {
         })
     }
 
-    /// Sets the tasks that this session runs.
+    /// Adds the tasks whose outputs are to be printed, if the order of the list is kept.
     pub fn open(&mut self, tasks: Vec<TaskId>) {
         if let Some(order) = &mut self.order {
             order.extend(tasks);
         }
     }
 
-    /// An attempt at a job has started.
+    /// Begins to follow the output of an attempt that has started, if lines are printed while their job runs.
     pub fn start(&mut self, output: Output) {
         if self.lines {
             self.printed.remove(&output.task);
@@ -74,7 +74,7 @@ impl Prints {
         }
     }
 
-    /// Prints the rest of an attempt that has ended, if its lines were printed as they came.
+    /// Prints the rest of an attempt that has ended, if its lines were printed while the job ran.
     pub fn replace(&mut self, output: &Output) -> Result<(), Closed> {
         let has_turn = self.order.as_ref().is_none_or(|order| order.first() == Some(&output.task));
         if self.running.remove(&output.task).is_none() || !has_turn {
@@ -95,7 +95,7 @@ impl Prints {
         self.advance()
     }
 
-    /// A job ends without output.
+    /// Removes a job that ends without output from the order.
     pub fn skip(&mut self, task: TaskId) -> Result<(), Closed> {
         self.running.remove(&task);
         if let Some(order) = &mut self.order {
@@ -104,12 +104,13 @@ impl Prints {
         self.advance()
     }
 
-    /// Returns whether running jobs are to be looked at again and again.
+    /// Returns true if [`Prints::follow`] must be called repeatedly, because lines of running jobs are printed.
     pub fn follows(&self) -> bool {
         !self.running.is_empty()
     }
 
-    /// Prints the new lines of running jobs. If the order is kept, only those of the job whose turn it is.
+    /// Prints the new lines of running jobs. If the order of the list is kept, prints only the lines of the job whose
+    /// turn it is.
     pub fn follow(&mut self) -> Result<(), Closed> {
         let first = self.order.as_ref().map(|order| order.first().copied());
         let running = std::mem::take(&mut self.running);
@@ -124,8 +125,8 @@ impl Prints {
         std::mem::take(&mut self.done)
     }
 
-    /// Prints the outputs that wait for jobs that will not end. If the run was stopped, those jobs will end in a later
-    /// session, which then prints the outputs in order.
+    /// Prints the outputs that wait for jobs that will not end. If the run was stopped, prints nothing: a later session
+    /// will run these jobs, and then prints the outputs in order.
     pub fn finish(&mut self, stopped: bool) -> Result<(), Closed> {
         self.follow()?;
         let ended = std::mem::take(&mut self.ended);
@@ -169,9 +170,9 @@ impl Prints {
                         _ => Closed::ByError(error),
                     });
                 }
-                // The reader of standard error has gone away.
+                // The reader of standard error has closed the pipe.
                 Err(CopyError::Write(_)) => {}
-                // A job that is still running may not have made its files.
+                // A running job may not have created its files yet.
                 Err(CopyError::Read(_)) if !ended => {}
                 Err(CopyError::Read(error)) => {
                     let name = path.display().to_string();

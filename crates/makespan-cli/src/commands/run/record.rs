@@ -1,4 +1,4 @@
-//! The command line of a run, which is kept in the folder of the run.
+//! The command line of a run, stored in the folder of the run.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,7 +14,7 @@ use super::own::{COMMANDS, RECORD, own};
 use crate::args::{Arguments, Command, RunOptions, STANDARD_INPUT, SourceOptions};
 use crate::output::{shell_word, shown, write_file};
 
-/// Options that concern one session only.
+/// Options that apply to one session only.
 const OF_SESSION: [&str; 3] = ["--resume", "--retry-failed", "--recover"];
 
 /// The command line that began a run.
@@ -23,11 +23,11 @@ pub struct RunRecord {
     version: u32,
     /// The working directory.
     pub directory: String,
-    /// The words behind `makespan run`, without the command.
+    /// The words after `makespan run`, without the command of the jobs.
     words: Vec<String>,
-    /// A command, and its arguments behind `:::`.
+    /// The command of the jobs, and its arguments after `:::`.
     template: Vec<String>,
-    /// The path of the list or instance, relative to the working directory if it is below.
+    /// The path of the list or the instance, relative to the working directory if the file is below this directory.
     list: Option<String>,
 }
 
@@ -38,10 +38,10 @@ struct CommandEntry {
     command: Vec<String>,
 }
 
-/// Similarity of the source of a run to the source that the options name.
+/// Similarity between the source of a run and the source that the options name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likeness {
-    /// The folder does not say which source the run has.
+    /// The folder has no record of the source.
     Unknown,
     /// The same command with other arguments.
     Command,
@@ -94,7 +94,7 @@ impl RunRecord {
         serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()
     }
 
-    /// Returns how much the source of the run in a folder is like this one, or `None` if it is another one.
+    /// Returns the similarity between `source` and the source of the run in a folder, or `None` if the sources differ.
     pub fn likeness(folder: &Path, source: &SourceOptions) -> Option<Likeness> {
         let Some(record) = Self::read(folder) else { return Some(Likeness::Unknown) };
         let command = |words: &[String]| -> Vec<String> {
@@ -157,7 +157,8 @@ pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
     Ok(Some(RunOptions { is_from_record: true, ..merged }))
 }
 
-/// Returns whether the source of a run is standard input, so that the list must be given again.
+/// Returns true if a run reads its list or its arguments from standard input. The user must provide this input again to
+/// resume the run.
 pub fn reads_standard_input(source: &SourceOptions) -> bool {
     source.instance.iter().chain(&source.template.arguments.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
 }
@@ -184,7 +185,7 @@ fn directory() -> String {
     text_of_bytes(directory.into_os_string().into_vec())
 }
 
-/// Returns the path of a list or an instance, relative to the working directory if it is below.
+/// Returns the path of the list or the instance, relative to the working directory if the file is below this directory.
 fn list(source: &SourceOptions) -> Option<String> {
     let path = source.instance.as_ref()?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.clone());

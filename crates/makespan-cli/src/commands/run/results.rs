@@ -1,4 +1,4 @@
-//! The files that a session leaves in the folder of its run.
+//! Writes the report and the tables of a run to its folder at the end of a session.
 
 use makespan_core::{CompoundMeasures, Instance, LogEntry, Note};
 use makespan_formats::gantt::{GanttOptions, Marks, NamedSchedule, write_svg};
@@ -13,10 +13,10 @@ use super::page;
 use crate::decisions;
 use crate::output::{draw, write_file, write_page};
 
-/// What policies told in all sessions of the run.
+/// File of the decisions that policies logged in all sessions of the run.
 const DECISIONS: &str = "decisions.csv";
 
-/// Writes the outcome of all sessions, the decisions of their policies, and a page with this title.
+/// Writes the outcome of all sessions, the decisions of their policies, and a report with this title.
 pub fn write(title: &str, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntry]) -> Result<()> {
     let folder = outcomes.outputs.folder();
     let (instance, trace) = (outcomes.instance, outcomes.trace);
@@ -61,7 +61,7 @@ pub fn write(title: &str, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntr
     })
 }
 
-/// Returns the remarks without notes about guessed run times.
+/// Returns the remarks that are not notes about guessed run times.
 pub fn without_guesses(instance: &Instance, remarks: &[String]) -> Vec<String> {
     let guesses = instance.notes().into_iter().filter(|note| matches!(note, Note::Guessed { .. }));
     let guesses: Vec<String> = guesses.map(|note| note.describe(instance)).collect();

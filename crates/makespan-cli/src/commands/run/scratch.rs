@@ -1,4 +1,4 @@
-//! Tasks in folders of their own, on the disks of their nodes.
+//! The option `--scratch`: each task runs in its own folder on the disk of its node.
 
 use makespan_core::Instance;
 use makespan_exec::Scratch;
@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use super::source;
 use crate::args::{RunOptions, STANDARD_INPUT};
 
-/// What the options ask for, if they do: which files of each task are copied to its node and back.
+/// Returns the files of each task that are copied to its node and back, or `None` without the option `--scratch`.
 pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scratch>> {
     let Some(folder) = &options.scratch else { return Ok(None) };
     let name = options.source.name();

@@ -1,4 +1,4 @@
-//! The working folder, the niceness and the held starts of a run.
+//! The options of a run for the working folder, the niceness and the delay of starts.
 
 use makespan_exec::{ExecuteOptions, JobSetting};
 use miette::{Result, miette};
@@ -7,7 +7,7 @@ use super::source;
 use crate::args::RunOptions;
 use crate::machine;
 
-/// Puts what the options ask for into the options of the execution. Refuses options that have no effect there.
+/// Applies the options to the options of the execution. Refuses options that have no effect on the place of the run.
 pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool) -> Result<()> {
     if let Some(option) = options.setting.of_this_machine().filter(|_| !is_here) {
         return Err(miette!(
@@ -20,7 +20,7 @@ pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool
     options.setting.apply(execution, machine::platform()?.processors())
 }
 
-/// Makes the working folder of the jobs.
+/// Creates the working folder of the jobs.
 pub fn make_folder(setting: &JobSetting) -> Result<()> {
     let Some(folder) = &setting.folder else { return Ok(()) };
     std::fs::create_dir_all(folder)

@@ -14,16 +14,17 @@ const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 /// The first signal that was received, or 0.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-/// Whether a signal stops the run. Before this, a signal ends the process at once.
+/// True if a signal stops the run. As long as this is false, a signal ends the process at once.
 static STOPS_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Whether the end of the terminal is ignored.
+/// True if the process continues after its terminal is closed.
 static OUTLIVES_TERMINAL: AtomicBool = AtomicBool::new(false);
 
-/// Receives signals in a thread. Call this function before the process starts other threads, because they inherit which
-/// signals they receive.
+/// Starts a thread that receives signals. Call this function before the process starts other threads, because threads
+/// inherit the set of blocked signals.
 ///
-/// A signal that the process ignored when it started stays ignored, as `nohup` and shells in the background ask for.
+/// A signal that the process ignored when it started stays ignored. `nohup` and shells with background jobs rely on
+/// this.
 pub fn listen() -> Result<Stop> {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
     let signals: SigSet = ENDING.into_iter().filter(|&signal| ignored & bit(signal) == 0).collect();
@@ -47,12 +48,12 @@ pub fn listen() -> Result<Stop> {
     Ok(stop)
 }
 
-/// From now on, the first signal ends the running jobs, and the second signal kills them.
+/// Changes the effect of later signals: the first signal ends the running jobs, and the second signal kills them.
 pub fn stop_the_run() {
     STOPS_RUN.store(true, Ordering::Relaxed);
 }
 
-/// From now on, this process continues after its terminal is closed.
+/// Makes this process continue after its terminal is closed.
 pub fn outlive_the_terminal() {
     OUTLIVES_TERMINAL.store(true, Ordering::Relaxed);
 }

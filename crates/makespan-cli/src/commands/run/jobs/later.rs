@@ -1,4 +1,4 @@
-//! Plans of tasks that could not be submitted with the others, or not by the session that planned them.
+//! Plans tasks again that were not submitted together with the other tasks, or not by the session that planned them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -9,16 +9,17 @@ use miette::{Result, miette};
 use super::ClusterOfJobs;
 use crate::commands::run::decider::Decider;
 
-/// The shortest time between two plans, and how many times as long as the last one took.
+/// Minimum time between two plans.
 const PAUSE: Duration = Duration::from_secs(10);
+/// Minimum time between two plans, as a multiple of the time that the last plan took.
 const TIMES: u32 = 5;
 
-/// Chooses sizes and order of tasks again, beside what runs and waits on the cluster then.
+/// Chooses the sizes and the order of tasks again, around the jobs that run or wait on the cluster at that time.
 pub struct Later<'a> {
     cluster: &'a ClusterOfJobs,
     decider: &'a Decider,
     seed: u64,
-    /// Not before.
+    /// The earliest instant of the next plan.
     next: Instant,
 }
 
@@ -27,13 +28,13 @@ impl<'a> Later<'a> {
         Self { cluster, decider, seed, next: Instant::now() }
     }
 
-    /// Where these tasks are at their best now; `None` where the plan that there is stays.
+    /// Returns a new plan of these tasks, or `None` if the existing plan is kept.
     pub fn plan(&mut self, instance: &Instance, now: Time, tasks: &[TaskId]) -> Option<Vec<Placement>> {
         let begun = Instant::now();
         if begun < self.next {
             return None;
         }
-        // A plan that cannot be had, or not be carried out, changes nothing.
+        // If no plan is found, or the plan cannot be executed, the existing plan is kept.
         let planned = self.planned(instance, now, tasks).ok();
         self.next = Instant::now() + PAUSE.max(begun.elapsed() * TIMES);
         planned
@@ -48,7 +49,8 @@ impl<'a> Later<'a> {
     }
 }
 
-/// These tasks as jobs of their own, in this order, as they look from an instant. What they wait for besides is on its way.
+/// Returns an instance whose jobs are these tasks, in this order, with all times relative to `now`. Dependencies on
+/// other tasks are left out, because these tasks are already submitted.
 fn rest(instance: &Instance, now: Time, tasks: &[TaskId]) -> Result<Instance> {
     let names: BTreeMap<TaskId, String> = tasks.iter().map(|&task| (task, instance.name(task).into_owned())).collect();
     let job = |&task: &TaskId| {
