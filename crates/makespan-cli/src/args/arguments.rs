@@ -19,7 +19,7 @@ pub struct ArgumentOptions {
     pub null: bool,
     /// Link all sources of arguments, and repeat the arguments of shorter sources
     ///
-    /// Without this option, sources make all combinations. `:::+` and `::::+` link one source to the source before,
+    /// Without this option, the sources form all combinations. `:::+` and `::::+` link one source to the source before,
     /// and stop at the end of the shorter one
     #[arg(help_heading = "Arguments", long)]
     pub link: bool,
@@ -30,8 +30,8 @@ pub struct ArgumentOptions {
     pub colsep: Option<String>,
     /// Give N arguments to each command: {1} {2} .. are the arguments of one group
     ///
-    /// The last group may be shorter; the arguments that it lacks are empty. -N 0 runs the command once for each
-    /// argument, and inserts none
+    /// The last group may be shorter; its missing arguments are empty. -N 0 runs the command once for each argument,
+    /// and inserts none
     #[arg(help_heading = "Arguments", short = 'N', long, value_name = "N")]
     pub max_args: Option<usize>,
 }
@@ -43,14 +43,14 @@ impl ArgumentOptions {
     }
 }
 
-/// The maximum number of jobs at once, as GNU parallel writes it.
+/// The maximum number of jobs at once, in the notation of GNU parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobSlots {
     /// An absolute number.
     Count(u32),
     /// One slot for each job.
     All,
-    /// A difference from the number of processors.
+    /// The number of processors plus this difference.
     Beyond(i32),
     /// A percentage of the processors.
     Percent(u32),
@@ -84,8 +84,8 @@ impl FromStr for JobSlots {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "write a number of jobs such as 8, 0 for one slot for each job, +1 or -1 for the number of processors and one more \
-                     or fewer, or 200% for two jobs on each processor";
+        let wrong = "write a number of jobs such as 8, 0 for all jobs at once, +1 or -1 for one job more or fewer than there are cores, \
+                     or 200% for two jobs on each core";
         let number = |digits: &str| {
             let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             is_plain.then(|| digits.parse::<u32>().ok()).flatten().filter(|&count| i32::try_from(count).is_ok())

@@ -1,4 +1,4 @@
-//! What a run does about jobs that fail.
+//! The options of `run` for failed jobs and for resuming.
 
 use clap::Args;
 use makespan_core::Time;
@@ -38,10 +38,11 @@ pub struct FailureOptions {
     pub fail_fast: bool,
     /// End the run early, such as now,fail=1, soon,fail=3 or soon,fail=10%
     ///
-    /// Once as many jobs have failed in this session, no other job starts. `soon` waits for running jobs; `now` ends them with
-    /// SIGTERM, and kills them after 5 s. `success=` counts jobs that succeeded, and `done=` counts both. N% is a percentage of
-    /// all jobs. --resume continues the run. The exit status is the number of jobs that had failed, with =1 the status of
-    /// the job that halted the run, with N% the percentage that had failed, and 0 with `success=`
+    /// When this number of jobs has failed in this session, no other job starts. `soon` waits for running jobs; `now`
+    /// ends them with SIGTERM, and kills them after 5 s. `success=` counts jobs that succeeded, and `done=` counts
+    /// both. N% is a percentage of all jobs. --resume continues the run. The exit status is the number of jobs that had
+    /// failed. With =1, it is the status of the job that halted the run; with N%, the percentage of jobs that had
+    /// failed; with `success=`, 0
     #[arg(help_heading = "Failures and resuming", long, value_name = "WHEN", allow_hyphen_values = true)]
     pub halt: Option<HaltOption>,
     /// Time limit for each job that states no walltime, such as 90s or 1h30m
@@ -55,9 +56,9 @@ pub struct FailureOptions {
     /// Continue an interrupted run: the run in --folder, or the latest run of this list or command
     ///
     /// A job that succeeded does not run again, unless its command was edited. A job that failed runs again only with
-    /// --retry-failed. With --folder, the list and all other options may be left out, and are then those of the first
-    /// session. For makefiles and workflows of
-    /// Snakemake, the run consists of the jobs that make or Snakemake would run now
+    /// --retry-failed. With --folder, you may leave out the list and all other options; Makespan then uses those of the
+    /// first session. For makefiles and workflows of Snakemake, the run consists of the jobs that make or Snakemake
+    /// would run now
     #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
     /// With --resume, run jobs that failed again
@@ -71,7 +72,7 @@ pub struct FailureOptions {
 }
 
 impl FailureOptions {
-    /// Puts what was asked for into the options of a run.
+    /// Applies these options to the options of a run.
     pub fn apply(&self, options: &mut ExecuteOptions) -> Result<()> {
         options.retries = self.further_attempts();
         options.halt = self.rule();
@@ -81,7 +82,7 @@ impl FailureOptions {
         Ok(())
     }
 
-    /// Returns when the run ends early.
+    /// Returns the rule that ends the run early, if there is one.
     pub fn rule(&self) -> Option<HaltRule> {
         let fail_fast = self.fail_fast.then_some(HaltRule::FAIL_FAST);
         self.halt.map_or(fail_fast, |HaltOption(rule)| rule)

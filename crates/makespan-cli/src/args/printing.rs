@@ -1,4 +1,4 @@
-//! The part of the output of a run that is printed.
+//! The options of `run` for its output.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub struct PrintingOptions {
     /// A line above 1 MiB is split
     #[arg(help_heading = "Output", long)]
     pub tag: bool,
-    /// Do not print what jobs print; their output is in the folder of the run
+    /// Do not print the output of jobs; it is in the folder of the run
     #[arg(help_heading = "Output", long, conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub no_output: bool,
     /// Write a line for each job that ends, in the format of GNU parallel
@@ -33,16 +33,17 @@ pub struct PrintingOptions {
     pub joblog: Option<PathBuf>,
     /// Link outputs to DIR/1/ARGUMENT/stdout, stderr and seq, as GNU parallel names them, instead of printing them
     ///
-    /// Further sources of arguments add /2/ARGUMENT and so on. In names, a slash is `\_`, a backslash `\\`, a tab `\t`, and
-    /// the argument `..` is `\..`. The files are links to those in the folder of the run, and need no further room. A job
-    /// of a list has its command as argument
+    /// Further sources of arguments add /2/ARGUMENT and so on. In names, a slash is `\_`, a backslash `\\`, a tab `\t`,
+    /// and the argument `..` is `\..`. The files are links to files in the folder of the run, and need no additional
+    /// disk space. A job of a list uses its command as its argument
     #[arg(help_heading = "Output", long, visible_alias = "res", value_name = "DIR")]
     #[arg(conflicts_with_all = ["keep_order", "line_buffer", "tag"])]
     pub results: Option<PathBuf>,
-    /// Show the progress line although standard output is a pipe; without a terminal, print a line about progress each second
+    /// Show the progress line even if standard output is a pipe; without a terminal, print a line about progress each
+    /// second
     #[arg(help_heading = "Output", long, visible_aliases = ["bar", "eta"], conflicts_with = "quiet", overrides_with = "progress")]
     pub progress: bool,
-    /// Also print the plan with its objectives and bounds, and planned times beside actual times
+    /// Also print the plan with its objectives and bounds, and planned and actual times side by side
     #[arg(help_heading = "Output", long, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Print only errors, and at the end one line that other programs can read
@@ -51,7 +52,7 @@ pub struct PrintingOptions {
 }
 
 impl PrintingOptions {
-    /// Returns whether the outputs of jobs are not printed, because the user reads them from files.
+    /// Returns true if the outputs of jobs are not printed, because the user reads them from files.
     pub fn hides_output(&self) -> bool {
         self.no_output || self.results.is_some()
     }

@@ -1,4 +1,4 @@
-//! The short help of `run`: the options that most lists of commands need, on one screen. `--help` has all options.
+//! The short help of `run`: the most important options, on one screen. `--help` lists all options.
 
 use clap::{Arg, ArgAction};
 
@@ -7,8 +7,8 @@ pub const USAGE: &str = "makespan run [OPTIONS] LIST\n       makespan run [OPTIO
 /// Last line of the short help.
 pub const MORE: &str = "All options, notes in lists and makefiles: makespan run --help";
 
-/// Arguments of the short help with their headings, in the order of the help. A text of the table replaces a longer
-/// one, which `--help` keeps.
+/// Options of the short help with their headings, in the order of the help. Each text replaces the text of `--help`,
+/// which may be longer.
 const SHORT: [(&str, &[(&str, &str)]); 6] = [
     (
         "Arguments",
@@ -23,7 +23,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
         &[
             ("jobs", "Run at most N jobs at once"),
             ("processors", "Number of cores to use [default: all cores]"),
-            ("pin", "Pin each job to the cores that it counts for"),
+            ("pin", "Pin each job to its cores"),
         ],
     ),
     (
@@ -59,7 +59,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
     ("Planning", &[("algorithm", "Algorithm that plans [default: optimise]")]),
 ];
 
-/// Headings of other arguments in the long help.
+/// Headings of the other options in the long help.
 const LONG: [(&str, &[&str]); 3] = [
     ("Arguments", &["null", "format", "strict"]),
     ("How many at once", &["cores_per_job", "oversubscribe"]),
@@ -67,7 +67,7 @@ const LONG: [(&str, &[&str]); 3] = [
 ];
 const OTHER: &str = "Other options";
 
-/// Returns an argument of `run` with its place in the short help, or hidden from it.
+/// Returns an argument of `run` with its heading, text and position in the short help, or hidden from the short help.
 pub fn placed(arg: Arg) -> Arg {
     let entries = SHORT.iter().flat_map(|(heading, entries)| entries.iter().map(move |entry| (*heading, entry)));
     let Some((order, (heading, (_, text)))) = entries.enumerate().find(|(_, (_, (id, _)))| arg.get_id() == *id) else {

@@ -1,4 +1,4 @@
-//! Where and how the processes of jobs run on this machine, and what holds their starts.
+//! The options of `run` for the environment of jobs on this machine, and for the delay of their starts.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,18 +21,18 @@ pub struct SettingOptions {
     pub delay: Option<String>,
     /// Start a job only while this much memory is available, such as 2GiB
     ///
-    /// This option holds starts only and kills nothing: jobs that run go on when memory becomes short. K, M, G and T are
-    /// powers of 1024, and k, m, g and t powers of 1000
+    /// This option holds starts only and kills nothing: running jobs continue when memory becomes short. K, M, G and T
+    /// are powers of 1024, and k, m, g and t powers of 1000
     #[arg(help_heading = "How many at once", long, value_name = "SIZE", value_parser = memory)]
     pub memfree: Option<u64>,
-    /// Start a job only while fewer threads than N run on this machine; 100% is one for each processor
+    /// Start a job only while fewer threads than N run on this machine; 100% is one for each core
     ///
     /// This option holds starts only and kills nothing. Threads of all programs count. 0 waits until no thread runs
     #[arg(help_heading = "How many at once", long, value_name = "N", allow_hyphen_values = true)]
     pub load: Option<JobSlots>,
     /// Run the jobs in this folder, which is created if it does not exist
     ///
-    /// The list, the folder of the run and the files of other options stay relative to the present folder
+    /// The list, the folder of the run and the files of other options are still relative to the current folder
     #[arg(
         help_heading = "Environment",
         long,
@@ -53,7 +53,7 @@ pub struct SettingOptions {
 }
 
 impl SettingOptions {
-    /// Puts what was asked for into the options of a run on this machine with this number of processors.
+    /// Applies these options to the options of a run on this machine, which has this number of processors.
     pub fn apply(&self, options: &mut ExecuteOptions, processors: u32) -> Result<()> {
         let delay = self.delay.as_deref().map(delay).transpose()?;
         if delay.is_some() || self.memfree.is_some() || self.load.is_some() {
@@ -65,7 +65,7 @@ impl SettingOptions {
         self.env.iter().try_for_each(|name| check_exported(name))
     }
 
-    /// Returns the first option that is about processes of this machine.
+    /// Returns the first given option that applies only to processes on this machine.
     pub fn of_this_machine(&self) -> Option<&'static str> {
         let given = [
             ("--delay", self.delay.is_some()),
@@ -117,7 +117,7 @@ fn folder(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|error| miette!("--wd {name}: {error}"))
 }
 
-/// Returns whether a text contains a replacement string.
+/// Returns true if a text contains a replacement string.
 fn is_template(text: &str) -> bool {
     let inside = text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(inside, _)| inside);
     let is_mark = |inside: &str| {

@@ -65,8 +65,7 @@ pub struct SourceOptions {
     pub format: Option<InputFormat>,
     /// Maximum number of jobs at once; N may exceed the number of cores if every job uses one core
     ///
-    /// 0 runs all jobs at once, +1 one job more than there are processors, -1 one job fewer, and 200% two jobs on each
-    /// processor
+    /// 0 runs all jobs at once, +1 one job more than there are cores, -1 one job fewer, and 200% two jobs on each core
     #[arg(long, short, value_name = "N", allow_hyphen_values = true)]
     pub jobs: Option<JobSlots>,
     /// Start the jobs in random order, which depends on --seed, instead of a planned order
@@ -74,7 +73,7 @@ pub struct SourceOptions {
     /// Jobs keep their numbers. The same seed gives the same order
     #[arg(help_heading = "How many at once", long, conflicts_with_all = ["algorithm", "policy", "on"])]
     pub shuf: bool,
-    /// Pin each job to the cores that it counts for
+    /// Pin each job to its cores
     ///
     /// Without this option, a job is pinned if it states cores= or is a job of an instance. Other jobs of lists,
     /// makefiles and Snakefiles count as one core, and may use all cores that no pinned job holds
@@ -117,7 +116,7 @@ impl SourceOptions {
         (!words.is_empty() && self.instance.is_none()).then(|| words.join(" "))
     }
 
-    /// Returns the name from which the name of the run's folder is formed.
+    /// Returns the first part of the name of the run's folder.
     pub fn stem(&self) -> String {
         let stem = match &self.instance {
             Some(path) if path.as_os_str() == STANDARD_INPUT => return "stdin".into(),

@@ -1,4 +1,4 @@
-//! The arguments of the verbs that show a job of a service, or a run.
+//! The arguments of the commands that show a run or a job of a service.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::Format;
 pub struct JobOptions {
     /// The number of a job of a service, or the folder of a run
     pub target: JobTarget,
-    /// With a folder, the name of a job of the run, or its number in the list
+    /// The name of a job of the run, or its number in the list (only with a folder)
     #[arg(value_name = "JOB")]
     pub job: Option<String>,
     /// Output format
@@ -32,7 +32,7 @@ pub enum JobTarget {
 }
 
 impl From<OsString> for JobTarget {
-    /// A number is the number of a job. The folder `7` is named `./7`.
+    /// Reads a number as the number of a job. A folder with the name `7` must be written `./7`.
     fn from(word: OsString) -> Self {
         let number = word.to_str().and_then(|word| word.parse().ok());
         number.map_or_else(|| Self::Folder(word.into()), Self::Number)
@@ -46,10 +46,10 @@ pub struct LogsOptions {
     /// The outputs of a run are printed in the order of the list, each to standard output and standard error as the job
     /// wrote it. A file that is missing or truncated is an error
     pub target: JobTarget,
-    /// Go on until the task has ended
+    /// Continue until the task has ended
     #[arg(long, short)]
     pub follow: bool,
-    /// Only standard error, to standard output
+    /// Print only the standard error of the jobs, to standard output
     #[arg(long)]
     pub err: bool,
     /// Number of a task of the job of a service, counted from 0 [default: 0]

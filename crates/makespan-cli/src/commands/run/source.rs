@@ -1,4 +1,4 @@
-//! What is run: the jobs of a file, or commands made of a template and arguments.
+//! The source of a run: the jobs of a file, or commands made from a template and its arguments.
 
 use std::path::Path;
 
@@ -27,23 +27,25 @@ use crate::snakefile::is_snakefile;
 use super::outcome::CoresNote;
 use super::strangers::doubt;
 
-/// Most bytes of a file of arguments.
+/// Maximum size of a file of arguments, in bytes.
 const MAX_ARGUMENTS: u64 = 1 << 30;
 
-/// The licence of which each task holds one where `--jobs` limits how many run at once.
+/// Name of the licence that limits the number of simultaneous jobs (`--jobs`). Each task holds one.
 pub const SLOTS: &str = "slots";
 
-/// What is run, and whether it takes more processors than there are cores because `--jobs` says so.
+/// The jobs of a run, with the arguments of their commands.
 pub struct Source {
     pub loaded: Loaded,
     /// The arguments of a template's commands.
     pub arguments: Arguments,
+    /// True if `--jobs` asks for more processors than the machine has.
     pub oversubscribed: bool,
 }
 
 impl Source {
-    /// Reads what the options name, for this machine or for a cluster; `None` of a makefile whose targets are up to date.
-    /// The numbers in names of jobs have as many digits as the `names` of the run that is resumed, if there is one.
+    /// Reads the jobs that the options select, for this machine or for a cluster. Returns `None` for a makefile whose
+    /// targets are all up to date. If a run is resumed, the numbers in names of jobs have as many digits as in the
+    /// `names` of the earlier session.
     pub fn read(options: &SourceOptions, cluster: Option<&Platform>, names: &[String]) -> Result<Option<Self>> {
         let digits = digits(options, names);
         let stated = options.instance.as_deref();
@@ -112,7 +114,7 @@ pub fn cores_note(options: &RunOptions) -> CoresNote {
     }
 }
 
-/// Returns whether the name of a file is that of an instance.
+/// Returns true if a file has the extension of an instance.
 fn is_instance(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["toml", "json", "dot", "xml", "dax"].iter().any(|known| ending == *known))
 }
@@ -138,7 +140,7 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Checks the shell that the options name for the lines of a list or a template.
+/// Returns true if make or Snakemake decides which jobs must run.
 fn check_shell(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let Some(shell) = &options.shell else { return Ok(()) };
     if !loaded.has_made_up_names || is_asked(options) {
@@ -160,7 +162,7 @@ pub fn is_asked(options: &SourceOptions) -> bool {
     options.instance.as_deref().is_some_and(|path| is_makefile(path) || is_snakefile(path))
 }
 
-/// The goal that stands behind a makefile.
+/// Returns the goal that follows a makefile on the command line.
 fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     let name = path.display();
     match words {
@@ -175,8 +177,8 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     }
 }
 
-/// Returns the digits of the numbers in names of jobs: those of an earlier session, or six for commands that come from
-/// standard input. `None` stands for the digits of the last number.
+/// Returns the number of digits of the numbers in names of jobs: as many as in an earlier session, or six for commands
+/// from standard input. `None` means as many as the last number has.
 fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
     const OF_STREAM: usize = 6;
     let number = |name: &String| {
@@ -192,7 +194,8 @@ fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
     names.iter().filter_map(number).min().or_else(|| is_stream.then_some(OF_STREAM))
 }
 
-/// Returns the arguments of a template's commands: those of files that options name, then those that follow the command.
+/// Returns the arguments of a template: the arguments from files that options name, then the arguments that follow the
+/// command.
 pub fn arguments(options: &TemplateOptions) -> Result<Arguments> {
     let wrong = |error: TemplateError| miette!("{error}");
     let stated = &options.arguments;
@@ -272,7 +275,7 @@ pub fn operator(words: &[String]) -> Option<String> {
     ))
 }
 
-/// The arguments of a file: its lines that are not empty, or what ends with a NUL byte.
+/// Returns the arguments in a file: its nonempty lines or, with `null`, its nonempty parts between NUL bytes.
 pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     let name = if file.as_os_str() == STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
     let bytes = if file.as_os_str() == STANDARD_INPUT {
@@ -290,7 +293,8 @@ pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     Ok(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }
 
-/// Refuses commands that name a folder, which no shell can run: the run would only find out one by one.
+/// Refuses commands whose program is a folder. Without this check, the run would start, and these jobs would fail one
+/// by one.
 fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let instance = &loaded.instance;
     for task in instance.different_task_ids() {
@@ -320,7 +324,8 @@ fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     ))
 }
 
-/// The file of a job, with its line in a list, whose jobs have names that begin with it.
+/// Returns the beginning of a message: the file of a job and, for a list, the line of the job. The names of jobs in a
+/// list begin with their lines.
 fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
     let Some(path) = &options.instance else { return String::new() };
     let file = if path.as_os_str() == STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
@@ -331,7 +336,7 @@ fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
     }
 }
 
-/// The first word of a command, if it is the path of a folder as it stands.
+/// Returns the first word of a command if it is the path of a folder and the shell would not change it.
 fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     let command = &instance.task(task).command;
     let word = match shell_line(command) {
@@ -342,15 +347,15 @@ fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     (plain && word.contains('/') && Path::new(word).is_dir()).then_some(word)
 }
 
-/// The machines of a cluster, where a job is on one node if one is large enough, unless something else is stated: a command of which
-/// nothing else is known starts no processes on other nodes.
+/// Returns the platform of a cluster with the rule that a job runs on one node if a node is large enough, unless the
+/// platform states another rule. The reason for this rule is that most commands start no processes on other nodes.
 pub fn within_nodes(platform: Platform) -> Platform {
     let stated = platform.stated_placement();
     platform.with_placement(stated.or(Some(true)))
 }
 
-/// Jobs of one processor are within a node anyway, and planned faster where nothing is said of it. Of wider ones that are to be on several
-/// nodes the user is told.
+/// Removes the rule of [`within_nodes`] if every job uses one processor: such a job is on one node in any case, and the
+/// plan is faster without the rule. Otherwise, adds a note if a job may use several nodes.
 fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
     let instance = &loaded.instance;
     let platform = instance.platform();
@@ -370,9 +375,9 @@ fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
         let (name, others) = (instance.name(first), wide.count());
         let others = if others == 0 { String::new() } else { format!(" and {others} more jobs") };
         format!(
-            "`{}`{others} may have more than the {largest} processors of the largest node, on several nodes: a command is started on the \
-             first of them, and starts its parts on the others itself, as mpirun and srun do, by MAKESPAN_NODES; of one that does not, state \
-             at most cores={largest}",
+            "`{}`{others} may use more than the {largest} processors of the largest node, on several nodes: a command starts on the first \
+             node only, and must start its processes on the other nodes (MAKESPAN_NODES) itself, as mpirun and srun do; for other \
+             commands, state at most cores={largest}",
             shown(&name)
         )
     });
@@ -380,10 +385,10 @@ fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// The instance with at most so many tasks at once, and whether it takes more processors than the machine has.
+/// Returns the instance with up to `slots` tasks at once, and true if it uses more processors than the machine has.
 ///
-/// Where every task runs on one processor of one flat machine that nobody stated, the machine has as many processors as tasks may
-/// run. Elsewhere each task holds one of so many licences.
+/// If every task uses one processor of this machine, and the user stated no other machine, the platform gets `slots`
+/// processors. Otherwise, each task holds one of `slots` licences.
 fn limited(instance: &Instance, slots: JobSlots, stated: bool) -> Result<(Instance, bool)> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--jobs {slots}: {error}");
     let slots = slots.of(instance.platform().processors(), instance.tasks());
@@ -417,7 +422,7 @@ fn limited(instance: &Instance, slots: JobSlots, stated: bool) -> Result<(Instan
     Ok((Instance::new(platform, jobs, closed).map_err(|error| wrong(&error))?, false))
 }
 
-/// A job each of whose tasks holds a slot.
+/// Returns the job with one licence [`SLOTS`] for each of its tasks.
 fn with_slot(mut job: Job) -> Result<Job> {
     let hold = |task: &mut Task| {
         let needs = task.needs.iter().map(|(name, need)| (name.to_owned(), need.clone()));

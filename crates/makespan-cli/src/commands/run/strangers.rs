@@ -1,4 +1,4 @@
-//! Detects texts that only look like lists of commands: prose, or the output of a program.
+//! Detects texts that are not lists of commands, such as prose or the output of a program.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use makespan_history::programs;
 
 use crate::output::shown;
 
-/// Number of commands that are checked.
+/// Maximum number of commands that are checked.
 const LOOKED: usize = 100;
 
 /// Words that a POSIX shell interprets itself.
@@ -20,7 +20,8 @@ const SHELL: [&str; 56] = [
     "read", "readonly", "return", "set", "shift", "source", "test", "trap", "true", "ulimit", "umask", "unset", "wait",
 ];
 
-/// Returns the reason why a text may be no list of commands: most of its first commands name no program of this machine.
+/// Returns the reason to doubt that a text is a list of commands, if more than half of its first commands name no
+/// program of this machine.
 pub fn doubt(instance: &Instance) -> Option<String> {
     let lines: Vec<&str> = instance
         .different_task_ids()
@@ -63,13 +64,13 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
     Some(format!("{commands} a program of this machine ({})", named.join(", ")))
 }
 
-/// Returns whether a word has no quotation or expansion, so that it can be looked up as the name of a program.
+/// Returns true if a word has no quotation or expansion, so that it can be looked up as the name of a program.
 fn is_plain(word: &str) -> bool {
     !word.contains(|c: char| "\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word)
 }
 
-/// Returns whether a shell on this machine would find the program `word`. A path without a file also counts as found,
-/// because an earlier job may make the file.
+/// Returns true if a shell on this machine would find the program `word`. The path of a missing file also counts as
+/// found, because an earlier job may create the file.
 fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;

@@ -1,4 +1,4 @@
-//! Shows a run while it goes on: what jobs print, notes, and on a terminal a progress line below them.
+//! Shows a run while it runs: the output of jobs, notes and, on a terminal, a progress line at the bottom.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -25,9 +25,9 @@ use crate::args::PrintingOptions;
 use crate::output::{complain, shown};
 use crate::past::Memory;
 
-/// Prints what is said before a run begins.
+/// Prints notes before a run begins.
 pub struct Messages {
-    /// Whether nothing is shown.
+    /// True if no note is printed.
     pub quiet: bool,
 }
 
@@ -39,22 +39,22 @@ impl Observer for Messages {
     }
 }
 
-/// How a run is shown.
+/// Settings for the display of a run.
 pub struct Shown<'a> {
     pub options: &'a PrintingOptions,
     /// The folder of the run.
     pub folder: &'a Path,
-    /// The arguments of a template's commands, which tags are made of.
+    /// The arguments of a template's commands. Tags consist of these arguments.
     pub arguments: &'a Arguments,
-    /// Whether only notes and errors are printed, because of `--quiet` or because the run is part of another command.
+    /// True if only notes and errors are printed, because of `--quiet` or because the run is part of another command.
     pub is_silent: bool,
-    /// Whether the run is part of another command, which reports failures itself.
+    /// True if the run is part of another command, which reports failures itself.
     pub is_part: bool,
-    /// Ends the run when standard output is closed.
+    /// The stop request that the console sends when standard output is closed.
     pub stop: Stop,
 }
 
-/// Shows a run on the console, and collects what only the observer of a run receives.
+/// Shows a run on the console, and collects the data that only the observer of a run receives.
 pub struct Watch<'a> {
     instance: &'a Instance,
     shown: Shown<'a>,
@@ -63,7 +63,7 @@ pub struct Watch<'a> {
     interrupted: Vec<Run>,
     log: Vec<LogEntry>,
     memory: Memory,
-    /// The outputs that earlier sessions printed, if there is a record.
+    /// The outputs that earlier sessions printed, if there is a record of them.
     printed: Option<PrintedSizes>,
     outputs: OutputFiles,
     joblog: Option<JobLog>,
@@ -75,9 +75,9 @@ pub struct Watch<'a> {
     begun: Instant,
     /// Jobs whose background processes were ended with them.
     background: BTreeSet<TaskId>,
-    /// The number of jobs that this session saw fail.
+    /// The number of jobs that failed in this session.
     failed: u64,
-    /// The different tasks whose times were replaced.
+    /// The different tasks whose estimated run times were replaced.
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
@@ -124,8 +124,8 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Waits until everything is printed and the history has stored what happened. Removes the progress line. Returns
-    /// whether no error has kept outputs from being printed.
+    /// Waits until everything is printed and the history has stored the run times. Removes the progress line. Returns
+    /// false if an error prevented an output from being printed, logged or linked.
     pub fn finish(&mut self) -> bool {
         let is_printed = self.console.finish();
         self.memory.finish();
@@ -134,42 +134,42 @@ impl<'a> Watch<'a> {
         is_printed && !has_failed
     }
 
-    /// The output files of the tasks.
+    /// Returns the output files of the tasks.
     pub fn outputs(&self) -> &OutputFiles {
         &self.outputs
     }
 
-    /// Why jobs were not started or were ended.
+    /// Returns the reasons why jobs failed or were not started.
     pub fn reasons(&self) -> &BTreeMap<TaskId, String> {
         &self.reasons
     }
 
-    /// What was ended with this session.
+    /// Returns the executions that ended because the session ended.
     pub fn interrupted(&self) -> &[Run] {
         &self.interrupted
     }
 
-    /// Returns the sum of the run times of this session, and the time since its begin.
+    /// Returns the sum of the run times in this session, and the time since the session began.
     pub fn spent(&self) -> Spent {
         Spent { busy: self.busy.seconds(), wall: self.begun.elapsed().as_secs_f64() }
     }
 
-    /// Jobs whose background processes were ended with them, in this session.
+    /// Returns the jobs whose background processes were ended with them in this session.
     pub fn background(&self) -> &BTreeSet<TaskId> {
         &self.background
     }
 
-    /// What the policies of all sessions told of their plans.
+    /// Returns the log entries of the policies of all sessions.
     pub fn log(&self) -> &[LogEntry] {
         &self.log
     }
 
-    /// The end of the job that halted the run, if one did.
+    /// Returns the end of the job that halted the run, if a job halted the run.
     pub fn halt(&self) -> Option<&HaltCause> {
         self.halt.as_ref()
     }
 
-    /// The different tasks whose times were replaced, in any session.
+    /// Returns the different tasks whose estimated run times were replaced in any session.
     pub fn restated(&self) -> &BTreeSet<TaskId> {
         &self.restated
     }
@@ -187,8 +187,8 @@ impl<'a> Watch<'a> {
         Output { task, stem, files, tag }
     }
 
-    /// Prints the outputs of jobs that ended in an earlier session and were not printed there, because it was killed or
-    /// stopped.
+    /// Prints the outputs of jobs that ended in an earlier session, if that session was killed or stopped before it
+    /// printed them.
     fn print_earlier(&self, begin: &SessionBegin<'_>) {
         let ended = ended_before(begin);
         let stem = |run: &&Run| begin.outputs.stem(self.instance, run.task);
@@ -229,14 +229,16 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Prints why a job failed, with the last line of its errors. A job that waits for a failed job is not mentioned.
+    /// Prints the reason why a job failed, and the last line of its errors. Prints nothing for a job that depends on a
+    /// failed job.
     fn failure(&self, run: &Run, reason: Option<&str>) {
         if self.shown.is_part || run.processors.is_empty() {
             return;
         }
         let reason = reason.unwrap_or("it did not succeed");
         let tail = tail::of(&self.outputs, self.instance, run.task).and_then(Tail::last);
-        // A shell that finds no program states this in the last line, which is then a part of the reason.
+        // If a shell does not find a program, its message is both the last line and a part of the reason. Then only the
+        // reason is printed.
         let is_told = |line: &str| reason.strip_suffix(line).is_some_and(|before| before.ends_with(": "));
         let tail = tail.filter(|line| run.outcome != Outcome::NotStarted && !is_told(line));
         let tail = tail.map_or_else(String::new, |line| format!(" | {line}"));
@@ -248,8 +250,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns whether a stream is a pipe. The program at its other end may print to the terminal, where it would mix with the
-/// progress line.
+/// Returns true if a stream is a pipe. The program at the other end may print to the terminal, where its text would mix
+/// with the progress line.
 fn is_pipe(stream: impl AsFd) -> bool {
     let Ok(file) = stream.as_fd().try_clone_to_owned().map(File::from) else { return false };
     file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.file_type().is_socket())
@@ -319,7 +321,7 @@ impl Observer for Watch<'_> {
     }
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
-        // Outputs behind this one in the list are printed when it has run again.
+        // If the order of the list is kept, the outputs of later jobs are printed after this job has run again.
         self.busy += run.end - run.start;
         self.interrupted.push(run.clone());
     }

@@ -1,4 +1,4 @@
-//! The table "Coming from GNU parallel, xargs, make, pueue, Snakemake": each row is run in both programs.
+//! Runs each row of the table "Coming from GNU parallel, xargs, make, pueue, Snakemake" in both programs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,13 +29,13 @@ const FILES: [(&str, &str); 7] = [
 /// A row of the table.
 #[derive(Debug)]
 struct Row {
-    /// The program that a user comes from.
+    /// The program that the user knows.
     program: &'static str,
     other: String,
     own: String,
 }
 
-/// Returns the text of a cell that is one code span.
+/// Returns the text of a cell that consists of one code span.
 fn code(cell: &str) -> &str {
     let inside = cell.trim().strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
     inside.filter(|inside| !inside.contains('`')).unwrap_or_else(|| panic!("`{cell}` is no single command"))
@@ -60,7 +60,7 @@ fn rows() -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// The effect of a command: its status, its output, and the files of its folder.
+/// The effect of a command: its exit status, its output, and the files in its folder.
 #[derive(Debug, PartialEq, Eq)]
 struct Effect {
     status: Option<i32>,
@@ -68,7 +68,7 @@ struct Effect {
     files: BTreeMap<String, String>,
 }
 
-/// Adds the files below a folder, without those that the programs keep for themselves.
+/// Adds the files below a folder, except the internal files of the programs.
 fn add_files(folder: &Path, within: &str, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
@@ -109,7 +109,7 @@ fn effect(line: &str, path: &str) -> Effect {
     Effect { status: output.status.code(), lines, files }
 }
 
-/// The search path of the commands: this program as `makespan`, and more folders.
+/// The search path of the commands: a folder with this program as `makespan`, and further folders.
 struct Programs {
     folder: tempfile::TempDir,
     more: Vec<PathBuf>,
@@ -140,7 +140,7 @@ fn with_daemon(line: &str) -> String {
     format!("pueued -d > /dev/null 2>&1; {ready}; {line}; status=$?; {{ {end}; }} > /dev/null 2>&1; exit $status")
 }
 
-/// Compares rows. A program that is not installed is reported, and the other side of its rows is run alone.
+/// Compares rows. If a program is not installed, prints a note and runs only the Makespan commands of its rows.
 fn compare(rows: &[Row], programs: &Programs) {
     let path = programs.path();
     for program in PROGRAMS {

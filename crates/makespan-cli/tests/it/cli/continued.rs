@@ -9,7 +9,7 @@ fn has_ending(name: &str, ending: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|found| found == ending)
 }
 
-/// The files of outputs stay the same if lines are inserted before finished jobs, moved or removed.
+/// Output files keep their names if lines are inserted before finished jobs, moved or removed.
 #[test]
 fn a_resumed_run_keeps_the_names_of_its_outputs() {
     let sandbox = Sandbox::new();
@@ -71,7 +71,7 @@ fn a_resumed_run_finds_its_own_folder() {
     assert!(said.status == Some(255) && said.err.contains("there is no run of the command to resume"), "{said:?}");
 }
 
-/// The printed command continues the run, whatever its options and arguments are.
+/// The printed command continues a run with any options and arguments.
 #[test]
 fn the_printed_command_continues_the_run() {
     let sandbox = Sandbox::new();
@@ -173,7 +173,7 @@ fn a_folder_shows_its_run() {
     ] {
         assert!(status.contains(part), "{part}: {status}");
     }
-    // The remaining outputs are printed, and the exit status shows that others are missing.
+    // `logs` prints the remaining outputs, and its exit status shows that other outputs are missing.
     sandbox.write("f/1-sleep-0.3-echo-one.out", "");
     std::fs::remove_file(sandbox.path("f/2-echo-two-echo-err-2-exit.err")).unwrap();
     let logs = sandbox.makespan("logs f");

@@ -42,7 +42,7 @@ fn a_resumed_run_counts_all_jobs() {
     assert_eq!(sandbox.makespan(&format!("{run} --resume --retry-failed")).status, Some(2));
 }
 
-/// With status 1 or 2, an error before the first job would look like failed jobs.
+/// An error before the first job has status 255, because a status such as 1 would look like a failed job.
 #[test]
 fn errors_before_the_first_job_have_status_255() {
     let sandbox = Sandbox::new();
@@ -76,8 +76,8 @@ fn started(sandbox: &Sandbox, program: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Runs a job that writes `begun` and ends when there is a file `go`, or after some seconds. Sends a signal to the session
-/// in the meantime. If the session `goes_on`, the file is created.
+/// Runs a job that writes `begun` and ends when the file `go` exists, or after five seconds. Sends a signal to the
+/// session while the job runs. If `goes_on` is true, creates the file `go` after the signal. Returns the exit status.
 fn signalled(program: &str, signal: Signal, goes_on: bool) -> String {
     let sandbox = Sandbox::new();
     let list = "grep SigBlk /proc/self/status > mask; echo $PPID > begun; \

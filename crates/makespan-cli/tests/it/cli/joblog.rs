@@ -2,7 +2,7 @@
 
 use crate::cli::sandbox::Sandbox;
 
-/// Returns the columns of a line, without those for times.
+/// Returns the columns of a line, except the columns of times.
 fn columns(line: &str) -> Vec<&str> {
     let columns: Vec<&str> = line.splitn(9, '\t').collect();
     assert!(columns.len() == 9 && columns[1] == ":" && columns[4] == "0", "{line}");
@@ -31,7 +31,7 @@ fn the_job_log_has_the_columns_of_gnu_parallel() {
         ["4", "0", "-1", "15", "sleep 9"],
     ];
     assert_eq!(lines, expected, "one line for each job that ran, the last attempt");
-    // A resumed run rewrites the log, with the jobs of all sessions.
+    // A resumed run writes the log again, with the jobs of all sessions.
     sandbox.write("l.txt", format!("{list}echo new\n"));
     sandbox.makespan(&format!("{run} --resume"));
     let log = sandbox.read("log");

@@ -91,7 +91,8 @@ fn gnu_parallel_prints_the_same() {
     }
 }
 
-/// Rules of `--halt`, the statuses of the jobs, and the status of both programs. Jobs run one after the other.
+/// Rules of `--halt`, the exit statuses of the jobs, and the expected exit status of both programs. Jobs run one after
+/// the other.
 const HALTS: [(&str, &str, i32); 25] = [
     ("soon,fail=1", "0 3 5 0", 3),
     ("now,fail=1", "0 0 5 3", 5),
@@ -120,7 +121,7 @@ const HALTS: [(&str, &str, i32); 25] = [
     ("now,fail=1", "0 200 0", 200),
 ];
 
-/// Returns the status of one of both programs, and the jobs that it started.
+/// Returns the exit status of one of the two programs, and the number of jobs that it started.
 fn halted(program: &str, rule: &str, jobs: &str) -> (i32, usize) {
     let sandbox = Sandbox::new();
     let line = format!("{program} -j1 --halt {rule} 'echo x >> log; exit {{}}' ::: {jobs}");

@@ -19,7 +19,7 @@ fn jobs_run_in_the_stated_folder() {
     assert_eq!(out(&said), [here.as_str(), here.as_str()]);
     assert_eq!(sandbox.entries(), ["f", "log", "new"]);
     assert!(sandbox.path("new/d/a").exists() && sandbox.path("new/d/b").exists());
-    // A program is found from the folder of the jobs.
+    // A relative path of a program starts at the folder of the jobs.
     std::fs::copy("/bin/echo", sandbox.path("new/own")).unwrap();
     assert_eq!(out(&sandbox.makespan("run --wd new -- ./own {} ::: x")), ["x"]);
     assert_eq!(out(&sandbox.makespan("run --wd new -- sh -c 'echo $PWD' {} ::: x"))[0], here.trim_end_matches("/d"));
@@ -92,7 +92,7 @@ fn a_shuffled_run_has_all_jobs_in_the_order_of_its_seed() {
     assert!(said.status == Some(255) && said.err.contains("--shuf: some jobs wait"), "{said:?}");
 }
 
-/// Without a terminal, a line about progress is printed each second if it is wanted.
+/// Without a terminal, `--progress` prints a line about progress each second.
 #[test]
 fn progress_is_shown_when_it_is_wanted() {
     let sandbox = Sandbox::new();
@@ -131,7 +131,7 @@ fn results_are_links_below_the_arguments() {
     let said = sandbox.makespan("run --folder g --resume --retry-failed");
     assert_eq!(said.status, Some(1), "{said:?}");
     assert_eq!(read(&sandbox, "1/r/stdout"), "r x x\n");
-    // A job of a list has its command as argument. Jobs with the same arguments share a folder.
+    // A job of a list uses its command as its argument. Jobs with the same arguments share a folder.
     sandbox.write("l.txt", "echo one\necho one\n");
     let said = sandbox.makespan("run l.txt --results out --folder h");
     assert!(said.err.contains("note: jobs with the same arguments share a folder below --results"), "{said:?}");
@@ -143,7 +143,7 @@ fn results_are_links_below_the_arguments() {
     assert!(!sandbox.path("i").exists());
 }
 
-/// `tee` prints to the terminal, too, where it would mix with a progress line.
+/// `tee` also prints to the terminal, where its text would mix with a progress line.
 #[test]
 fn a_reader_on_the_terminal_sees_no_pieces_of_the_progress_line() {
     let sandbox = Sandbox::new();
@@ -170,7 +170,7 @@ fn a_reader_on_the_terminal_sees_no_pieces_of_the_progress_line() {
         assert!(with_tee.lines().any(|line| line == letter), "{with_tee:?}");
     }
     assert_eq!(sandbox.read("all").lines().count(), 4);
-    // The line for programs is not printed on a terminal, unless it is wanted.
+    // On a terminal, the line `result:` is printed only with `--quiet`.
     assert!(!with_bar.contains("result: ") && !with_tee.contains("result: "), "{with_tee}");
     assert!(typed(&run.replace("-j2", "-j2 --quiet")).is_some_and(|text| text.contains("result: jobs=4 ")));
 }

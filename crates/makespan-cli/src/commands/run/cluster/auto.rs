@@ -1,4 +1,4 @@
-//! Pilots as large as the plan is worth.
+//! Chooses the number of nodes of the pilots by comparing plans (`--pilots auto`).
 
 use std::path::Path;
 
@@ -11,29 +11,30 @@ use super::{Cluster, Site};
 use crate::commands::run::Begun;
 use crate::commands::run::decider::Decider;
 
-/// Where the pilots are kept that were chosen, in the folder of the run.
+/// File in the folder of the run that stores the chosen pilots.
 pub(super) const SIZES: &str = "pilot/sizes.txt";
 
-/// Most pilots: beyond, each has several nodes.
+/// Maximum number of pilots of one node each. For more nodes, each pilot has several nodes.
 const MOST: usize = 32;
 
-/// A plan is good enough whose makespan is at most so many hundredths of what no plan on all nodes falls below.
+/// Largest makespan of an acceptable plan, in hundredths of the proven bound for all nodes.
 const WORTH: i128 = 110;
 
-/// So much longer than the plan takes a pilot has its nodes, in seconds, after a quarter of the plan.
+/// Seconds that the time limit of a pilot exceeds 5/4 of the planned makespan.
 const SPARE: u64 = 120;
 
-/// The pilots that an earlier session chose.
+/// Returns the pilots that an earlier session chose.
 pub(super) fn earlier(folder: &Path) -> Option<Vec<Size>> {
     sizes(std::fs::read_to_string(folder.join(SIZES)).ok()?.trim()).ok()
 }
 
-/// How many nodes there may be.
+/// Returns the maximum number of nodes.
 pub(super) fn most(auto: &Auto, pool: &Pool) -> usize {
     auto.most.unwrap_or_else(|| pool.size()).max(1)
 }
 
-/// Pilots of one node each begin as soon as any node is free; where a task may take several, one pilot has them all.
+/// Returns pilots with `nodes` nodes in total. Pilots of few nodes begin as soon as any nodes are free. If a task may
+/// span several nodes (`spans`), a single pilot has all nodes.
 pub(super) fn shapes(nodes: usize, time: Option<&String>, spans: bool) -> Vec<Size> {
     let each = if spans { nodes } else { nodes.div_ceil(MOST) };
     let full = std::iter::repeat_n(each, nodes / each);
@@ -41,7 +42,7 @@ pub(super) fn shapes(nodes: usize, time: Option<&String>, spans: bool) -> Vec<Si
     all.map(|nodes| Size { nodes, time: time.cloned() }).collect()
 }
 
-/// An instance on some nodes, and its plan.
+/// A candidate for the nodes of the pilots: the instance on these nodes, and its plan.
 struct Candidate {
     instance: Instance,
     machines: Machines,
@@ -53,7 +54,8 @@ impl Candidate {
         self.planned.schedule.makespan()
     }
 
-    /// For how long pilots have their nodes: as the plan takes and some more, where its times are more than guesses.
+    /// Returns the time limit of the pilots: the planned makespan plus a reserve, up to the largest allowed limit. If
+    /// run times are guesses, returns the time limit that the user stated, if any.
     fn pilot_time(&self, auto: &Auto, pool: &Pool) -> Option<String> {
         if self.instance.has_guesses() {
             return auto.time.clone();
@@ -67,8 +69,9 @@ impl Candidate {
 }
 
 impl Cluster {
-    /// Where the plan chooses the pilots, does so: the fewest nodes on which the plan takes at most a tenth longer than any plan must
-    /// take on all that there may be. Gives the instance on those, where they are fewer.
+    /// Chooses the pilots if the user wrote `--pilots auto`: the fewest nodes on which the makespan of the plan is at
+    /// most 10 % above the proven bound for the maximum number of nodes. Returns the instance on the chosen nodes.
+    /// Returns `None` if the plan does not choose the pilots, or if no plan for the maximum number of nodes is found.
     pub fn choose_pilots(&mut self, decider: &Decider, instance: &Instance, seed: u64) -> Result<Option<Instance>> {
         let Site::Asked { pool, auto: Some(auto), .. } = &self.site else { return Ok(None) };
         let (pool, auto) = (pool.clone(), auto.clone());
@@ -84,7 +87,7 @@ impl Cluster {
             Some(Candidate { instance, machines, planned })
         };
         let most = most(&auto, &pool);
-        // What is wrong with the largest is said where it is planned.
+        // The cause is reported later, when the run makes its plan.
         let Some(all) = try_on(most) else { return Ok(None) };
         let bound = all.planned.bounds.iter().find(|bound| bound.objective == Objective::Makespan);
         let least =
@@ -109,25 +112,27 @@ impl Cluster {
         Ok(Some(chosen.instance))
     }
 
-    /// Refuses instances whose machines are not those of the cluster.
+    /// Refuses instances that state other machines than the cluster's, or unavailable periods.
     fn refuse_others(&self, instance: &Instance) -> Result<()> {
         if instance.platform().nodes() != self.platform.nodes() {
             return Err(miette!(
-                "--pilots auto chooses how many nodes there are, and these jobs have machines of their own; leave those out, or state \
-                 the pilots, such as --pilots 2x4nodes,1h"
+                "--pilots auto chooses the number of nodes, but the file or the options state other machines; leave these machines out, \
+                 or state the pilots, such as --pilots 2x4nodes,1h"
             ));
         }
         if !instance.unavailable().is_empty() {
             return Err(miette!(
-                "--pilots auto chooses how many nodes there are, and some are stated to be unavailable at times; state the pilots, such \
-                 as --pilots 2x4nodes,1h"
+                "--pilots auto chooses the number of nodes, but the input states unavailable periods of nodes; state the pilots, such as \
+                 --pilots 2x4nodes,1h"
             ));
         }
         Ok(())
     }
 }
 
-/// The fewest nodes below `most` for which there is something, if more nodes are never worse: by doubling, then by halves.
+/// Returns the smallest number of nodes below `most` for which `at` returns a value, and this value. If `at` returns a
+/// value for some number, it must return one for every larger number. The search doubles the number of nodes, then
+/// bisects.
 fn fewest<T>(most: usize, mut at: impl FnMut(usize) -> Option<T>) -> Option<(usize, T)> {
     let (mut below, mut nodes) = (0, 1);
     let mut found = loop {
@@ -154,7 +159,7 @@ fn fewest<T>(most: usize, mut at: impl FnMut(usize) -> Option<T>) -> Option<(usi
     found
 }
 
-/// The same jobs on other machines of the cluster.
+/// Returns the instance with its jobs on other machines of the cluster.
 fn moved(instance: &Instance, machines: &Machines) -> Result<Instance> {
     let old = instance.platform();
     let placed = machines.platform.clone().with_placement(old.stated_placement());

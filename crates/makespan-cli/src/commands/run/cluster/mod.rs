@@ -1,4 +1,4 @@
-//! A run on Slurm: which machines it is planned for, and which pilots it has.
+//! A run on pilots of Slurm: the machines of its plan, and its pilots.
 
 mod auto;
 mod size;
@@ -20,26 +20,27 @@ use crate::output::{complain, write_file};
 pub use size::slurm_time;
 use size::{Auto, Size, sizes, written};
 
-/// Where the platform is kept that a run was begun with, in the folder of the pilots.
+/// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "pilot/platform.json";
 
-/// The cluster that a run is carried out on.
+/// The cluster on which a run is executed.
 pub struct Cluster {
-    /// The machines of the plan, where the options state no others.
+    /// The machines of the plan, unless the options state others.
     pub platform: Platform,
-    /// What the user should know about them.
+    /// Notes for the user about the machines.
     pub remarks: Vec<String>,
     site: Site,
-    /// The time of the shortest pilot, in seconds, where it is known.
+    /// Time limit of the shortest pilot, in seconds, or the remaining time of the existing allocation. `None` if it is
+    /// unlimited or unknown.
     limit: Option<u64>,
     commands: Commands,
 }
 
-/// Where pilots come from.
+/// The origin of the pilots.
 enum Site {
-    /// An allocation that is there.
+    /// An existing allocation.
     Here(Box<Allocated>),
-    /// Jobs that are asked for, with options of `sbatch`.
+    /// New jobs, with options of `sbatch`.
     Asked { pool: Box<Pool>, sizes: Vec<Size>, auto: Option<Auto>, options: Vec<String> },
 }
 
@@ -50,10 +51,10 @@ impl Cluster {
         Self::on(&options.slurm, earlier)
     }
 
-    /// The same where a run in that folder goes on.
+    /// Returns the cluster for these options. `earlier` is the folder of the run if a run is resumed.
     pub fn on(slurm: &SlurmOptions, earlier: Option<PathBuf>) -> Result<Self> {
         let commands = Commands::new().with_teller(complain);
-        // Jobs that still run are where the plan had them.
+        // A resumed run keeps its pilots and its platform, because jobs that still run occupy the planned nodes.
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let earlier = earlier.map(|earlier| within_nodes(earlier.platform().clone()));
@@ -64,14 +65,14 @@ impl Cluster {
         }
     }
 
-    /// An allocation that is there.
+    /// Returns the cluster that consists of the existing allocation `id`. Refuses options for new pilots.
     fn here(id: u64, slurm: &SlurmOptions, earlier: Option<Platform>, commands: Commands) -> Result<Self> {
         let idle = [("time", &slurm.time), ("account", &slurm.account), ("partition", &slurm.partition)];
         let idle = idle.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
         if let Some(name) = idle.or((!slurm.slurm.is_empty()).then_some("slurm")) {
             return Err(miette!(
-                "--{name} is for pilots that are asked for, and this is the allocation {id}, whose nodes are used; leave it out, or ask \
-                 for other nodes with --nodes or --pilots"
+                "--{name} applies only to new pilots, but this run uses the nodes of the existing allocation {id}; leave it out, or \
+                 request other nodes with --nodes or --pilots"
             ));
         }
         let allocated = commands.allocation(id).map_err(|error| wrong(&error))?;
@@ -83,7 +84,7 @@ impl Cluster {
         Ok(Self { platform, remarks, site, limit, commands })
     }
 
-    /// Pilots that are asked for, on nodes of a partition.
+    /// Returns the cluster that consists of new pilots on nodes of a partition. The pilots are not submitted yet.
     fn asked(
         slurm: &SlurmOptions,
         earlier: Option<Platform>,
@@ -112,7 +113,7 @@ impl Cluster {
         let longest = sizes.iter().filter_map(Size::seconds).max();
         if let Some((most, asked)) = partition.max_time.value().zip(longest).filter(|(most, asked)| asked > most) {
             return Err(miette!(
-                "a pilot is asked for {asked} s, and the partition `{}` gives at most {most} s; ask for less, or name another partition",
+                "a pilot requests {asked} s, but the partition `{}` allows at most {most} s; request less, or name another partition",
                 partition.name
             ));
         }
@@ -124,14 +125,14 @@ impl Cluster {
                 (machines.platform, machines.remarks)
             }
         };
-        // What an earlier session chose stays.
+        // A resumed run keeps the pilots that an earlier session chose.
         let auto = auto.filter(|_| chosen.is_none());
         let site = Site::Asked { pool: Box::new(pool), sizes, auto, options };
         Ok(Self { platform, remarks, site, limit, commands })
     }
 
-    /// Refuses a plan that no pilot is long enough for, and one whose machines cannot be had. What is only guessed to take longer than
-    /// pilots last is a note.
+    /// Refuses a plan with a task that is longer than the shortest pilot, or with machines that the cluster cannot
+    /// provide. Prints a note if only a guessed run time is longer than the shortest pilot.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         self.allocation(instance.platform(), "")?;
         let Some(limit) = self.limit else { return Ok(()) };
@@ -148,7 +149,7 @@ impl Cluster {
         }
         if let Some(at) = late().next() {
             complain(&format!(
-                "note: job `{}` is guessed to take {} s, and a pilot has its nodes for {limit} s; it starts all the same, and once more \
+                "note: job `{}` is guessed to take {} s, and a pilot has its nodes for {limit} s; the job starts anyway, and starts again \
                  elsewhere if its pilot ends first",
                 instance.name(at.task),
                 at.end - at.start
@@ -157,7 +158,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// What there is to be, or is, so that the nodes are those of a plan.
+    /// Returns the allocation with the nodes of a plan: the existing allocation, or the pilots to submit.
     fn allocation(&self, platform: &Platform, name: &str) -> Result<Allocation> {
         match &self.site {
             Site::Here(allocated) => {
@@ -178,7 +179,8 @@ impl Cluster {
         }
     }
 
-    /// The engine, with its pilots asked for. The platform is that of the plan.
+    /// Creates the engine, which submits new pilots or uses the existing allocation. `platform` is the platform of the
+    /// plan.
     pub fn begin(&self, platform: &Platform, folder: &Path, stem: &str, grace: Duration) -> Result<Pilots> {
         let allocation = self.allocation(platform, &name_of(folder, stem))?;
         let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
@@ -199,7 +201,7 @@ fn wrong(error: &MachinesError) -> miette::Report {
     miette!("--on slurm: {error}")
 }
 
-/// What pilots are called in the queue. Two runs in different folders have different names.
+/// Returns the name of the pilots in the queue of Slurm. Runs in different folders have different names.
 fn name_of(folder: &Path, stem: &str) -> String {
     let hash = folder
         .as_os_str()

@@ -1,38 +1,39 @@
-//! How many pilots, of how many nodes, for how long.
+//! The sizes of pilots: numbers of nodes, and time limits.
 
 use makespan_core::Time;
 use makespan_slurm::{Limit, duration};
 use miette::{Result, miette};
 
-/// Most pilots at once.
+/// Maximum number of pilots with equal sizes.
 const MOST: usize = 1000;
 
-/// What is asked for.
+/// The size of a pilot that is requested from Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Size {
     pub nodes: usize,
-    /// As Slurm takes it; without it the partition's default.
+    /// Time limit in the format of Slurm. `None` means the default of the partition.
     pub time: Option<String>,
 }
 
 impl Size {
-    /// Seconds, where a time is stated.
+    /// Returns the time limit in seconds, if one is stated.
     pub fn seconds(&self) -> Option<u64> {
         self.time.as_deref().and_then(duration).and_then(Limit::value)
     }
 }
 
-/// As many nodes as the plan is worth.
+/// Limits for a number of nodes that the plan chooses (`--pilots auto`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Auto {
-    /// At most so many, on all pilots together; without it as many as the partition has.
+    /// Maximum number of nodes of all pilots together. `None` means all nodes of the partition.
     pub most: Option<usize>,
-    /// At most for so long, as Slurm takes it; without it as long as the partition gives.
+    /// Maximum time limit in the format of Slurm. `None` means the limit of the partition.
     pub time: Option<String>,
 }
 
 impl Auto {
-    /// `auto`, `auto:8nodes` or `auto:8nodes,2h`; `None` of anything that does not begin so.
+    /// Reads `auto`, `auto:8nodes` or `auto:8nodes,2h`. Returns `None` if the text neither is `auto` nor begins with
+    /// `auto:`.
     pub fn parse(text: &str) -> Option<Result<Self>> {
         let rest = text.strip_prefix("auto")?;
         if rest.is_empty() {
@@ -48,7 +49,7 @@ impl Auto {
     }
 }
 
-/// As [`sizes`] reads it.
+/// Writes sizes in the format that [`sizes`] reads.
 pub fn written(sizes: &[Size]) -> String {
     let part = |size: &Size| {
         let time = size.time.as_ref().map(|time| format!(",{time}")).unwrap_or_default();
@@ -57,7 +58,7 @@ pub fn written(sizes: &[Size]) -> String {
     sizes.iter().map(part).collect::<Vec<_>>().join("+")
 }
 
-/// `2x4nodes,1h`, several with `+` between them.
+/// Reads sizes such as `2x4nodes,1h`, with `+` between several sizes.
 pub fn sizes(text: &str) -> Result<Vec<Size>> {
     let wrong =
         || miette!("--pilots {text}: write how many pilots, of how many nodes, and for how long, such as 2x4nodes,1h");
@@ -75,12 +76,12 @@ pub fn sizes(text: &str) -> Result<Vec<Size>> {
     Ok(all)
 }
 
-/// `4nodes`, `1node` or `4`.
+/// Reads a number of nodes such as `4nodes`, `1node` or `4`.
 fn node_count(text: &str) -> Option<usize> {
     text.trim_end_matches("nodes").trim_end_matches("node").parse().ok()
 }
 
-/// A time as Slurm takes it: `1-12:00:00` as it is, `90m` or `2h` in minutes and seconds.
+/// Converts a time to the format of Slurm. A time such as `1-12:00:00` is returned unchanged; `90m` becomes `1:30:00`.
 pub fn slurm_time(text: &str) -> Option<String> {
     let text = text.trim();
     if text.contains(':') || text.contains('-') {
@@ -90,7 +91,7 @@ pub fn slurm_time(text: &str) -> Option<String> {
     Some(of_seconds(seconds.max(1).unsigned_abs()))
 }
 
-/// Seconds as Slurm takes them.
+/// Writes seconds in the format of Slurm, `hours:minutes:seconds`.
 pub fn of_seconds(seconds: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

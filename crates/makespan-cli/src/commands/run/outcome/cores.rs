@@ -1,4 +1,4 @@
-//! Jobs that wanted more or fewer cores than they had.
+//! Names the jobs that needed more or fewer cores than they had.
 
 use makespan_core::{Outcome, Run, TaskId};
 
@@ -6,10 +6,10 @@ use super::Outcomes;
 use crate::output::shown;
 use crate::summary::figure;
 
-/// Jobs that are named.
+/// Maximum number of jobs that are named.
 const NAMED: usize = 3;
 
-/// Seconds from which the figures of a job mean something.
+/// Minimum run time, in seconds, from which the figures of a job are meaningful.
 const LONG: f64 = 0.5;
 
 /// Where the user states the cores of a job.
@@ -37,7 +37,7 @@ impl CoresNote {
     }
 }
 
-/// A job with a number of cores that does not fit.
+/// A job with a number of cores that does not fit its use of cores.
 struct Misfit {
     task: TaskId,
     /// The difference times the run time, in seconds.
@@ -46,7 +46,8 @@ struct Misfit {
 }
 
 impl Outcomes<'_> {
-    /// Returns a sentence for each job that wanted another number of cores, with the note to write.
+    /// Returns a sentence for each job that needed another number of cores. The sentence contains the note that the
+    /// user should write.
     pub(super) fn other_cores(&self) -> Vec<String> {
         let there = makespan_exec::cores().map_or(1, |cores| cores.len() as u32).max(self.instance.processors());
         let mut all: Vec<Misfit> = self.last.iter().filter_map(|(&task, run)| self.misfit(task, run, there)).collect();
@@ -59,8 +60,8 @@ impl Outcomes<'_> {
         texts
     }
 
-    /// Compares the cores of a job with the cores that it used, and with the threads that were ready to run. A job that may have
-    /// several numbers of cores is planned with what the history learns, so it is not named.
+    /// Compares the number of cores of a job with the cores that the job used and with its threads that were ready to
+    /// run. Ignores a moldable job, because Makespan learns its numbers of cores from the history.
     fn misfit(&self, task: TaskId, run: &Run, there: u32) -> Option<Misfit> {
         let profile = self.instance.profile(task);
         let seconds = (run.end - run.start).seconds();
@@ -88,7 +89,7 @@ impl Outcomes<'_> {
     }
 }
 
-/// Returns the cores that a job wanted, if they are not the cores that it had.
+/// Returns the number of cores that a job needed, if it differs from the number that the job had.
 fn wanted(had: u32, used: f64, threads: u32, machine: u32) -> Option<u32> {
     let demand = used.max(f64::from(threads));
     let (more, fewer) = ((demand.round() as u32).min(machine), (demand - 0.25).ceil().max(1.0) as u32);

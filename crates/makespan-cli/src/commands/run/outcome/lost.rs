@@ -1,4 +1,4 @@
-//! Where the time of a run went.
+//! The use of the processors' time during a run, and the jobs that took longer than planned.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,22 @@ use super::Outcomes;
 use crate::output::{Line, shortened, table};
 use crate::summary::{column, figure};
 
-/// Jobs that took longer than planned and are named.
+/// Maximum number of named jobs on a terminal.
 const NAMED: usize = 3;
-/// Those of a page.
+/// Maximum number of named jobs on a page.
 const NAMED_ON_PAGE: usize = 10;
-/// Columns of a name on a terminal.
+/// Maximum width of a name on a terminal, in columns.
 const NAME: usize = 48;
 const LONGER: [&str; 3] = ["longer than planned", "took (s)", "planned (s)"];
 
 impl Outcomes<'_> {
-    /// Shares of the processors' time, of which those that are not idle are the utilisation of the page; nothing where nothing ran.
+    /// Returns a sentence with the shares of the processors' time that were successful, failed and idle. The shares
+    /// that are not idle add up to the utilisation on the page. Returns `None` if no job ran.
     pub(super) fn lost(&self) -> Option<String> {
         self.lost_as(&|time| format!("{} s", figure(time.seconds())))
     }
 
-    /// The same for a page.
+    /// Returns the sentence of [`Outcomes::lost`] with times in the format of a page.
     pub(super) fn lost_on_page(&self) -> Option<String> {
         self.lost_as(&|time| duration(time.seconds()))
     }
@@ -53,7 +54,7 @@ impl Outcomes<'_> {
         ))
     }
 
-    /// A table of the jobs that took longest beyond their plan, for the terminal.
+    /// Returns the table of the jobs that exceeded their planned times the most, for the terminal.
     pub(super) fn longer_table(&self) -> Vec<Line> {
         let mut rows = self.longer(NAMED);
         rows.iter_mut().for_each(|row| row[0] = shortened(&row[0], NAME));
@@ -64,21 +65,22 @@ impl Outcomes<'_> {
         text.lines().map(|line| Line::plain(line.to_owned())).collect()
     }
 
-    /// The same for a page.
+    /// Returns the table of the jobs that exceeded their planned times the most, for a page.
     pub fn longer_section(&self) -> Option<Section> {
         let rows = self.longer(NAMED_ON_PAGE);
         let [_, took, planned] = LONGER.map(str::to_owned);
         let columns = vec!["job".to_owned(), took, planned];
         (self.has_plan && !rows.is_empty()).then(|| Section {
             title: "Longer than planned".into(),
-            text: "The jobs that took longest beyond what was planned for them, at least a tenth more.".into(),
+            text: "The jobs that exceeded their planned times the most, and by more than 10 %.".into(),
             columns,
             rows: crate::summary::grouped_rows(rows),
             ..Section::default()
         })
     }
 
-    /// The jobs that took longest beyond what was planned for them, and at least a tenth of that: name, time and planned time.
+    /// Returns up to `most` jobs that exceeded their planned times the most, and by more than 10 %: name, actual time
+    /// and planned time.
     fn longer(&self, most: usize) -> Vec<Vec<String>> {
         let planned: BTreeMap<TaskId, Time> =
             self.plan.placements().iter().map(|placement| (placement.task, placement.end - placement.start)).collect();

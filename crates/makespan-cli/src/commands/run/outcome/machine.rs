@@ -6,8 +6,9 @@ use super::{KINDS, Outcomes};
 use crate::output::shell_word;
 
 impl Outcomes<'_> {
-    /// Returns `result: key=value ..`: how many jobs ended in each way, seconds, the exit status and the folder. A task of a
-    /// compound job or of a bag counts as a job. A value with blanks is quoted as for a shell. Keys stay.
+    /// Returns `result: key=value ..`: the number of jobs with each outcome, times in seconds, the exit status and the
+    /// folder. A task of a compound job or of a bag counts as a job. A value with blanks is quoted as for a shell. The
+    /// keys are stable.
     pub fn machine_line(&self, status: u8, folder: &Path) -> String {
         let counts = self.counts();
         let mut words = vec![format!("jobs={}", self.instance.tasks())];

@@ -1,4 +1,4 @@
-//! What became of a run: first what went wrong, with the end of its output, then what was planned and what happened.
+//! The outcome of a run: first the failures, with the end of their output, then planned and actual times.
 
 mod cores;
 mod lost;
@@ -17,21 +17,21 @@ use crate::output::{Line, Tone, narrow, shown};
 use crate::summary::{bytes, capital, figure, grouped};
 pub use cores::CoresNote;
 
-/// Tasks whose failures are told; the table of jobs has all.
+/// Maximum number of failures that are printed. The table of jobs contains all failures.
 const TOLD: usize = 20;
 
 /// The outcome of all sessions of a run.
 pub struct Outcomes<'a> {
     pub instance: &'a Instance,
     pub plan: &'a Schedule,
-    /// What has ended, and what this session ended before it was done.
+    /// Executions of all sessions, including executions that this session interrupted.
     pub trace: &'a Trace,
     pub reasons: &'a BTreeMap<TaskId, String>,
     /// The output files of the tasks.
     pub outputs: &'a OutputFiles,
-    /// The different tasks whose estimated times were replaced while the run went on.
+    /// The different tasks whose estimated run times were replaced during the run.
     pub restated: Option<&'a BTreeSet<TaskId>>,
-    /// Whether somebody stopped the run before all had ended.
+    /// True if the run was stopped before all jobs had ended.
     pub stopped: bool,
     /// True if run times were known for the plan, and the run followed the plan.
     pub has_plan: bool,
@@ -41,22 +41,22 @@ pub struct Outcomes<'a> {
     background: BTreeSet<TaskId>,
     /// Where the user states the cores of a job.
     cores_note: CoresNote,
-    /// How each task ended last.
+    /// The last execution of each task.
     last: BTreeMap<TaskId, &'a Run>,
-    /// How often each task was started, where that is more than once.
+    /// The number of starts of each task that was started more than once.
     attempts: BTreeMap<TaskId, usize>,
 }
 
 /// Seconds of one session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// Sum of the run times of jobs, attempts that failed included.
+    /// Sum of the run times of jobs, including failed attempts.
     pub busy: f64,
     /// Seconds from the begin of the session to its end.
     pub wall: f64,
 }
 
-/// What became of a task.
+/// The outcome of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Succeeded,
@@ -94,7 +94,7 @@ impl Kind {
         }
     }
 
-    /// As it stands behind a number.
+    /// Returns the words that follow a number of tasks.
     fn words(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
@@ -117,7 +117,8 @@ impl Kind {
     }
 }
 
-/// Returns how each task that the session does not run again ended last, if it was started at all.
+/// Returns the last execution of each task that was started in an earlier session and that this session does not run
+/// again. Interrupted executions are left out.
 pub fn ended_before<'a>(begin: &SessionBegin<'a>) -> Vec<&'a Run> {
     let last: BTreeMap<TaskId, (usize, &Run)> =
         begin.runs.iter().enumerate().map(|(index, run)| (run.task, (index, run))).collect();
@@ -128,7 +129,7 @@ pub fn ended_before<'a>(begin: &SessionBegin<'a>) -> Vec<&'a Run> {
     ended.into_iter().map(|(_, run)| run).collect()
 }
 
-/// A line of the terminal as a sentence of a page.
+/// Converts a line for the terminal to a sentence for a page.
 fn sentence(line: &str) -> String {
     if line.is_empty() { String::new() } else { format!("{}.", capital(line)) }
 }
@@ -168,12 +169,12 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// The same, of a run in which these estimates were replaced.
+    /// Sets the tasks whose estimated run times were replaced.
     pub fn with_restated(self, restated: &'a BTreeSet<TaskId>) -> Self {
         Self { restated: Some(restated), ..self }
     }
 
-    /// The same, of a run that somebody stopped if this is so; one that was over by then was not.
+    /// Sets whether the run was stopped. A run in which all jobs had ended by then does not count as stopped.
     pub fn with_stopped(self, stopped: bool) -> Self {
         let stopped = stopped && self.ended() < self.instance.jobs().len();
         Self { stopped, ..self }
@@ -213,7 +214,7 @@ impl<'a> Outcomes<'a> {
         ))
     }
 
-    /// How many jobs have ended, well or not: figures of what happened are of these.
+    /// Returns the number of jobs that have ended, with or without success.
     fn ended(&self) -> usize {
         let goes_on = |task| matches!(self.kind(task), Kind::Open | Kind::Interrupted | Kind::NotStarted);
         self.instance.jobs().iter().filter(|job| !job.task_ids().any(goes_on)).count()
@@ -234,12 +235,12 @@ impl<'a> Outcomes<'a> {
         Kind::of(self.last.get(&task).copied())
     }
 
-    /// Returns how many tasks failed or were not run.
+    /// Returns the number of tasks that failed or were not run.
     pub fn unsuccessful(&self) -> u64 {
         self.instance.tasks() - self.counts().get(&Kind::Succeeded).unwrap_or(&0)
     }
 
-    /// How many tasks ended in each way.
+    /// Returns the number of tasks with each outcome.
     fn counts(&self) -> BTreeMap<Kind, u64> {
         let mut counts = BTreeMap::new();
         for run in self.last.values() {
@@ -252,7 +253,8 @@ impl<'a> Outcomes<'a> {
         counts
     }
 
-    /// The tasks of which something is to be told, those first that others wait for no longer.
+    /// Returns the tasks that did not succeed, ordered by outcome: failures first, then tasks that were not started,
+    /// then interrupted tasks.
     fn troubles(&self) -> Vec<TaskId> {
         let mut tasks: Vec<TaskId> =
             self.last.keys().copied().filter(|&task| self.kind(task) != Kind::Succeeded).collect();
@@ -296,7 +298,7 @@ impl<'a> Outcomes<'a> {
         lines
     }
 
-    /// Returns the number of jobs that succeeded, and in words how the tasks without success ended.
+    /// Returns the number of jobs that succeeded, and a text with the number of tasks for each other outcome.
     pub fn numbers(&self) -> (usize, String) {
         let jobs = self.instance.jobs();
         let done = jobs.iter().filter(|job| job.task_ids().all(|task| self.kind(task) == Kind::Succeeded)).count();
@@ -305,7 +307,7 @@ impl<'a> Outcomes<'a> {
         (done, others.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns how many jobs ended in each way, in words.
+    /// Returns a text with the number of jobs that succeeded and the numbers of other outcomes.
     fn counted(&self) -> Line {
         let (jobs, (done, others), counts) = (self.instance.jobs(), self.numbers(), self.counts());
         let stopped = if self.stopped { "stopped before its end: " } else { "" };
@@ -332,7 +334,7 @@ impl<'a> Outcomes<'a> {
         format!("{}; {busy} of jobs in {wall}{so_far}{planned}", self.counted().text)
     }
 
-    /// Which times were replaced by what had ended, in a sentence.
+    /// Returns a sentence with the number of estimated run times that were replaced by measured ones.
     fn learned(&self) -> Option<String> {
         let restated = self.restated.filter(|restated| !restated.is_empty())?;
         let guessed = restated.iter().filter(|&&task| self.instance.task(task).estimate.is_guess()).count();
@@ -352,7 +354,7 @@ impl<'a> Outcomes<'a> {
         Some(format!("{} by how long the tasks took that ended before", parts.join(" and ")))
     }
 
-    /// Why a task did not succeed, and the end of what it wrote.
+    /// Returns the reason why a task did not succeed, and the end of its output.
     fn trouble(&self, task: TaskId) -> Vec<Line> {
         let tone = self.kind(task).tone();
         let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));
@@ -381,7 +383,7 @@ impl<'a> Outcomes<'a> {
         known + &attempts
     }
 
-    /// Tasks that held more memory than they state, each in a sentence.
+    /// Returns a sentence for each task that used more memory than it states.
     fn above_needs(&self) -> Vec<String> {
         let mut all: Vec<(u64, TaskId, u64)> = Vec::new();
         for (&task, run) in &self.last {
@@ -403,7 +405,7 @@ impl<'a> Outcomes<'a> {
         texts
     }
 
-    /// The table of what did not succeed, for the page of the run.
+    /// Returns the table of the tasks that did not succeed, for the report of the run.
     pub fn section(&self) -> Section {
         let row = |&task: &TaskId| {
             let tail = tail::of(self.outputs, self.instance, task).map_or_else(String::new, tail::Tail::text);

@@ -1,4 +1,4 @@
-//! The plan against what happened, a line for each job.
+//! The table of planned and actual times, with a line for each job.
 
 use makespan_core::{Job, Outcome, Rows, Run, Time, counted};
 
@@ -6,10 +6,10 @@ use super::{Kind, Outcomes};
 use crate::output::{Line, Tone, shortened, table};
 use crate::summary::{figure, names_nodes, node_names};
 
-/// Jobs in the table; of more, those that did not succeed come first.
+/// Maximum number of jobs in the table. If there are more, jobs that did not succeed come first.
 const LISTED: usize = 20;
 
-/// Columns of names, outcomes and nodes, so that a table fits 80 columns.
+/// Widths of names, outcomes and nodes, in columns. With these widths, a table fits 80 columns.
 const NAME: usize = 20;
 const OUTCOME: usize = 22;
 const WIDE_OUTCOME: usize = 38;
@@ -64,15 +64,15 @@ impl Outcomes<'_> {
     }
 }
 
-/// What was planned and what happened of one job.
+/// Planned and actual times of one job.
 struct Row<'a> {
     tasks: u64,
     succeeded: u64,
     planned: Option<(Time, Time)>,
     happened: Option<(Time, Time)>,
-    /// Of a job of one task, or the last task of another.
+    /// The last execution of the job's task or, if the job has several tasks, of its last task.
     run: Option<&'a Run>,
-    /// Of the task that was started most often.
+    /// The largest number of attempts of a task of the job.
     attempts: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The last run of a job of one task.
+    /// Returns the last execution of a job of one task, if it was started.
     fn ran(&self, job: &Job<Rows>) -> Option<&'a Run> {
         self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job))
     }
@@ -131,7 +131,7 @@ fn many(job: &Job<Rows>) -> bool {
     job.is_bag() || job.is_compound()
 }
 
-/// From the first start to the last end.
+/// Extends a span so that it contains the interval from `start` to `end`.
 fn widen(span: &mut Option<(Time, Time)>, start: Time, end: Time) {
     let (first, last) = span.get_or_insert((start, end));
     (*first, *last) = (start.min(*first), end.max(*last));

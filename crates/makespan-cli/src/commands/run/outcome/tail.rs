@@ -1,4 +1,4 @@
-//! The end of what a job wrote.
+//! The end of the output of a job.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -9,22 +9,22 @@ use makespan_exec::OutputFiles;
 
 use crate::output::shown;
 
-/// Lines, columns and bytes that are shown at most.
+/// Maximum number of lines, of columns in a line, and of bytes read from a file.
 const LINES: usize = 6;
 const COLUMNS: usize = 76;
 const BYTES: u64 = 8192;
 
-/// The last lines of the errors of a job, or of its output where it wrote no errors.
+/// The last lines of a job's standard error, or of its standard output if its standard error is empty.
 pub struct Tail(Vec<String>);
 
-/// `None` where it wrote nothing.
+/// Returns the end of the output of a task, or `None` if the task wrote nothing.
 pub fn of(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Option<Tail> {
     let [out, err] = outputs.of(instance, task);
     [err, out].iter().filter_map(|path| last_lines(path)).find(|lines| !lines.is_empty()).map(Tail)
 }
 
 fn last_lines(path: &Path) -> Option<Vec<String>> {
-    // A job may have put a link or a pipe there.
+    // A job may have replaced the file by a link or a pipe, which is not read.
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
@@ -34,14 +34,15 @@ fn last_lines(path: &Path) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
     file.take(BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    // A bar of progress writes over its line again and again: only the end of that is left on a screen.
+    // A progress bar overwrites its line repeatedly. Only the text after the last carriage return is visible on a
+    // screen.
     let seen = |line: &str| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default().trim_end().to_owned();
     let lines: Vec<String> = text.lines().map(seen).filter(|line| !line.is_empty()).collect();
     Some(lines[lines.len().saturating_sub(LINES)..].to_vec())
 }
 
 impl Tail {
-    /// The lines as a terminal may show them.
+    /// Returns the lines with control characters escaped, and cut to the maximum width.
     pub fn shown(self) -> Vec<String> {
         let cut = |line: String| {
             let line: String = shown(&line).into_owned();
@@ -54,12 +55,12 @@ impl Tail {
         self.0.into_iter().map(cut).collect()
     }
 
-    /// Returns the last line as a terminal may show it.
+    /// Returns the last line with control characters escaped, and cut to the maximum width.
     pub fn last(self) -> Option<String> {
         self.shown().pop()
     }
 
-    /// All on one line.
+    /// Returns all lines joined to one line.
     pub fn text(self) -> String {
         self.shown().join(" \u{23CE} ")
     }
