@@ -16,18 +16,18 @@ use super::JobSlots;
 pub struct SettingOptions {
     /// Wait this long after each start before the next one, such as 0.5 or 2m
     ///
-    /// This option holds starts only and kills nothing
+    /// This option only delays starts and kills nothing
     #[arg(help_heading = "How many at once", long, value_name = "TIME")]
     pub delay: Option<String>,
     /// Start a job only while this much memory is available, such as 2GiB
     ///
-    /// This option holds starts only and kills nothing: running jobs continue when memory becomes short. K, M, G and T
+    /// This option only delays starts and kills nothing: running jobs continue when memory becomes short. K, M, G and T
     /// are powers of 1024, and k, m, g and t powers of 1000
     #[arg(help_heading = "How many at once", long, value_name = "SIZE", value_parser = memory)]
     pub memfree: Option<u64>,
     /// Start a job only while fewer threads than N run on this machine; 100% is one for each core
     ///
-    /// This option holds starts only and kills nothing. Threads of all programs count. 0 waits until no thread runs
+    /// This option only delays starts and kills nothing. Threads of all programs count. 0 waits until no thread runs
     #[arg(help_heading = "How many at once", long, value_name = "N", allow_hyphen_values = true)]
     pub load: Option<JobSlots>,
     /// Run the jobs in this folder, which is created if it does not exist

@@ -346,8 +346,8 @@ fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
     )
 }
 
-/// Settles an interrupted session first, because its processes may still write the files that determine which jobs must
-/// run.
+/// Ends the processes of an interrupted session before the source is read, because these processes may
+/// still write the files that determine which jobs must run.
 fn settle_first(options: &RunOptions) -> Result<()> {
     let execution = ExecuteOptions::new(folder::choose(options)?);
     settle(&execution, &mut watch::Messages { quiet: options.printing.quiet }).map_err(|error| miette!("{error}"))

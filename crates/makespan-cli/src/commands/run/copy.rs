@@ -1,5 +1,5 @@
-//! Copies the output of jobs to standard output and standard error. The memory that this needs does not grow with the
-//! size of the output.
+//! Copies the output of jobs to standard output and standard error. Memory use does not depend on the size of the
+//! output.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};

@@ -132,7 +132,8 @@ impl ClusterOfJobs {
         }
     }
 
-    /// Refuses a plan that cannot be expressed as jobs of Slurm, or whose tasks take longer than their jobs may.
+    /// Refuses a plan that cannot be expressed as jobs of Slurm, or with a task that takes longer than the time limit
+    /// of its job.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {

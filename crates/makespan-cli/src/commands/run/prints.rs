@@ -85,7 +85,7 @@ impl Prints {
         printed
     }
 
-    /// Prints the output of a job that has ended, or keeps its name until the outputs before it are printed.
+    /// Prints the output of a job that has ended, or stores the output until the outputs before it are printed.
     pub fn end(&mut self, output: Output) -> Result<(), Closed> {
         self.running.remove(&output.task);
         if self.order.is_none() {
@@ -125,8 +125,8 @@ impl Prints {
         std::mem::take(&mut self.done)
     }
 
-    /// Prints the outputs that wait for jobs that will not end. If the run was stopped, prints nothing: a later session
-    /// will run these jobs, and then prints the outputs in order.
+    /// Prints the outputs that wait for jobs that will not end. If the run was stopped, prints a note instead: a later
+    /// session will run these jobs, and then prints the outputs in order.
     pub fn finish(&mut self, stopped: bool) -> Result<(), Closed> {
         self.follow()?;
         let ended = std::mem::take(&mut self.ended);
@@ -138,7 +138,7 @@ impl Prints {
         ended.values().try_for_each(|output| self.print(output, true))
     }
 
-    /// Ends an unfinished line on standard error, before Makespan prints a line of its own there.
+    /// Ends an unfinished line on standard error before Makespan prints its own line there.
     pub fn end_line(&mut self) {
         // An error is ignored, because standard error may be closed.
         let _ = self.streams[1].end_line(true);

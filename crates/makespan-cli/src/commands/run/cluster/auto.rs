@@ -20,7 +20,7 @@ const MOST: usize = 32;
 /// Largest makespan of an acceptable plan, in hundredths of the proven bound for all nodes.
 const WORTH: i128 = 110;
 
-/// Seconds that the time limit of a pilot exceeds 5/4 of the planned makespan.
+/// Number of seconds by which the time limit of a pilot exceeds 5/4 of the planned makespan.
 const SPARE: u64 = 120;
 
 /// Returns the pilots that an earlier session chose.

@@ -19,8 +19,9 @@ const NAME: usize = 48;
 const LONGER: [&str; 3] = ["longer than planned", "took (s)", "planned (s)"];
 
 impl Outcomes<'_> {
-    /// Returns a sentence with the shares of the processors' time that were successful, failed and idle. The shares
-    /// that are not idle add up to the utilisation on the page. Returns `None` if no job ran.
+    /// Returns a sentence with the shares of the processors' time that were spent in successful jobs, in failed
+    /// attempts and idle. The shares that are not idle add up to the utilisation on the page. Returns `None` if no job
+    /// ran.
     pub(super) fn lost(&self) -> Option<String> {
         self.lost_as(&|time| format!("{} s", figure(time.seconds())))
     }
