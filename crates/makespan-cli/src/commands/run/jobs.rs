@@ -44,12 +44,12 @@ impl ClusterOfJobs {
         let slurm = &options.slurm;
         if slurm.nodes.is_some() || slurm.pilots.is_some() {
             return Err(miette!(
-                "--nodes and --pilots are of pilots; with --on slurm:jobs each job has nodes of its own: leave them out, or use --on slurm"
+                "--nodes and --pilots apply only to pilots; with --on slurm:jobs each job has nodes of its own; leave them out, or use --on slurm"
             ));
         }
         if options.policy.is_some() {
             return Err(miette!(
-                "--policy decides when jobs start, and with --on slurm:jobs the cluster does; choose sizes by --algorithm, or use --on slurm"
+                "--policy decides when jobs start, but with --on slurm:jobs the cluster does this; choose sizes by --algorithm, or use --on slurm"
             ));
         }
         if options.failures.limit_memory {
@@ -60,7 +60,7 @@ impl ClusterOfJobs {
         }
         if options.source.jobs.is_some() {
             return Err(miette!(
-                "--jobs limits how many run at once, which jobs of Slurm cannot; leave it out, or use --on slurm"
+                "--jobs limits the number of jobs at once, which --on slurm:jobs does not support; leave it out, or use --on slurm"
             ));
         }
         let commands = Commands::new().with_teller(complain);
@@ -92,7 +92,7 @@ impl ClusterOfJobs {
             && stated > most
         {
             return Err(miette!(
-                "--time asks for {stated} s, and the partition gives at most {most} s; ask for less, or name another --partition"
+                "--time requests {stated} s, but the partition allows at most {most} s; request less, or name another --partition"
             ));
         }
         let default = partition.and_then(|partition| partition.default_time.unwrap_or(partition.max_time).value());
@@ -138,7 +138,7 @@ impl ClusterOfJobs {
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {
             return Err(miette!(
-                "the plan is for a node `{}`, which the cluster does not have or does not use now; leave the machines out of the file and the options",
+                "the plan uses the node `{}`, which the cluster does not have or does not use now; leave the machines out of the file and the options",
                 node.name
             ));
         }
@@ -151,7 +151,7 @@ impl ClusterOfJobs {
             let limit = seconds(walltime.map_or(limit, |_| self.most.unwrap_or(u64::MAX)));
             if walltime.unwrap_or(length).max(length) > limit {
                 return Err(miette!(
-                    "job `{}` takes {} s and its job of Slurm may take {limit} s; ask for a longer --time, state a walltime, or name \
+                    "job `{}` takes {} s, but its Slurm job may take only {limit} s; ask for a longer --time, state a walltime, or name \
                      another --partition",
                     instance.name(at.task),
                     walltime.unwrap_or(length).max(length)

@@ -14,12 +14,12 @@ pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scrat
     let name = options.source.name();
     let refused = |why: &str| {
         miette!(
-            "{name}: {why}, so that nothing would be copied to --scratch and back; write it as WfFormat, whose tasks have inputFiles and \
+            "{name}: {why}, so --scratch would copy no files; write it as WfFormat, whose tasks have inputFiles and \
              outputFiles, or leave --scratch out"
         )
     };
     if source::is_asked(&options.source) {
-        return Err(refused("make and Snakemake decide by the files in their own folder"));
+        return Err(refused("make and Snakemake use the files in their own folder to decide which jobs run"));
     }
     let Some(path) = options.source.instance.as_ref() else { return Err(refused("a command names no files")) };
     if path.as_os_str() == STANDARD_INPUT {

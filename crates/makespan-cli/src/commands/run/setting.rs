@@ -11,11 +11,13 @@ use crate::machine;
 pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool) -> Result<()> {
     if let Some(option) = options.setting.of_this_machine().filter(|_| !is_here) {
         return Err(miette!(
-            "{option} is about processes of this machine, and with --on the jobs run on a cluster; leave it out, or write it in the command"
+            "{option} applies only to processes on this machine, but with --on the jobs run on a cluster; leave it out, or set it in the command"
         ));
     }
     if options.setting.wd.is_some() && source::is_asked(&options.source) {
-        return Err(miette!("--wd: make and Snakemake decide by the files in their own folder; leave it out"));
+        return Err(miette!(
+            "--wd: make and Snakemake use the files in their own folder to decide which jobs run; leave it out"
+        ));
     }
     options.setting.apply(execution, machine::platform()?.processors())
 }

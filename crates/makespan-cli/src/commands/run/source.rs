@@ -51,7 +51,7 @@ impl Source {
         let stated = options.instance.as_deref();
         if (options.template.is_empty() || stated.is_some()) && options.template.arguments.is_stated() {
             return Err(miette!(
-                "options about arguments are for a command of its own; write it behind: run --args-from FILE -- 'COMMAND {{}}'"
+                "options about arguments need a command; write it after the options: run --args-from FILE -- 'COMMAND {{}}'"
             ));
         }
         let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
@@ -88,7 +88,7 @@ impl Source {
         let instance = &self.loaded.instance;
         if !instance.edges().is_empty() {
             return Err(miette!(
-                "--shuf: some jobs wait for others, so that their order is not free; leave --shuf out"
+                "--shuf: some jobs wait for others, so their order cannot be random; leave --shuf out"
             ));
         }
         let jobs = instance.all_submitted();
@@ -172,7 +172,7 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
         )),
         [goal] if !goal.is_empty() && !goal.starts_with('-') && !goal.contains('=') => Ok(Some(goal)),
         _ => Err(miette!(
-            "{name}: one goal of a makefile is run; write it alone behind --, without options and variables: run {name} -- GOAL"
+            "{name}: a makefile runs with one goal; write only this goal after --, without options and variables: run {name} -- GOAL"
         )),
     }
 }
@@ -301,7 +301,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
         if let Some(folder) = folder_of(instance, task) {
             let name = instance.name(task);
             return Err(miette!(
-                "{}the command of `{}` names {}, which is a folder and no program; name a file in it, or begin with `cd`",
+                "{}the command of `{}` names {}, which is a folder, not a program; name a file in it, or begin with `cd`",
                 place(options, loaded, &name),
                 shown(&name),
                 shown(folder)

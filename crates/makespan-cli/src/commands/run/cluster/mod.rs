@@ -142,7 +142,7 @@ impl Cluster {
         let late = || schedule.placements().iter().filter(|at| at.end - at.start > limit);
         if let Some(at) = late().filter(|at| !is_guess(at)).max_by_key(|at| at.end - at.start) {
             return Err(miette!(
-                "job `{}` takes {} s and a pilot has its nodes for {limit} s; ask for a longer --time",
+                "job `{}` takes {} s, but a pilot has its nodes for only {limit} s; ask for a longer --time",
                 instance.name(at.task),
                 at.end - at.start
             ));

@@ -348,8 +348,8 @@ impl<'a> Outcomes<'a> {
         }
         match restated.len() - guessed {
             0 => {}
-            1 => parts.push("1 time that earlier runs had taught was corrected".to_owned()),
-            some => parts.push(format!("{some} times that earlier runs had taught were corrected")),
+            1 => parts.push("1 time learned from earlier runs was corrected".to_owned()),
+            some => parts.push(format!("{some} times learned from earlier runs were corrected")),
         }
         Some(format!("{} by how long the tasks took that ended before", parts.join(" and ")))
     }
