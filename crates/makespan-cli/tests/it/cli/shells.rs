@@ -47,7 +47,7 @@ fn a_command_with_arguments_is_planned() {
     assert!(said.status == Some(0) && said.out.starts_with("4 jobs on 2 processors"), "{said:?}");
     sandbox.makespan("plan").misused(&["INSTANCE"]);
     sandbox.write("l.txt", "true\n");
-    sandbox.makespan("plan l.txt -- 'sleep {}' ::: 1").refused(&["l.txt", "not planned together"]);
+    sandbox.makespan("plan l.txt -- 'sleep 1'").refused(&["l.txt", "not planned together"]);
     sandbox.makespan("plan l.txt --args-from args").refused(&["options about arguments"]);
     sandbox.makespan("plan -- 'sleep {}' :::").refused(&["no arguments"]);
 }
