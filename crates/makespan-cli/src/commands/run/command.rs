@@ -3,9 +3,6 @@
 use makespan_core::shell_line;
 use makespan_formats::list::quoted;
 
-/// Shells that accept a command line as text (`sh -c LINE`).
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "mksh"];
-
 /// Returns a command as a line that a shell runs: the line itself if the command is a shell with a line, and otherwise
 /// the quoted words.
 pub fn command_line(words: &[String]) -> String {
