@@ -1,23 +1,23 @@
-//! Maximises a smoothed bound with the gradient steps of Adam. The bound is a concave function of prices.
+//! Maximises a smoothed bound, which is a concave function of prices, with the gradient steps of Adam.
 //!
-//! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing decreases from step to
-//! step.
+//! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step
+//! to step.
 
 /// Parameters of an ascent. In the pairs `length` and `width`, the first value applies to the first step and the second
 /// value to the last step.
 pub(crate) struct Pace {
     /// The weight of the previous mean gradient in a step, and the weight of the previous mean squared gradient.
     pub kept: (f64, f64),
-    /// The step length as a fraction of a typical price.
+    /// The step length as a fraction of a typical price, at the first and at the last step.
     pub length: (f64, f64),
-    /// The smoothing width as a fraction of a typical cost.
+    /// The smoothing width as a fraction of a typical cost, at the first and at the last step.
     pub width: (f64, f64),
 }
 
 /// The current prices of an ascent, and the best prices so far. No price is negative.
 pub(crate) struct Ascent {
     pace: Pace,
-    /// A typical price and a typical cost.
+    /// A typical price: the step length is a fraction of this price. The smoothing width is a fraction of a typical cost.
     price: f64,
     cost: f64,
     prices: Vec<f64>,
@@ -50,8 +50,8 @@ impl Ascent {
         between(self.pace.width, done) * self.cost
     }
 
-    /// Moves the prices along the gradient `rise`. `value` is the bound at the current prices. `part` returns the step
-    /// length of each price as a fraction of the common step length.
+    /// Moves the prices along the gradient `rise` of the bound. `value` is the bound at the current prices. `part`
+    /// returns, for each price, the factor by which the step length is multiplied.
     pub fn step<'r>(
         &mut self,
         done: f64,

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use makespan_core::Stop;
 
-/// The time limit of a search for bounds. A search checks the clock between its steps, so it ends at most one step
-/// late.
+/// The time limit of a search for bounds. A search checks the clock between its steps, so the search ends at most one
+/// step after the time limit.
 ///
 /// The result of a search is a bound no matter when the search ends: an early end makes the bound weaker, but never
 /// wrong.
@@ -18,7 +18,7 @@ pub struct Clock {
     questions: Option<Questions>,
 }
 
-/// The number of checks that remain, and the remaining number at which the clock is over.
+/// The number of checks that remain. The clock has expired when this number has decreased to a given number.
 #[derive(Clone, Debug)]
 struct Questions {
     left: Arc<AtomicI64>,
@@ -26,22 +26,22 @@ struct Questions {
 }
 
 impl Clock {
-    /// A clock that is never over.
+    /// A clock that never expires.
     pub const ENDLESS: Self = Self { end: None, stop: None, questions: None };
 
-    /// Returns a clock that is over at the instant `end`, or when `stop` is requested.
+    /// Returns a clock that expires at the instant `end`, or when `stop` is requested.
     pub fn until(end: Instant, stop: &Stop) -> Self {
         Self { end: Some(end), stop: Some(stop.clone()), questions: None }
     }
 
-    /// Returns a clock that is over after the given number of checks. The result of a search then does not depend on
+    /// Returns a clock that expires after the given number of checks. The result of a search then does not depend on
     /// the speed of the machine.
     pub fn of_questions(questions: u32) -> Self {
         let left = Arc::new(AtomicI64::new(questions.into()));
         Self { questions: Some(Questions { left, last: 0 }), ..Self::ENDLESS }
     }
 
-    /// Returns the number of checks that this clock and its parts received after the number was used up.
+    /// Returns the number of checks that this clock and the clocks made by [`Self::part`] received after they had expired.
     pub fn asked_late(&self) -> u64 {
         let late = self.questions.as_ref().map(|of| of.last - of.left.load(Ordering::Relaxed));
         late.map_or(0, |late| late.max(0).unsigned_abs())

@@ -5,7 +5,7 @@ use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
 use crate::Clock;
 
-/// Maximum number of deadlines whose jobs are bounded as a separate instance.
+/// Maximum number of deadlines for which the jobs due by then are bounded as a separate instance.
 const DUES: usize = 6;
 /// Number of jobs above which only one deadline is examined.
 const MANY: usize = 20_000;
@@ -22,7 +22,7 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
-        // Examine the first part, which is the most promising, even if no time is left.
+        // Examine the first instance, which is the most promising, even if no time is left.
         if at > 0 && clock.is_over() {
             return None;
         }
@@ -35,8 +35,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns the `most` deadlines for which the mean load of the jobs that are due by then exceeds the available time by
-/// the largest amounts. If `most` is more than one, they include the last deadline.
+/// Returns up to `most` deadlines: those by which the jobs due by then exceed the available time most, by their mean
+/// load. If `most` is more than one, the result includes the last deadline.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

@@ -5,11 +5,11 @@
 //! never wrong. This is the only crate that calls a solver.
 //!
 //! * [`makespan()`]: the longest job, the area, the deadlines that the [`dual`] approximation refutes, and the
-//!   deadlines that [`dual_feasible`] functions refute. Release dates and unavailable processors are taken into
+//!   deadlines that [`dual_feasible`] functions refute. These bounds take release dates and unavailable processors into
 //!   account.
 //! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds the
-//!   prices step by step, also under a cap on the makespan. It also returns the allotment and start that each job would
-//!   choose at these prices.
+//!   prices step by step, also under a cap on the makespan. It also returns the allotment and the start at which each
+//!   job pays least at these prices.
 //! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
 //! * [`weighted_completion_on`]: the corrected interval linear programme of the DEMT paper, solved through its dual.
 //!
@@ -95,8 +95,8 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. Uses more work than [`standard`] for bounds that a longer search
-/// may improve, but stops when `clock` is over.
+/// Returns bounds for the objectives of [`standard`]. Searches longer than [`standard`] for bounds that a longer search
+/// may improve, but stops when `clock` expires.
 ///
 /// The remaining time is divided equally among the objectives.
 ///
@@ -121,8 +121,8 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
     within(instance, objective, held::WORK, &Clock::ENDLESS)
 }
 
-/// Returns the best bound on one objective that is found before `clock` is over. Cheap bounds are always computed.
-/// Expensive searches that have not ended by then are left out.
+/// Returns the best bound on one objective that is found before `clock` expires. Cheap bounds are always computed. An
+/// expensive search may end without a bound when `clock` expires.
 ///
 /// # Errors
 /// The errors of [`best`].
@@ -130,8 +130,8 @@ pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Resu
     within(instance, objective, held::WORK, clock)
 }
 
-/// Returns the best bound on one objective. Spends up to `work` elementary steps on deductions from a deadline, and
-/// stops when `clock` is over.
+/// Returns the best bound on one objective. Makes up to `work` elementary steps of deductions from a deadline, and
+/// stops when `clock` expires.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
@@ -158,7 +158,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
-        // With a network, no other bound than windows exists for sequential jobs.
+        // If there is a network, windows give the only bound for sequential jobs.
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {

@@ -6,14 +6,15 @@ use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, T
 use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};
 
-/// Maximum number of release dates that are tried as the start of the counted area.
+/// Maximum number of release dates that are tried. For each, the bound counts only the jobs released from then on and
+/// the area from then on.
 const RELEASES: usize = 8;
 
 /// Returns the best proven lower bound on the makespan. The candidates are the longest job, the area, the deadline that
 /// the dual approximation refutes, and the later deadlines that dual-feasible functions refute. Release dates and
 /// unavailable processors are taken into account.
 ///
-/// The tasks of a bag count as equal jobs, but do not take one step each.
+/// The tasks of a bag count as equal jobs, but the computation handles many of them in one step.
 ///
 /// Complexity: as [`dual::search`] if all jobs are released together, all processors are always open and no job is a
 /// bag. Otherwise a bisection of at most 62 steps of O(n log n) for each of a few release dates. Then
@@ -22,7 +23,7 @@ pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`makespan()`], but ends the search with dual-feasible functions when `clock` is over. The
+/// Returns the bound of [`makespan()`], but stops the search for dual-feasible functions when `clock` expires. The
 /// other bounds are always computed.
 pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     if !instance.has_equal_processors() || instance.has_compound_jobs() {
@@ -46,8 +47,9 @@ pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     dual_feasible::search_until(instance, from, Time::from_ticks(known), clock).unwrap_or(best)
 }
 
-/// Returns the bound of [`makespan()`], or a better bound from prices in time ([`crate::refuted`]). Takes some tenths
-/// of a second longer than [`makespan()`] if jobs have release dates or processors are unavailable.
+/// Returns the bound of [`makespan()`], or a better bound from prices in time ([`crate::refuted`]). If jobs have
+/// release dates or processors are unavailable, the search takes some tenths of a second longer than the search of
+/// [`makespan()`].
 pub fn makespan_in_time(instance: &Instance) -> Bound {
     makespan_by(instance, &Clock::ENDLESS)
 }
@@ -76,7 +78,7 @@ fn nothing() -> Bound {
     }
 }
 
-/// Returns the bound from the job with the latest earliest completion. If processors are unavailable at times, only the
+/// Returns the bound from the job whose earliest possible end is latest. If processors are unavailable at times, only the
 /// 64 most promising jobs are examined.
 fn longest_alone(instance: &Instance) -> Option<Bound> {
     let simple = |id: JobId| instance.job(id).release + instance.profile_of(id).shortest();
@@ -98,7 +100,7 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
-/// Returns the largest deadline that is refuted by the jobs released from some instant on. `known` is a bound that is
+/// Returns the largest deadline found that the jobs released from some instant on cannot meet. `known` is a bound that is
 /// already proved.
 fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
@@ -106,7 +108,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     for from in promising_releases(instance) {
         let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
-        // First try the known bound, then increase the deadline in doubling steps, then bisect.
+        // First try the known bound as the deadline. Then increase the deadline in steps that double, and then bisect.
         let Some(mut rejection) = refute(best + 1) else { continue };
         let mut step = 1 + (best - from.ticks()).max(1) / 64;
         let mut high = loop {
@@ -133,7 +135,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// Returns the release dates r in descending order of r plus the mean load of the jobs released from r on.
+/// Returns the release dates r, in descending order of the sum of r and the mean load of the jobs released from r on.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
@@ -183,9 +185,11 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
 }
 
-/// Appends the needs of equal tasks: bundles of 1, 2, 4 .. tasks that cross together or not at all, up to the number
-/// that fit side by side, and one need for the tasks that do not cross. The bundles can form every number of crossing
-/// tasks. Returns false if more tasks must cross than fit.
+/// Appends the needs of equal tasks to the knapsack problem of [`dual::choose`]. The tasks are grouped in bundles of 1,
+/// 2, 4 .. tasks. The tasks of a bundle all run at the middle of the span (they *cross* the middle), or none of them
+/// does. The bundles together contain as many tasks as fit side by side, and can form every smaller number of crossing
+/// tasks. One more need stands for all other tasks, which do not cross. Returns false if more tasks must cross than fit
+/// side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -3,8 +3,8 @@
 use makespan_core::{Bound, CertificateError};
 
 /// Returns the bound of the most precise certificate that can be checked within 128 bits. The prices of a certificate
-/// are rounded to a number of binary places. The function first tries `scale` places, and then decreases the number in
-/// steps of eight.
+/// are rounded to a number of binary places. This function first tries `scale` binary places. As long as the check of
+/// the certificate overflows, it tries eight places fewer.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,
@@ -17,7 +17,7 @@ pub(crate) fn finest(
     }
 }
 
-/// Returns the number of binary places such that the largest price, in units of the last place, is an integer of about
+/// Returns the number of binary places with which the largest price, rounded to these places, is an integer of about
 /// `bits` bits.
 pub(crate) fn places(prices: impl Iterator<Item = f64>, bits: i32) -> u32 {
     // If all prices are zero, the logarithm is minus infinity. Then the cast returns `i32::MIN`, and the result is 64

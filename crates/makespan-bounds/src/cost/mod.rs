@@ -1,9 +1,10 @@
 //! Bounds on the cost: the least cost of every task, and prices under a horizon.
 //!
 //! The time until the horizon is divided into equal periods. The processors of each node have a price in each period,
-//! and each edge has a price. At these prices every task runs where and when it pays least ([`CostPrices`]). The sum of
-//! the payments is concave in the prices. The search smooths the minimum of each task and climbs with Adam's steps
-//! while the smoothing decreases. Any prices prove a bound.
+//! and each edge has a price. Every task chooses the node and the start at which it pays least at these prices
+//! ([`CostPrices`]). The sum of the payments is concave in the prices. The search replaces the minimum of each task by
+//! a smooth function, and maximises the sum with the gradient steps of Adam. The smoothing decreases from step to step.
+//! The bound is proved whatever prices the search finds.
 //!
 //! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
 //! Programming Study 2, 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey,
@@ -26,12 +27,12 @@ use programme::{Prices, Programme, SEVERAL, instants};
 
 /// Maximum number of equal periods of the time until the horizon.
 const PERIODS: usize = 16;
-/// Maximum size of one step. Larger instances have fewer periods.
+/// Maximum size of one step ([`CostSearch::size`]). If an instance would exceed the maximum, time is divided into fewer periods.
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
-/// Pace of the search. The step lengths are multiplied by the mean minimum cost divided by the mean run time. The
-/// smoothing widths are multiplied by the mean minimum cost.
+/// Pace of the search. The step lengths are multiplied by the mean, over the tasks, of the minimum cost, divided by the
+/// mean run time. The smoothing widths are multiplied by the mean minimum cost.
 const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// The node and start at which a task pays least under the best prices.
@@ -86,7 +87,7 @@ impl CostSearch {
         self.ascent.step(done, point.value, rise, |at| if at < kinds { 1.0 } else { edge });
     }
 
-    /// Splits a list of all prices into the prices of node kinds and the prices of edges.
+    /// Splits the list of all prices: the first prices are for the kinds of nodes, the last for the edges.
     fn prices(&self, all: &[f64]) -> Prices {
         let (kinds, edges) = all.split_at(self.programme.kinds * self.programme.periods);
         Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }

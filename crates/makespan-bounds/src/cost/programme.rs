@@ -6,7 +6,7 @@ use crate::windows::{NEVER, Tasks};
 
 /// Stands for the processors of a task that may hold several processors.
 pub(super) const SEVERAL: usize = usize::MAX;
-/// Number of smoothing widths above the minimum beyond which a choice is ignored.
+/// Limit, in smoothing widths: a choice whose payment exceeds the minimum payment by more is ignored.
 const REACH: f64 = 16.0;
 
 /// The tasks of all jobs in flat arrays. Times are fractions of the time from the first release to the horizon.
@@ -35,7 +35,7 @@ struct Choice {
     time: f64,
     cost: f64,
     head: f64,
-    /// The latest end.
+    /// The latest end of the task.
     latest: f64,
 }
 
@@ -150,7 +150,7 @@ impl Programme {
         self.tasks.len()
     }
 
-    /// Returns the size of one evaluation.
+    /// Returns the size of one evaluation: about the number of pairs of choice and start that it examines.
     pub(super) fn size(&self) -> usize {
         self.choices.len() * (2 * self.periods + 2)
     }

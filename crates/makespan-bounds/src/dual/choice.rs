@@ -1,15 +1,16 @@
-//! Choice of the jobs that cross the middle of the schedule: a knapsack on processors.
+//! Chooses the jobs that run at the middle of the schedule (that *cross* the middle). The choice is a knapsack problem:
+//! the crossing jobs together may hold at most a given number of processors.
 
 use makespan_core::Area;
 
 /// The least work and width of one job under a deadline.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
-    /// Least work without crossing the middle, or `None` if the job must cross.
+    /// Least work if the job does not cross the middle, or `None` if the job must cross the middle.
     pub short: Option<Area>,
-    /// Least work if the job may cross.
+    /// Least work if the job may cross the middle.
     pub crossing: Area,
-    /// Least number of processors if the job crosses.
+    /// Least number of processors if the job crosses the middle.
     pub width: u32,
 }
 
@@ -18,14 +19,15 @@ pub struct Need {
 pub struct Choice {
     /// Lower bound on the work of every choice.
     pub least: Area,
-    /// The price of a crossing processor that proves `least`, or `None` if only the knapsack itself proves it.
+    /// The price, in processor-ticks, of each processor on which a job crosses the middle. With this price, arithmetic
+    /// proves that `least` is a lower bound. `None` if only the solution of the knapsack problem proves it.
     pub price: Option<i64>,
     /// The work of the best choice found, and the jobs that cross in this choice. `None` if the jobs that must cross do
     /// not fit.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
-/// Maximum number of entries in the table of the knapsack. Larger knapsacks are bounded by prices alone.
+/// Maximum number of entries in the table of the knapsack. If the table would be larger, only prices bound the least work.
 const MAX_ENTRIES: usize = 1 << 26;
 
 /// Returns true if the knapsack is always solved for this number of jobs. Then [`super::search`] refutes all deadlines
@@ -34,18 +36,19 @@ pub fn is_exact(jobs: usize, processors: u32) -> bool {
     jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
 }
 
-/// A job that may cross, with the work that crossing saves.
+/// A job that may cross the middle, with the work that the job saves by crossing.
 struct Item {
     index: usize,
     width: u32,
     saves: Area,
 }
 
-/// Chooses the crossing jobs so that the total work is least.
+/// Chooses the jobs that cross the middle so that the total work of all jobs is least.
 ///
-/// First fills the capacity by the work saved per processor. This gives a choice and a bound that differ by less than
-/// one job. If `target` lies between the two, solves the knapsack by dynamic programming over the processors in O(jobs
-/// x capacity), unless the table would be too large.
+/// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This gives a choice
+/// of jobs and a lower bound. The two works differ by less than the saving of one job. If `target` lies between the
+/// two, solves the knapsack by dynamic programming over the processors in O(jobs x capacity), unless the table would be
+/// too large.
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;
@@ -67,7 +70,8 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
         }
     }
     if forced > u64::from(capacity) {
-        // If the price is more than the whole area, one crossing processor too many costs more than the area.
+        // If the price of a crossing processor is more than the whole area, holding one crossing processor too many
+        // costs more than the whole area.
         let price = i64::try_from(target.saturating_add(1)).ok();
         return Choice { least: target.saturating_add(1), price, found: None };
     }
@@ -83,7 +87,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
 }
 
 /// Lets items cross in descending order of the saving per processor while they fit. Returns the bound of the fractional
-/// knapsack at the best integer price, and that price.
+/// knapsack at the best integer price, and this price.
 fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]) -> (Area, i64) {
     let wanted: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if wanted <= u64::from(room) {

@@ -13,7 +13,7 @@ use makespan_core::{Area, Profile, Time};
 /// The result of the search, for jobs that are all released at time zero on processors that are always open.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest deadline found at which the total work fits: the guess `d`.
+    /// The guess `d`: the smallest deadline found until which the processors can do the total work.
     pub guess: Time,
     /// For each job, true if it is in the first shelf, of length `guess`. The other jobs are in the second shelf, of
     /// half this length.
@@ -25,13 +25,14 @@ pub struct Dual {
 /// Searches for the guess for jobs with the given profiles on `processors` processors.
 ///
 /// Each deadline d is tried as follows. In a schedule of length d, a job that takes more than d/2 crosses the instant
-/// d/2. The crossing jobs therefore hold at most m processors together. Give the crossing jobs their least work under
-/// d, and the other jobs their least work under d/2. If even the best choice of crossing jobs needs more than m d, no
-/// schedule has length d.
+/// d/2. The crossing jobs therefore hold at most m processors together. Give each crossing job its allotment of least
+/// work that meets the deadline d. Give each other job its allotment of least work that meets the deadline d/2. If the
+/// total work is more than m d even for the best choice of crossing jobs, no schedule has length d.
 ///
 /// The least work W(d) never increases with d. So every deadline below W(d)/m is refuted, whichever d is tried. If
-/// W(d)/m is not below d, W(d)/m itself is accepted. Both ends of the interval move at every step, and with integer
-/// ticks the search ends exactly. Each step takes O(n log m). Near the end, the knapsack takes O(n m) more.
+/// W(d)/m is not below d, W(d)/m itself is accepted. Each step moves both ends of the interval of undecided deadlines.
+/// The deadlines are whole ticks, so the search ends with the exact limit. Each step takes O(n log m). Near the end of
+/// the search, a step takes an additional O(n m) for the knapsack.
 ///
 /// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than m
 /// d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at most
@@ -50,7 +51,7 @@ struct Search<I> {
     profiles: I,
     processors: u32,
     needs: Vec<Need>,
-    /// The smallest accepted deadline, with its jobs of the first shelf.
+    /// The smallest accepted deadline. The jobs of the first shelf were chosen for this deadline.
     accepted: Time,
     first_shelf: Vec<bool>,
     /// The largest refuted deadline.
@@ -68,14 +69,14 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         let mut search = Self {
             needs: Vec::with_capacity(profiles.len()),
             first_shelf: vec![true; profiles.len()],
-            // The deadline if the jobs run one after the other.
+            // At first, the end of all jobs if they run one after the other.
             accepted: profiles.clone().map(Profile::longest).sum::<Time>().max(refuted + Time::TICK),
             profiles,
             processors,
             refuted,
             floor: refuted,
         };
-        // The choice also accepts the serial deadline. This attempt sets the first shelf even if there is one job.
+        // The deadline of all jobs in series is always accepted. Trying it sets the first shelf even if there is only one job.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);
@@ -95,7 +96,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         }
         match choice.found {
             Some((work, first_shelf)) if work <= target => self.accept(deadline, first_shelf),
-            // The same choice fits into its own work, because widths only decrease when the deadline increases.
+            // The chosen jobs also fit if the deadline increases, because the least widths of jobs only decrease then.
             Some((work, first_shelf)) => {
                 self.accept(ceiling(work, m).max(deadline), first_shelf);
                 self.floor = self.floor.max(deadline);
@@ -133,7 +134,8 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         let rejection = (refuted > Time::ZERO).then(|| {
             self.fill(refuted);
             let choice = choose(&self.needs, self.processors, refuted.area(self.processors));
-            // The last instant of the first half. A run longer than half of the deadline contains it.
+            // The last instant of the first half of the schedule. A run that takes more than half of the deadline
+            // contains this instant.
             let at = Time::from_ticks(refuted.ticks() / 2);
             let selection = choice.price.map_or(Selection::Knapsack, Selection::Price);
             Rejection { deadline: refuted, from: Time::ZERO, at, selection }

@@ -4,7 +4,8 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of sizes into equal classes. Class j contains the sizes larger than j / classes of the whole.
+/// A division of sizes into equal classes. Class j contains the sizes larger than j / `classes` times the whole, up to
+/// the next class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -17,9 +18,10 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity: the classes of sizes that sum to at most the whole sum to at most this number.
+    /// Returns the capacity in classes. If sizes sum to at most the whole, the numbers of their classes sum to at most
+    /// the capacity.
     pub(crate) fn capacity(self) -> usize {
-        // Either each size is its own class, or each size is strictly larger than its class.
+        // Either each size is its own class, or each size is strictly larger than the lower limit of its class.
         (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
     }
 
@@ -54,7 +56,7 @@ pub(super) struct Choice {
     pub length: u16,
 }
 
-/// The choices of each job, with the functions that price them.
+/// The allotments that each job may choose, with the functions that determine their prices.
 pub(super) struct Board<'a> {
     pub setting: &'a Setting<'a>,
     /// The choices of all jobs, one job after the other.
@@ -73,12 +75,12 @@ pub(super) struct Setting<'a> {
     /// The number of jobs that each job of `jobs` stands for.
     pub each: f64,
     pub from: Time,
-    /// True if every allotment is a choice, with its width. Otherwise only the smallest allotment for each class of
-    /// times is a choice.
+    /// True if jobs may choose every allotment, because its width has a price. Otherwise they may choose only the
+    /// smallest allotment for each class of times.
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width. Empty if widths count as they are.
+    /// Functions of the class of the width. Empty if only the number of processors itself has a price.
     pub widths: Vec<Function>,
     /// Functions of the class of the time.
     pub times: Vec<Function>,
@@ -100,7 +102,8 @@ impl<'a> Setting<'a> {
             |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
         let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
         let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
-        // Every span has more ticks than classes are requested, so every time grid has the requested number of classes.
+        // Every span has more ticks than the requested number of classes, so every grid of times has exactly the
+        // requested number of classes.
         let (widths, times) = (if wide { families(widths) } else { Vec::new() }, families(classes as usize - 1));
         Self { instance, jobs, each, from, wide, classes, widths, times }
     }
@@ -203,7 +206,7 @@ mod tests {
             for size in 1..=whole {
                 let class = grid.class(size);
                 assert!(grid.least(class) <= size && (class >= grid.capacity() || size < grid.least(class + 1)));
-                // Two or three equal sizes, and a size together with the remaining size.
+                // Check sums of up to three equal sizes, and the sum of a size and the size that remains beside it.
                 for count in 1..=3.min(whole / size) {
                     assert!(class * count as usize <= grid.capacity());
                 }

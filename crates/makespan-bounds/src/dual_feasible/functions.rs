@@ -9,7 +9,8 @@
 /// A function, given by its values at 0 .. C.
 pub(crate) type Function = Vec<f64>;
 
-/// Returns all functions of the families for `capacity`. The integer values are divided by the value of the capacity.
+/// Returns all functions of the families for `capacity`. The families define integer values. Here they are divided by
+/// the value of the capacity, so that the largest value is 1.
 pub(crate) fn families(capacity: usize) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut add = |value: &dyn Fn(usize) -> usize| {
@@ -36,8 +37,9 @@ fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
     if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }
 }
 
-/// Computes the discrete function of Carlier, Clautiaux and Moukrim: the number of pieces of size `least` that fit into
-/// a size. The value of a size above half of the capacity follows from the remaining capacity.
+/// Computes the discrete function of Carlier, Clautiaux and Moukrim: the number of times that the size `least` fits
+/// into a size. The value of a size above half of the capacity is the value of the capacity minus the value of the size
+/// that remains beside it.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {
@@ -47,8 +49,8 @@ fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Computes U^(eps) of Fekete and Schepers: sizes below `least` have the value zero. A size has the full value if the
-/// remaining capacity is below `least`.
+/// Computes U^(eps) of Fekete and Schepers: sizes below `least` have the value zero. A size has the value of the whole
+/// capacity if less than `least` remains beside it.
 fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     if size < least {
         0

@@ -1,17 +1,17 @@
-//! Search for the prices of the terms, as a game. The functions maximise the need of the jobs, and the jobs choose
-//! their allotments. Multiplicative weights find the prices (N. Littlestone, M. K. Warmuth, Information and Computation
-//! 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term increases with the amount that the jobs have chosen so
-//! far.
+//! Search for the prices of the terms, as a game. One player sets prices for the functions so that the jobs need as
+//! much as possible. The jobs choose the allotments that need least. Multiplicative weights find the prices (N.
+//! Littlestone, M. K. Warmuth, Information and Computation 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term
+//! increases with the total amount that the allotments chosen so far need of it.
 
 use super::board::{Board, Setting};
 use super::functions::most;
 use crate::Clock;
 
-/// The rate at which prices follow the demand in the first round. In later rounds, it is divided by the square root of
-/// the round.
+/// The rate at which prices follow the demand in the first round. In a later round, the rate is divided by the square
+/// root of the number of the round.
 const RATE: f64 = 32.0;
 
-/// The costs of allotments by class: a mixture of all terms.
+/// The costs of allotments, by class of width and time. A cost is the sum of all terms, each multiplied by its price.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs {
     /// Cost of the whole area.
@@ -24,18 +24,18 @@ pub(super) struct Costs {
     pub both: Vec<Vec<f64>>,
 }
 
-/// The total use of the chosen allotments.
+/// The total amounts that the chosen allotments use.
 struct Demand {
     work: f64,
-    /// Processors by class of the time.
+    /// The total number of processors of the chosen allotments, by class of the time.
     processors: Vec<f64>,
-    /// Time by class of the width.
+    /// The total time of the chosen allotments, by class of the width.
     time: Vec<f64>,
-    /// Jobs by class of the width, and within a class of the width by class of the time.
+    /// The number of jobs by class of the width, and within a class of the width by class of the time.
     jobs: Vec<f64>,
 }
 
-/// The current prices. They are kept from deadline to deadline.
+/// The prices of the game so far. The game for the next deadline continues with them.
 pub(super) struct Game {
     rounds: u32,
     /// The total need of each term over all rounds: the area, the functions of time, the functions of width, and the
@@ -62,7 +62,7 @@ impl Game {
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);
-            // The maximum payment is a little less than one. Compute it only if the prices are promising.
+            // The maximum payment is only slightly less than one. Compute it only if the need is near the best need so far.
             if needed > 0.98 * best.0 {
                 let value = needed / costs.most();
                 if value > best.0 {
@@ -99,7 +99,7 @@ impl Game {
 }
 
 impl Costs {
-    /// Returns the maximum payment within the deadline.
+    /// Returns the maximum total payment of jobs that can all end by the deadline.
     fn most(&self) -> f64 {
         let both: f64 = self.both.iter().map(|row| most(row)).sum();
         self.area + most(&self.times) + most(&self.widths) + both
@@ -165,7 +165,7 @@ impl Board<'_> {
         (needed, demand)
     }
 
-    /// Computes the need of each term for this demand.
+    /// Computes how much of the capacity of each term the demand needs.
     fn payoffs(&self, demand: &Demand, payoffs: &mut [f64]) {
         let (_, long) = self.classes();
         payoffs[0] = demand.work;

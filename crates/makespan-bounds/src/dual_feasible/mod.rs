@@ -1,9 +1,9 @@
 //! Refutation of deadlines by dual-feasible functions.
 //!
 //! The theorem is stated at the certificate, [`makespan_core::proof::DualFeasible`]. The search divides time into equal
-//! classes. If the jobs have little choice of their width, the search also divides the processors. It mixes all
-//! functions of the known families on these classes so that the jobs need as much as possible, whatever allotments they
-//! choose: see `game`.
+//! classes. If the jobs have little choice of their width, the search also divides the processors. It gives prices to
+//! all functions of the known families on these classes, so that the jobs need as much as possible whatever allotments
+//! they choose. The module `game` explains how.
 
 mod board;
 mod functions;
@@ -24,9 +24,9 @@ pub(crate) use rounding::steps;
 const CLASSES: i64 = 60;
 /// Number of classes of a grid for instances of many jobs.
 const FEW_CLASSES: i64 = 24;
-/// Maximum number of jobs on which prices are found.
+/// Maximum number of jobs for which the game is played. If an instance has more jobs, a sample stands for them.
 const MAX_JOBS: usize = 1024;
-/// Maximum number of certificates that are checked.
+/// Maximum number of certificates that are checked in one search, because each check takes all jobs into account.
 const MAX_CHECKS: usize = 3;
 /// Number of rounds for the first deadline.
 const FIRST_ROUNDS: u32 = 120;
@@ -39,15 +39,15 @@ const MANY_WIDTHS: usize = 8;
 const SURE: f64 = 1.000_05;
 /// The need at which a deadline counts as refuted if a sample of the jobs stands for all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
-/// For later deadlines, the search ends when the need exceeds the required need by this amount.
+/// For deadlines after the first one, the game ends when the need exceeds the required need by this fraction of the capacity.
 const ENOUGH: f64 = 0.001;
 /// Maximum number of deadlines that are tried.
 const ATTEMPTS: u32 = 7;
-/// Maximum number of deadlines that are tried if no job has a choice. Then each deadline takes one round.
+/// Maximum number of deadlines that are tried if no job has a choice of allotments. Then one round is enough for each deadline.
 const ATTEMPTS_RIGID: u32 = 24;
 
 /// Returns the bound from the largest refuted deadline found. The search starts at `known`, the best bound so far. Jobs
-/// released before `from` are not counted. Returns `None` if `known` itself is not refuted.
+/// released before `from` are ignored. Returns `None` if `known` itself is not refuted.
 ///
 /// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and one check of the
 /// certificate on all jobs. A choice is an allotment that brings a job into a lower class of times.
@@ -87,11 +87,12 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         } else {
             high = Some(Tried { deadline, needed });
         }
-        // The first deadline is not refuted, so no later one can be.
+        // The first deadline is not refuted, so no later deadline can be refuted.
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
         deadline = tried;
     }
-    // Check the largest deadline first. A certificate proves nothing if its floating-point prices were too optimistic.
+    // Check the largest deadline first. Its certificate proves nothing if the prices, found in floating point, do not
+    // suffice in exact integers.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
@@ -103,8 +104,8 @@ struct Tried {
     needed: f64,
 }
 
-/// Returns the deadline at which need and capacity should be equal, or `None` if the last refuted deadline is close
-/// enough.
+/// Returns the next deadline to try: an estimate of the deadline at which need and capacity are equal. Returns `None`
+/// if the last refuted deadline is close enough to the estimate.
 fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {

@@ -6,9 +6,9 @@ use makespan_core::proof::{DualFeasible, Scale, Term};
 use super::board::{Board, Grid};
 use super::game::Costs;
 
-/// The largest value of a step. It is divisible by 2 .. 10.
+/// The largest value of a step function in a certificate. It is divisible by all numbers from 2 to 10.
 const LEVELS: f64 = 5040.0;
-/// Maximum number of terms with functions of both width and time. The cheaper terms are left out.
+/// Maximum number of terms with functions of both width and time. If there are more, the terms with the lowest prices are left out.
 const MAX_PAIRS: usize = 8;
 
 /// Converts costs to a certificate. Only the check of the certificate shows whether it proves the bound.
@@ -44,8 +44,8 @@ pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualF
     DualFeasible { deadline, from, terms }
 }
 
-/// Converts a function by class to steps. Returns the steps and the value of one unit, or `None` if the function is
-/// zero.
+/// Converts a function with a value for each class to the step function of a certificate. Returns the steps, and the
+/// value of one unit of theirs. Returns `None` if the function is zero everywhere.
 pub(crate) fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
     let top = values.last().copied().filter(|&top| top > 0.0)?;
     let mut steps: Vec<(i64, u32)> = Vec::new();

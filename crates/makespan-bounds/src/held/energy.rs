@@ -1,16 +1,16 @@
-//! The latest deadline that a window refutes, by the amounts that tasks must hold within the window.
+//! Finds the window of time that refutes the latest deadline: tasks must hold more within the window than there is.
 
 use super::Holders;
 use crate::Clock;
 
 /// Maximum number of starts of windows, and of ends of windows.
 const INSTANTS: usize = 32;
-/// Maximum number of runs that are examined for one deadline in all windows. The number of windows decreases with the
-/// number of runs.
+/// Maximum number of runs that are examined for one deadline in all windows. The more runs there are, the fewer windows
+/// are examined.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of checks that are made even after the time limit. Each check combines one window with one task mode, and all
-/// these checks take about a millisecond.
+/// Number of checks that are made even after the time limit. Each check examines one mode of a task in one window. All
+/// these checks together take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
 /// If there are more than `MANY` runs, the deadline has a precision of one part in 2 to the power of `NEAR`.
@@ -66,7 +66,7 @@ impl Window<'_> {
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // A later deadline needs no more than this one. So at this distance the capacity suffices.
+        // Tasks need no more for a later deadline. So the capacity suffices for a deadline at this distance.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {
             return None;
@@ -75,7 +75,7 @@ impl Window<'_> {
         let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
         let mut bisect = false;
         while low + 1 < high && high - low > near {
-            // Alternate between the zero of the line through both points and the middle.
+            // Alternately try the middle, and the zero of the line through both points.
             let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
             let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
             bisect = !bisect;

@@ -1,4 +1,4 @@
-//! Bounds that combine a flow along paths with a price for the amounts held.
+//! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold.
 
 mod ancestry;
 mod hull;
@@ -14,38 +14,38 @@ use crate::Clock;
 use hull::Hulls;
 use longest::{Before, Path, Paths};
 
-/// Maximum number of paths that are added.
+/// Maximum number of paths that are added to the flow.
 const PATHS: u64 = 300;
-/// Number of paths at the start of the search that use no area arcs.
+/// Number of paths at the start of the search for which area arcs are not tried.
 const WITHOUT: u64 = 40;
-/// Minimum number of paths that are added, however large the instance is.
+/// Minimum number of paths that are added to the flow, however large the instance is.
 const MIN_PATHS: u64 = 3;
 /// Approximate number of elementary steps of the whole search.
 const STEPS_IN_ALL: usize = 1 << 27;
-/// Steps of the golden section search for the share of the paths.
+/// Number of steps of the golden section search for the share of the paths in the bound.
 const STEPS: usize = 14;
-/// Steps of the golden section search from path number `FAR` on. From there on, the share is near the share for the
-/// previous path.
+/// Number of steps of the golden section search from path number `FAR` on. There, the share is near the share found
+/// after the previous path.
 const STEPS_NEAR: usize = 6;
 const FAR: u64 = 16;
-/// Approximate number of elementary steps for the choice of a task.
+/// Approximate number of elementary steps in which a task chooses its run.
 const ROW: usize = 8;
-/// Approximate total flow of a certificate.
+/// Approximate sum of the weights of all paths in a certificate.
 const FLOW: f64 = 68_719_476_736.0;
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 /// The flow: a sum of paths, with larger weights for later paths.
 #[derive(Clone, Debug)]
 struct Flow {
-    /// Flow through each different task.
+    /// Flow through each distinct task.
     through: Vec<u64>,
     along: Vec<u64>,
     /// Flow on area arcs, by the positions of the tasks at both ends.
     arcs: BTreeMap<(Option<usize>, Option<usize>), u64>,
-    /// For each different task, the flow along the area arcs that cover it.
+    /// For each distinct task, the flow along the area arcs whose area includes the task.
     over: Vec<u64>,
     all: u64,
-    /// The sum of each flow that begins at a release, times the release date.
+    /// The sum, over all paths that begin at a release, of the weight of the path times the release date.
     released: f64,
 }
 
@@ -58,21 +58,22 @@ struct Search<'a> {
     first: f64,
     rate: f64,
     flow: Flow,
-    /// The time, and the area divided by the capacity, that each task chooses, in the order of the paths. For a bag,
-    /// the area of all its tasks.
+    /// The run time that each task chooses, and the area divided by the capacity, in the order of the paths. The area
+    /// of a bag is the area of all its tasks.
     times: Vec<f64>,
     areas: Vec<f64>,
-    /// For each different task, its position in this order.
+    /// For each distinct task, its position in the order of the paths.
     place: Vec<usize>,
 }
 
 /// Returns a flow and a price that nearly maximise the bound. The search repeats these steps: each task chooses a run
 /// that minimises its cost on the path and its payment for the amount held. The longest path at these run times is
-/// added to the flow. Then the price is optimised again. The paths use area arcs, too, unless there are too many tasks.
+/// added to the flow. Then the price is optimised again. Paths also use area arcs, unless there are too many tasks.
 ///
-/// Returns `None` if no task holds anything. Also returns `None` if tasks have no choices and the longest path uses no
-/// area arc. Complexity: O(r + e) for each of at most 200 paths, where r is the number of runs and e the number of
-/// edges. Paths with area arcs also take the time of [`Paths::longest`]. If this is too much, there are fewer paths.
+/// Returns `None` if no task holds anything. Also returns `None` if no task has several runs and the longest path uses
+/// no area arc. Complexity: O(r + e) for each of at most 200 paths, where r is the number of runs and e the number of
+/// edges. Paths with area arcs also take the time of [`Paths::longest`]. If all paths together would take too long,
+/// fewer paths are added.
 pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {
@@ -80,7 +81,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     }
     let mut search = Search::new(instance, holders, rate);
     if !holders.has_choices() {
-        // A single path is as good as any mixture of paths.
+        // No task has several runs, so one path gives as good a bound as any flow of several paths.
         search.add_longest_path(1, true);
         let is_new = !search.flow.arcs.is_empty();
         return is_new.then(|| search.certificate(commodity, 1.0, &search.flow));
@@ -94,12 +95,12 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
         if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
-        // At first all tasks run at their fastest, and their areas are large. A path over these areas would be a bad
-        // one.
+        // At first each task uses its fastest run, whose area is large. An area arc would then lengthen a path only
+        // because of these large areas.
         let with_areas = weight >= next && (weight > WITHOUT || steps > STEPS_IN_ALL / 4);
         let has_areas = search.add_longest_path(weight, with_areas);
         if with_areas {
-            // If area arcs lengthen no path, try them less often.
+            // If area arcs did not lengthen the path, wait twice as long before the next try with area arcs.
             wait = if has_areas { 1 } else { 2 * wait };
             next = weight + wait;
         }
@@ -114,7 +115,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
 }
 
 impl<'a> Search<'a> {
-    /// Begins with the fastest run of each task.
+    /// Returns a search in which each task uses its fastest run.
     fn new(instance: &'a Instance, holders: &'a Holders, rate: f64) -> Self {
         let rows = holders.rows.len();
         let paths = Paths::new(instance);
@@ -183,13 +184,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the different task at a position of the order.
+    /// Returns the index of the distinct task at a position in the order of the paths.
     fn row(&self, task: usize) -> usize {
         self.instance.different(self.paths.order[task])
     }
 
-    /// Returns the bound at this share of the paths. The remaining share is for the price of the amounts held. If
-    /// `choose` is set, stores the choices of the tasks.
+    /// Returns the bound if the paths have this share, and the price of the amounts held has the remaining share. If
+    /// `choose` is set, stores the run that each task chooses.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;
@@ -207,8 +208,8 @@ impl<'a> Search<'a> {
         sum
     }
 
-    /// Returns the share of paths with the best bound, near the best share for one path less. The bound is a concave
-    /// function of the share.
+    /// Returns the share of the paths that gives the best bound. Searches near `last`, the best share before the last
+    /// path was added. The bound is a concave function of the share.
     fn best_share(&mut self, last: f64, paths: u64) -> f64 {
         let (near, steps) = if paths <= FAR { (1.0, STEPS) } else { (8.0 / paths as f64, STEPS_NEAR) };
         let (mut low, mut high) = ((last - near).max(0.0), (last + near).min(1.0));

@@ -11,9 +11,9 @@ use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind,
 use crate::Clock;
 use energy::Found;
 
-/// Elementary steps for deductions from a deadline while planning. They take about a second.
+/// Number of elementary steps for deductions from a deadline while planning. They take about a second.
 pub(crate) const WORK: u64 = 100_000_000;
-/// Elementary steps for deductions if only a bound is requested.
+/// Number of elementary steps for deductions if the user requests only a bound.
 pub(crate) const THOROUGH: u64 = 10 * WORK;
 /// The price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 4_294_967_296.0;
@@ -29,9 +29,9 @@ enum Commodity {
 /// Tasks in flat arrays, with the amounts that they hold of one commodity. Times are in ticks.
 struct Holders {
     rows: Vec<Row>,
-    /// The runs of all rows. In each row, times are ascending and amounts descending.
+    /// The runs of all rows. In each row, the times of the runs ascend and the amounts descend.
     runs: Vec<Way>,
-    /// The priced capacity without unavailable periods.
+    /// The priced capacity for each tick, if no processor is unavailable.
     rate: i128,
 }
 
@@ -70,7 +70,7 @@ impl Commodity {
         [Self::processors(instance)].into_iter().chain(resources).collect()
     }
 
-    /// Returns the priced capacity.
+    /// Returns the priced capacity for each tick.
     fn rate(&self, instance: &Instance) -> i128 {
         let platform = instance.platform();
         match self {
@@ -127,15 +127,15 @@ impl Holders {
         holders
     }
 
-    /// Returns true if some task can run longer and hold less.
+    /// Returns true if some task has a choice between a shorter run and a longer run that holds less.
     fn has_choices(&self) -> bool {
         self.runs.len() > self.rows.len()
     }
 }
 
-/// Returns true if the bounds of this module can improve on those for single tasks on equal processors and for
-/// sequential tasks: the instance has dependences or resource demands, or tasks on several processors of unequal
-/// speeds.
+/// Returns true if the bounds of this module can be better than all other bounds: the instance has dependences or
+/// resource demands, or tasks on several processors of unequal speeds. For other instances, the bounds for independent
+/// tasks on equal processors, or for sequential tasks, are at least as good.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()
         || instance.has_edges_between_jobs()
@@ -149,22 +149,22 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 }
 
 /// Returns bounds on the makespan. They follow from the amounts of resources and processors that tasks hold, and from
-/// the longest path. There is at most one bound of each kind for each resource, and at most one of each kind for the
-/// processors.
+/// the longest path. The result contains at most one bound of each kind for each resource, and at most one bound of
+/// each kind for the processors.
 ///
 /// Complexity: each window and each path takes O(r + e), where r is the number of task modes and e is the number of
 /// edges. There are at most 1024 windows and 200 paths, and fewer if there are many tasks. A path takes an additional
-/// O(n^2) if area arcs between n tasks are checked. The subsequent deductions from a deadline take at most `work`
-/// steps. The longest path and the first windows of each resource are checked even if the time limit of `clock` has
-/// expired. Flows and deductions stop when this time limit expires.
+/// O(n^2) if area arcs between n tasks are tried. The subsequent deductions from a deadline take at most `work` steps.
+/// The longest path and the first windows of each resource are checked even if the time limit of `clock` has expired.
+/// Flows and deductions stop when this time limit expires.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = Places::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // Flows may use only a part of the time limit, so that time remains for the deductions. Checking windows is cheap,
-    // so the windows of all commodities are checked before the flows. The longest window of each commodity is checked
-    // even if the time limit has expired.
+    // The windows and flows may use only a part of the time limit, so that time remains for the deductions. Checking
+    // windows is cheap, so the windows of all commodities are checked before the flows. The longest window of each
+    // commodity is checked even if the time limit has expired.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();
@@ -186,7 +186,7 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     bounds
 }
 
-/// Returns deductions that refute a deadline later than a known bound.
+/// Returns deductions that refute a deadline later than the bound `known`, or `None` if none are found.
 pub(crate) fn deduced(instance: &Instance, known: i128, work: u64, clock: &Clock) -> Option<Deductions> {
     deduce::latest(instance, &Places::new(instance), known, work, clock)
 }

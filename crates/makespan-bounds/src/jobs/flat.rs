@@ -11,9 +11,9 @@ const OF_A_JOB: f64 = 6.0;
 const FEWEST: usize = 32;
 const MOST: usize = 128;
 const CELLS: usize = 1 << 24;
-/// Maximum number of runs of a task. If a task has more, several runs are replaced by one that is at least as good.
+/// Maximum number of runs of a task. If a task has more runs, several runs are replaced by one run that is at least as good.
 const MAX_WAYS: usize = 16;
-/// A time longer than any schedule.
+/// A time in ticks that is longer than any schedule.
 const LATE: i128 = i64::MAX as i128;
 
 /// Builds the programme. Returns `None` if no job counts in the objective.
@@ -37,8 +37,8 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
         if cost.weight == 0 {
             continue;
         }
-        // For lateness objectives, an end before the deadline costs nothing. For other objectives, the release date
-        // adds only a constant to the costs.
+        // For lateness, an end before the deadline costs nothing, so costs begin at the deadline. For other objectives,
+        // costs begin at zero: beginning at the release date would only subtract a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
@@ -105,7 +105,7 @@ fn join(ways: &mut Vec<Way>, from: usize) {
     }));
 }
 
-/// Returns each node with one of its processors.
+/// Returns each node with its first processor, which stands for all processors of the node.
 fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
     let platform = instance.platform();
     let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
@@ -118,7 +118,7 @@ impl Programme {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // The span is the end of all work on the whole platform, plus half of the mean time of a job alone.
+        // The span is the end of all work if all processors are always busy, plus half of the mean time of a job that runs alone.
         let mut order: Vec<&Row> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
@@ -142,8 +142,8 @@ impl Programme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // After the last period all prices are zero. A job whose cost begins later also costs nothing there. So the
-            // search examines only ends from the instant at which the cost of the job begins.
+            // After the last period all prices are zero. A job whose cost begins only after the last period costs
+            // nothing there. So the search examines only ends from the instant on at which the cost of the job begins.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

@@ -9,7 +9,7 @@ pub(super) fn prices(programme: &Programme) -> Vec<f64> {
     let mut order: Vec<usize> = (0..programme.jobs.len()).collect();
     order.sort_by(|&a, &b| programme.jobs[a].released.total_cmp(&programme.jobs[b].released));
     let urgency = |job: usize| programme.jobs[job].weight / programme.jobs[job].work.max(f64::MIN_POSITIVE);
-    // The most urgent job is last.
+    // The job with the largest weight divided by work is last.
     let mut waiting: Vec<(usize, f64)> = Vec::new();
     let (mut now, mut next) = (0.0_f64, 0);
     let mut pieces: Vec<(f64, f64, f64)> = Vec::new();

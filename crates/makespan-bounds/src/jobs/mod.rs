@@ -1,11 +1,11 @@
-//! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs. All tasks of
-//! a job pay prices in time, and the job chooses its end.
+//! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs. Each task pays a
+//! price for each processor and tick, and each job chooses its end.
 //!
 //! The bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs
-//! the jobs one after another ([`fluid`]). Then the search smooths the minimum over the choices of each task and each
-//! job. It maximises the bound with the gradient steps of Adam, while the smoothing decreases. Any prices prove a
-//! bound. If machines differ, one price over time is multiplied by a factor for each machine. These factors make the
-//! cost of the same work about equal on all machines.
+//! the jobs one after another ([`fluid`]). Then the search replaces the minimum over the choices of each task and each
+//! job by a smooth function. It maximises the bound with the gradient steps of Adam, while the smoothing decreases. The
+//! bound is proved whatever prices the search finds. If machines differ, the price at each instant is multiplied by a
+//! factor for each machine. These factors make the cost of the same work about equal on all machines.
 //!
 //! Sources: those of [`crate::cost`]. Here the jobs also choose their ends.
 
@@ -31,19 +31,19 @@ const PLACES: i32 = 34;
 /// Pace of the search. The step lengths are multiplied by the mean price of the fluid machine. The smoothing widths are
 /// multiplied by the mean payment of a task on this machine.
 const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
-/// Maximum number of steps, and the approximate number of pairs of run and instant that are examined in all steps.
+/// Maximum number of steps. `LOOKED_AT` is the approximate number of pairs of run and instant that all steps together examine.
 const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
-/// The time of a check, in steps.
+/// The time that a check takes, as a number of steps that take equally long.
 const CHECK: u32 = 4;
-/// The largest share of a machine.
+/// The largest factor by which the price is multiplied for a machine.
 const SHARE: u64 = 1 << 16;
 
-/// The fraction of the remaining time that is for steps. The rest is for the check.
+/// The fraction of the remaining time that the steps may take. The check takes the rest.
 const CLIMBED: f64 = 0.6;
 
-/// Returns the best bound of this kind. Returns `None` if the bound does not exist for the objective or the instance,
-/// or if no time is left.
+/// Returns the best bound from prices of this kind. Returns `None` if such prices do not apply to the objective or the
+/// instance, or if no time is left.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -53,7 +53,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     let tasks = Tasks::of(instance, &ids, &spans, false);
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
-    // Only a checked bound counts. A check examines all runs of all tasks, as a step does.
+    // A bound counts only after its check. The check examines all runs of all tasks, as a step does, so keep time for it.
     let prices = climb(&programme, &clock.part(CLIMBED))?;
     proved(instance, objective, &programme, &shares, &prices)
 }
@@ -92,7 +92,7 @@ fn shares(tasks: &Tasks) -> Vec<u64> {
     tasks.kind_of.iter().map(|kind| kind.map_or(0, share)).collect()
 }
 
-/// Proves the bound, with as many binary places as fit into 128 bits.
+/// Proves the bound. Rounds the prices to as many binary places as the check allows in 128 bits.
 fn proved(
     instance: &Instance,
     objective: Objective,

@@ -2,9 +2,9 @@
 
 use makespan_core::Time;
 
-/// Number of instants in a period at which jobs may end.
+/// Number of instants in each period of the price that are tried as the end of a job.
 const FINER: usize = 2;
-/// Number of smoothing widths above the minimum beyond which a choice is ignored.
+/// Limit, in smoothing widths: a choice whose payment exceeds the minimum payment by more is ignored.
 const REACH: f64 = 40.0;
 
 /// The jobs in flat arrays. Times are fractions of the time from the first release until all prices are zero. Rates are
@@ -20,20 +20,20 @@ pub(super) struct Programme {
     pub(super) first: Time,
     /// Length of the unit of time in ticks.
     pub(super) unit: f64,
-    /// Cost, in millionths of weight or in ones, of a price of 1.
+    /// The cost that a price of 1 stands for, in the unit of the objective: millionths of weight, or ones.
     pub(super) worth: f64,
 }
 
 pub(super) struct Row {
     pub(super) weight: f64,
     pub(super) released: f64,
-    /// The least area of its tasks.
+    /// The sum of the least areas of the job's tasks.
     pub(super) work: f64,
-    /// The earliest end.
+    /// The earliest possible end of the job.
     pub(super) soonest: f64,
-    /// The end from which the job costs.
+    /// The instant from which on a later end of the job costs more. An earlier end costs nothing.
     pub(super) from: f64,
-    /// The number of real tasks for each task of this job in the programme.
+    /// The number of tasks of a bag that each task of this job in the programme stands for.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }
@@ -56,7 +56,8 @@ pub(super) struct Point {
     pub(super) looked_at: usize,
 }
 
-/// The payments of one task at one end of its job: the least payment so far, and the sum of all weights relative to it.
+/// The soft minimum of the payments of one task, for one end of its job: the least payment so far, and the sum of the
+/// weights of all payments, relative to the weight of the least payment.
 #[derive(Clone, Copy)]
 struct Soft {
     least: f64,
@@ -116,7 +117,7 @@ impl Programme {
             value += self.of_job(job, &until, width, &mut buffers, &mut held);
             looked_at += buffers.paid.len();
         }
-        // The price of a period counts in the integrals until all later instants.
+        // The price of a period is part of the integrals until all later instants.
         let mut behind = 0.0;
         let mut rise = vec![0.0; self.periods];
         for period in (0..self.periods).rev() {
@@ -127,7 +128,8 @@ impl Programme {
         Point { value, rise, looked_at }
     }
 
-    /// Returns the least payment of one job. Adds to `held` the derivative by the integral until each instant.
+    /// Returns the least payment of one job. Adds to `held` the derivatives of this payment with respect to the
+    /// integrals until each instant.
     fn of_job(&self, job: &Row, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
         let step = self.period() / FINER as f64;
         let tasks = &self.tasks[job.tasks.clone()];
@@ -136,8 +138,8 @@ impl Programme {
         softs.clear();
         paid.clear();
         sums.clear();
-        // Tasks with slack may start earlier than the first end of the job requires. So the examined ends begin with
-        // ends that are too early.
+        // Tasks with slack may start earlier than the earliest end of the job requires. So also examine ends that are
+        // too early for the job.
         let room = |way: &Way| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
         let soonest = job.soonest.max(job.from);
@@ -228,7 +230,7 @@ fn integral(until: &[f64], at: f64) -> f64 {
     until[before] + (until[before + 1] - until[before]) * part
 }
 
-/// Splits a weight between the two grid instants around an instant.
+/// Adds a weight to the two instants of the grid around an instant, and splits it by their distances.
 fn spread(held: &mut [f64], at: f64, weight: f64) {
     let (before, part) = place(at, held.len() - 1);
     held[before] += weight * (1.0 - part);

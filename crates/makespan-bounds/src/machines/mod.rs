@@ -1,13 +1,15 @@
-//! Bounds for sequential jobs on different machines, by prices for machine time.
+//! Bounds for sequential jobs on machines that differ, by prices for machine time.
 //!
 //! The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has
 //! prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The
-//! search smooths the minimum of each job in logarithms and maximises it by Newton's method while the smoothing
-//! decreases. Any prices prove a bound: [`MachinePrices`].
+//! search replaces the minimum of each job by a smooth function of the logarithms of the prices. It maximises the sum
+//! by Newton's method while the smoothing decreases. The bound is proved whatever prices the search finds: see
+//! [`MachinePrices`].
 //!
-//! A machine that is ready after the optimum cannot take part. If it took part, only `T >= r_k` would be proved. So the
-//! search finds `T*`, the least `T` at which the programme with only the machines with `r_k < T` is feasible. The other
-//! machines sell nothing before `T*`. Their prices can be so high that every job prefers another machine.
+//! A machine that is ready after the optimum cannot take part. If it took part, its price would prove only `T >= r_k`.
+//! So the search finds `T*`, the least `T` at which the programme with only the machines with `r_k < T` is feasible. A
+//! machine that is ready only after `T*` has no capacity before `T*`. So its price can be so high that every job
+//! prefers another machine.
 //!
 //! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
 //! DOI 10.1007/s10107-004-0552-5.
@@ -26,15 +28,17 @@ pub use positions::{Positions, are_meant as are_positions_meant, positions, posi
 
 /// The sum of the integer prices for the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
-/// The sum of the integer prices for other objectives, in which prices are multiplied by weights.
+/// The sum of the integer prices for all objectives except the makespan. It is smaller than `SCALE`, because for these
+/// objectives prices are multiplied by the weights of jobs.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
-/// Relative distance to the maximum below which the search ends, because the prices are found by steps.
+/// Relative tolerance for the comparison of an instant with the bound that prices prove, because the prices found are
+/// only nearly the best.
 const NEARLY: f64 = 1e-6;
-/// The maximum price of a node that does not take part, relative to the sum of the prices of all other nodes. It keeps
-/// products within 128 bits.
+/// The maximum price of a node that does not take part, relative to the sum of the prices of all other nodes. The limit
+/// keeps products within 128 bits.
 const MAX_FORBIDDING: f64 = 4096.0;
 
-/// The columns of the programme: one for each node, with one machine for each processor.
+/// The columns of the programme: one for each node. A processor of the node is a machine.
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// Number of machines of each column.
@@ -46,23 +50,23 @@ pub struct Columns {
 /// Checks that these bounds apply to an instance: all jobs are sequential, and there is no network.
 ///
 /// # Errors
-/// [`Unsupported`] with the feature that the bounds do not cover.
+/// Returns [`Unsupported`] with the feature of the instance that the bounds do not cover.
 pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.is_sequential() {
         return Err(Unsupported(
-            "bounds on processors that differ are proved for jobs on one processor, and some job takes several".into(),
+            "on processors that differ, bounds are proved only if each job takes one processor; some job takes several".into(),
         ));
     }
     if instance.platform().is_tree() {
-        return Err(Unsupported("bounds are proved for processors without a network between them".into()));
+        return Err(Unsupported("bounds of this kind are proved only without a network, but the platform has one".into()));
     }
     Ok(())
 }
 
 /// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are [`MachinePrices`],
 /// prices in time ([`makespan_core::proof::MachineTimePrices`]) and, for the makespan of jobs with different release
-/// dates, [`LateWork`]. For the mean flow, and the weighted completion of jobs of equal weight, [`Positions`] is a
-/// candidate, too.
+/// dates, [`LateWork`]. For the mean flow, and for the weighted completion of jobs of equal weight, [`Positions`] is
+/// another candidate.
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     bound_until(instance, objective, &Clock::ENDLESS)
 }
@@ -85,8 +89,8 @@ pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clo
         .unwrap_or(bound)
 }
 
-/// Returns the bound on weighted completion or mean flow. `prices` are those of [`open_prices`]. `known` contains the
-/// prices of positions, if they were computed before.
+/// Returns the bound on weighted completion or mean flow. `prices` is the result of [`open_prices`]. `known` is the
+/// prices of positions, if the caller has already computed them.
 pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
     completion_by(instance, objective, prices, known, &Clock::ENDLESS)
 }
@@ -104,14 +108,15 @@ pub fn completion_by(
     let found = (known.is_none() && !clock.is_over() && are_positions_meant(instance, objective))
         .then(|| positions_by(instance, &clock.part(0.5)));
     let of_positions = known.or(found.as_ref()).and_then(|found| found.bound(instance, objective));
-    // If jobs are released together, positions prove the optimum itself.
+    // If all jobs are released together, the prices of positions prove the optimum, so no other bound can be better.
     let is_solved = of_positions.is_some() && !instance.has_release_dates();
     let in_time = if is_solved { None } else { minsum::on_nodes_until(instance, objective, clock) };
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 
-/// Returns the bound from the work that is released from some instant on. Tries prices proportional to speeds, the
-/// given prices, and the best prices for the work released from the best of these instants on.
+/// Returns the bound from the work that is released from some instant on. Tries prices proportional to speeds, and the
+/// given prices. Then tries the best prices for the jobs that are released from the instant on at which the first two
+/// prices gave the best bound.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -124,8 +129,8 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value.integer()).map(|(bound, _)| bound)
 }
 
-/// Returns the bound that the given prices prove. There is one price for each node. Over the processors that take part,
-/// the prices add up to about 1.
+/// Returns the bound that the given prices prove. There is one price for each node. The sum of the prices of all
+/// processors that take part is about 1.
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
     let prices: Vec<i64> = prices.iter().map(|price| (price * scale) as i64).collect();
@@ -134,7 +139,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
         _ => Proof::MachinePrices(MachinePrices { prices }),
     };
     let proved = |prices| Bound::proved_by(objective, proof(prices), instance);
-    // If the numbers are too large for the check, prices of zero avoid the multiplications.
+    // If the numbers are too large for the check, use prices of zero, with which no product can overflow.
     let zero = || vec![0; instance.platform().node_count()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
@@ -144,12 +149,11 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     })
 }
 
-/// Returns prices that nearly maximise the bound on the makespan, one for each node. Over all processors that take
-/// part, the prices add up to 1.
+/// Returns prices that nearly maximise the bound on the makespan, one for each node. The sum of the prices of all
+/// processors that take part is 1.
 ///
 /// Complexity: about 60 steps of O(n m^2) for up to 64 nodes, or O(n m) for more nodes, and fewer steps if n m is above
-/// 10^7. If some machines are ready late, the search is repeated a number of times that is the logarithm of the number
-/// of machines.
+/// 10^7. If some machines are ready late, the search is repeated O(log m) times.
 pub fn prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, None)
 }
@@ -160,8 +164,8 @@ pub fn open_prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, Some(instance.first_release()))
 }
 
-/// Returns the prices for the jobs that are released from `from` on, and machines that are free by then. Without
-/// `from`, returns the prices of [`prices`].
+/// Returns the prices for the jobs that are released at `from` or later, on machines that are all free at `from`. If
+/// `from` is `None`, returns the result of [`prices`].
 fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let nodes = instance.platform().node_count();
     let mut ready = taking_part::ready(instance);
@@ -183,7 +187,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Find the last instant that is before the end of all jobs on the machines that are ready by that instant.
+    // Find the last instant r such that the machines that are ready by r need until after r to run all jobs.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();
@@ -218,8 +222,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     all
 }
 
-/// Returns the bound in ticks that the prices prove: the priced sum of the jobs and of the times before machines are
-/// ready.
+/// Returns the bound in ticks that the prices prove: the sum of the least payments of the jobs and of the prices of the
+/// times before machines are ready.
 fn priced_end(columns: &Columns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();
@@ -250,7 +254,7 @@ fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl F
     prices
 }
 
-/// Returns the machine times of a job if they can be used directly, without regard to speed and walltime.
+/// Returns the machine times of a job, or `None` if speeds or the walltime of the job must be taken into account.
 fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
     instance.profile_of(job).machine_times().filter(|_| instance.job(job).walltime.is_none())
 }

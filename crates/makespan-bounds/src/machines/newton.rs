@@ -1,4 +1,4 @@
-//! Maximises the smoothed priced sum of the jobs.
+//! Maximises the smoothed sum of the least payments of all jobs.
 
 use makespan_core::{Profile, Time};
 
@@ -9,13 +9,13 @@ use super::Columns;
 const HOT: f64 = 0.2;
 const COOLING: f64 = 0.35;
 const COLD: f64 = 1e-6;
-/// Maximum number of steps at one width.
+/// Maximum number of steps with one width of the soft minimum.
 const STEPS: usize = 8;
-/// Maximum number of columns for which a matrix is formed.
+/// Maximum number of columns for which the matrix of second derivatives is formed.
 const MAX_COLUMNS: usize = 64;
 /// Maximum number of run times that are examined in all, unless this leaves too few steps.
 const MAX_LOOKS: f64 = 4e9;
-/// Number of widths above the minimum beyond which a choice is ignored.
+/// Limit, in widths: a machine on which a job would pay more than the minimum by more widths is ignored for this job.
 const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;
@@ -24,9 +24,9 @@ const LONGEST: f64 = 1.0;
 struct Point {
     /// Logarithms of the prices, normed so that all machines together cost 1.
     log: Vec<f64>,
-    /// The smoothed sum.
+    /// The smoothed sum of the payments.
     smooth: f64,
-    /// The sum without smoothing, which is the bound.
+    /// The sum of the payments without smoothing, which is the bound.
     value: f64,
     /// The payments of the jobs to each column.
     earned: Vec<f64>,
@@ -46,7 +46,7 @@ struct Programme<'a, F> {
 /// Returns prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k`,
 /// subject to a sum of prices of 1.
 ///
-/// A column without machines has the price zero. Returns the best prices found, by the sum without smoothing.
+/// A column without machines has the price zero. Among the prices found, returns those with the largest sum without smoothing.
 pub fn maximise(columns: &Columns, counts: &[f64], nodes: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let machines: f64 = columns.machines.iter().sum();
     if counts.is_empty() {
@@ -134,13 +134,13 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         point
     }
 
-    /// Makes one step upward. Returns the new point, or `None` if no step improves the sum, and the number of
-    /// evaluations.
+    /// Makes one step towards the maximum. Returns the new point, or `None` if no step increases the sum. Also returns
+    /// the number of evaluations.
     fn step(&self, point: &Point, width: f64) -> (Option<Point>, usize) {
         let nodes = point.log.len();
         let (machines, ready) = (&self.columns.machines, &self.columns.ready);
         let share = |k: usize| point.log[k].exp() * machines[k];
-        // Each column's share of the smoothed sum, compared with its share of all prices.
+        // The gradient: each column's share of the smoothed sum, minus its share of the sum of all prices.
         let income = |k: usize| (point.earned[k] + share(k) * ready[k] / self.unit) / point.smooth;
         let gradient: Vec<f64> =
             (0..nodes).map(|k| if machines[k] > 0.0 { income(k) - share(k) } else { 0.0 }).collect();

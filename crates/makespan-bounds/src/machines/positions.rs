@@ -6,22 +6,22 @@ use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined. They take about a second.
+/// Maximum number of costs that are examined. Examining them takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
 /// An assignment of jobs to processors with the least sum of completion times, and the prices that prove it.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    /// For each job, its processor. `None` if the time was not sufficient to assign all jobs.
+    /// For each job, its processor. `None` if the time limit did not allow the search to assign all jobs.
     pub processors: Option<Vec<u32>>,
-    /// Prices of positions. They always prove a bound. They prove the optimum if all jobs are assigned and released
-    /// together, and processors that are once open stay open.
+    /// Prices of positions. They always prove a bound. They prove the optimum if all jobs are assigned, all jobs are
+    /// released together, and each processor stays open from its first open instant on.
     pub prices: PositionPrices,
 }
 
 impl Positions {
-    /// Returns the bound that the prices prove on an objective, or `None` if positions do not apply to the objective.
+    /// Returns the bound on an objective that the prices prove, or `None` if positions do not apply to the objective.
     pub fn bound(&self, instance: &Instance, objective: Objective) -> Option<Bound> {
         Bound::proved_by(objective, Proof::PositionPrices(self.prices.clone()), instance).ok()
     }
@@ -37,20 +37,20 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
 }
 
 /// Assigns the jobs to positions on processors. A bag counts as one job. Positions are numbered from the end: the last
-/// job of a processor has position 1. At a position, a job costs the instant from which the processor is free, plus the
-/// position times the job's run time.
+/// job of a processor has position 1. The cost of a job at a position is the instant from which the processor is free,
+/// plus the position times the job's run time.
 ///
 /// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi,
 /// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
-/// 38, 1987, DOI 10.1007/BF02278710. Deviation: among the free positions, only the first one of each processor is
-/// examined, because it costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together
-/// on processors that stay open once they are open. Complexity: O(n^2 (n + m)) for n jobs on m processors, and at most
-/// `MAX_LOOKS`; memory O(n + m).
+/// 38, 1987, DOI 10.1007/BF02278710. Deviation: only the first free position of each processor is examined, because it
+/// costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together on processors that
+/// stay open once they are open. Complexity: O(n^2 (n + m)) for n jobs on m processors, and at most `MAX_LOOKS`; memory
+/// O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }
 
-/// Runs [`positions`], but stops when `clock` is over.
+/// Assigns jobs to positions as [`positions`] does, but stops when `clock` expires.
 pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
     let nodes: Vec<usize> = (0..instance.processors()).map(|id| instance.platform().node_of(id)).collect();
     let first = i128::from(instance.first_release().ticks());
@@ -61,7 +61,7 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Add long jobs first. They get the first positions from the end, and paths stay short.
+    // Add long jobs first: they get the positions nearest to the end, so later jobs rarely move them, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));
@@ -115,7 +115,8 @@ struct Slot {
     price: i128,
 }
 
-/// An assignment of jobs to positions with the least cost, and prices at which every job has its cheapest position.
+/// An assignment of jobs to positions with the least total cost. It includes prices of positions. Every job has the
+/// position at which its cost plus the price is least.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,
@@ -140,16 +141,16 @@ impl Matching<'_> {
         Matching { costs, slots: Vec::new(), of, looks: 0 }
     }
 
-    /// Adds a job by a shortest augmenting path. Returns false if the time was not sufficient.
+    /// Adds a job by a shortest augmenting path. Returns false if the time limit did not allow it.
     ///
-    /// The distance of a position is the loss, including prices, of the jobs that move on the path to the position.
-    /// Every job has its cheapest position, so no step of a path has a negative length.
+    /// The distance of a position is the amount, including prices, that the jobs that move along the path to the
+    /// position lose together. Every job has its cheapest position, so no step of a path has a negative length.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = Reached { distance: i128::MAX, from: None, is_done: false };
         let mut reached = vec![unknown; used + processors];
         let mut row = vec![0; processors];
-        // The job that moves, its slot, and the distance of this slot.
+        // The job that moves, the slot that it leaves, and the distance of this slot.
         let (mut mover, mut at, mut distance) = (job, None, 0);
         let (end, processor) = loop {
             self.looks += (used + processors) as u64;
@@ -176,7 +177,7 @@ impl Matching<'_> {
                         (place.distance, place.from) = (through, at);
                     }
                 }
-                // Among equal distances, prefer a free position, which ends the search.
+                // Among positions at equal distances, prefer a free position, because it ends the search.
                 let key = (place.distance, index < used, index);
                 if place.distance < i128::MAX && nearest.is_none_or(|nearest| key < nearest) {
                     nearest = Some(key);

@@ -11,7 +11,7 @@ use super::Columns;
 const MAX_LOOKS: u64 = 50_000_000;
 
 /// Returns the ready times of the processors of each node, in the order of their ids. Times are in ticks from the first
-/// release. A processor is ready after its last unavailable period that begins there.
+/// release. A processor that is unavailable from the first release on is ready when this period ends.
 pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     let platform = instance.platform();
     let first = instance.first_release();
@@ -38,8 +38,8 @@ pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> Columns {
 }
 
 /// Returns the end of all tasks, in ticks from the first release, if each task in turn runs where it ends first. The
-/// optimum is not later. Returns `None` if the instance is too large, or if jobs have release dates, for which this
-/// order of tasks is no schedule.
+/// optimal makespan is not larger than this end. Returns `None` if the instance is too large. Also returns `None` if
+/// jobs have release dates, because tasks placed in this order might start before their release.
 pub(super) fn some_end(
     ready: &[Vec<i64>],
     jobs: &[JobId],

@@ -11,7 +11,8 @@ pub struct Grid {
     ends: Vec<Time>,
 }
 
-/// Maximum number of intervals times jobs of a fine grid. It limits large instances to some seconds and a gigabyte.
+/// Maximum of the number of intervals times the number of jobs for a fine grid. With this maximum, large instances take
+/// some seconds and a gigabyte.
 const MAX_CELLS: usize = 6_000_000;
 /// Maximum number of intervals of a fine grid.
 const MAX_INTERVALS: usize = 32;
@@ -23,8 +24,8 @@ impl Grid {
         Self::geometric(instance, 1)
     }
 
-    /// Returns a finer grid. Each interval of the paper is divided into an equal number of parts, as far as the
-    /// programme stays small. There are at most 32 intervals.
+    /// Returns a finer grid. Each interval of the paper is divided into the same number of parts. The number is as
+    /// large as the size of the programme allows. There are at most 32 intervals.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -38,7 +39,7 @@ impl Grid {
     }
 
     fn geometric(instance: &Instance, parts: u32) -> Self {
-        // Best-effort bags have no weight, so their length must not make the grid coarser for other jobs.
+        // Best-effort bags have no weight, so the time that they take must not make the grid coarser for other jobs.
         let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
         let profiles = counting.iter().map(SimpleJob::profile);
         let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
@@ -50,12 +51,12 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // From the end: horizon * 2, horizon, horizon / 2 and so on, with equal ratios in between.
+        // In descending order: horizon * 2, horizon, horizon / 2 and so on, with instants in equal ratios between two of these.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
             if step.is_multiple_of(parts) {
-                // Exact powers of two, as in the paper.
+                // Divide exactly by powers of two, as in the paper.
                 let shift = step / parts;
                 if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }
             } else {
@@ -68,7 +69,7 @@ impl Grid {
     }
 }
 
-/// Returns the mean load of the processors if some jobs are bags. The dual search counts only one task of a bag.
+/// Returns the mean load of the processors if some jobs are bags, because the dual search counts only one task of a bag.
 /// Returns zero if there are no bags.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {

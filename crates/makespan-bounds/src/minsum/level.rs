@@ -28,14 +28,14 @@ struct Cut {
     constant: f64,
 }
 
-/// Units that make the prices comparable: `sigma_j = unit_j x_j` with x in [0, 1].
+/// Units of the prices, with which all prices have a similar size: `sigma_j = unit_j x_j` with x in [0, 1].
 struct Space {
     units: Vec<f64>,
-    /// The divisor of the function.
+    /// The number by which the function is divided, so that its values are near 1.
     magnitude: f64,
 }
 
-/// Maximises the dual function to a relative gap of 1e-4, or until `MAX_STEPS` steps were made.
+/// Maximises the dual function. Stops when the relative gap is at most 1e-4 or after `MAX_STEPS` steps.
 pub(super) fn maximise(programme: &Programme) -> Maximum {
     let count = programme.prices();
     let magnitude = programme.largest().max(1.0);
@@ -72,7 +72,7 @@ impl Space {
         (value, Cut { slope, constant })
     }
 
-    /// Makes prices from the solver non-increasing and restricts them to their box.
+    /// Makes prices from the solver non-increasing, and restricts each x to [0, 1].
     fn repaired(&self, mut x: Vec<f64>) -> Vec<f64> {
         let mut cap = f64::INFINITY;
         for (x, unit) in x.iter_mut().zip(&self.units) {
@@ -109,7 +109,7 @@ impl Space {
         rows.minimise(&CscMatrix::identity(centre.len()), &linear)
     }
 
-    /// Adds the inequalities `x <= 1`, `sigma_j+1 <= sigma_j`, and that the last price is not negative.
+    /// Adds the inequalities of the domain: `x <= 1`, `sigma_j+1 <= sigma_j`, and a last price of at least zero.
     fn domain(&self, rows: &mut Rows) {
         let count = self.units.len();
         for index in 0..count {

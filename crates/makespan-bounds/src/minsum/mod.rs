@@ -16,7 +16,7 @@ use programme::Programme;
 use crate::Clock;
 use crate::rounding::{finest, rounded, within_64_bits};
 
-/// Maximum number of steps of the search for prices in a standard bound. The search usually ends before.
+/// Maximum number of steps of the search for prices in a standard bound. The search usually ends after fewer steps.
 const STEPS: usize = 300;
 
 /// Returns the proven lower bound on weighted completion by prices in continuous time
@@ -25,8 +25,8 @@ const STEPS: usize = 300;
 /// and returns the better bound.
 ///
 /// The bound by prices in time is usually 1.2 to 1.5 times the bound of the interval programme. The search uses at most
-/// some hundred jobs, a sample of a larger instance. The certificate is checked once over all jobs. The bound by prices
-/// in time is left out for more than 800,000 jobs of some hundred allotments each.
+/// some hundred jobs: a larger instance is represented by a sample of its jobs. The certificate is checked once over
+/// all jobs. If more than 800,000 jobs have some hundred allotments each, the bound by prices in time is not computed.
 ///
 /// # Panics
 /// If the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
@@ -47,12 +47,12 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// Maximum number of jobs for which the interval programme is tried. For more jobs, it was never better in
-/// measurements.
+/// Maximum number of jobs for which the interval programme is tried. In measurements with more jobs, its bound was
+/// never better than the bound by prices in time.
 const FEW_JOBS: usize = 12;
 
 /// Returns the proven lower bound on the mean flow: the bound on weighted completion by prices in continuous time with
-/// all weights equal to one, minus the release dates.
+/// all weights equal to one, minus the sum of the release dates.
 ///
 /// # Panics
 /// See [`weighted_completion`].
@@ -94,15 +94,15 @@ const DEADLINES: usize = 4;
 const MAX_JOBS: usize = 10_000;
 /// Maximum number of unavailable periods. Each period adds instants to every function of the width.
 const MAX_PERIODS: usize = 1000;
-/// Minimum relative distance to the next deadline that is worth a try.
+/// Minimum relative distance between the last refuted deadline and the next one. The search ends if the distance would be smaller.
 const LATER: f64 = 2e-4;
 
 /// Returns the bound from the largest deadline that prices in time refute, if jobs have release dates or processors are
 /// unavailable at times. The search starts at `known`. The certificate is [`makespan_core::proof::DeadlinePrices`], or
 /// [`makespan_core::proof::MachineTimePrices`] if processors differ. Returns `None` if `known` itself is not refuted.
 ///
-/// The work that does not fit before a deadline decreases ever more slowly as the deadline increases. So the line
-/// through the last two deadlines gives the next deadline, which is rarely too late.
+/// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So the zero of the
+/// line through the last two points gives a next deadline that is rarely too late.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     refuted_until(instance, known, &Clock::ENDLESS)
 }
@@ -117,7 +117,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
     }
     let origin = instance.first_release();
     let mut best = None;
-    // The open area until the previous deadline, and the work that did not fit.
+    // For the previous deadline: the open area before it, and the work that did not fit before it.
     let mut before: Option<(f64, f64)> = None;
     let mut deadline = known;
     for _ in 0..DEADLINES {
@@ -135,7 +135,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // Either this deadline is too late, or no later deadline can be refuted.
+            // This deadline was not refuted. Either it is too late, or no deadline after the last refuted one can be refuted.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;
@@ -175,7 +175,7 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 ///
 /// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i, `sum_i sum_l<=j S_il
 /// x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and works `S_ij` as in
-/// [`IntervalPrices`]. Its dual has one price for each interval. A level method maximises the dual, and the prices
+/// [`IntervalPrices`]. The dual of the programme has one price for each interval. A level method maximises the dual, and the prices
 /// found are the certificate. Complexity: O(n J) for each of some tens of steps, where J is the number of intervals.
 ///
 /// # Panics
@@ -196,14 +196,15 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
 }
 
 /// Returns the value of the programme as printed in the paper, in weight units times seconds. The value is an estimate
-/// for comparison with the paper's figures and **not a bound**: a job that ends before the first instant or after the
-/// last instant has no variable there. Use it only for jobs that are released together on an open platform.
+/// for comparison with the paper's figures and **not a bound**: the programme has no variables for a job that ends
+/// before the first instant or after the last instant. Use it only for jobs that are released together on an open
+/// platform.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);
     level::maximise(&Programme::printed(instance, &grid)).value / 1e15
 }
 
-/// Converts cumulated prices to interval prices in units of `2^-scale`.
+/// Converts cumulated prices to interval prices: integers in units of `2^-scale`.
 fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
     cumulated.iter().zip(next).map(|(sum, later)| rounded((sum - later).max(0.0), scale)).collect()

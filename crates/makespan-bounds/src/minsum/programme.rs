@@ -6,12 +6,12 @@ use makespan_core::{Instance, SimpleJob, Time};
 use super::grid::Grid;
 
 /// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. The numbers
-/// are floats, because the certificate is checked elsewhere.
+/// are floats, because only the check of the certificate must be exact.
 pub(super) struct Programme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
-    /// Cost and least work of a job in each interval from its first one on, in millionths of weight times ticks and in
-    /// processor-ticks.
+    /// For each job, and for each interval from its first possible interval on: the cost in millionths of weight times
+    /// ticks, and the least work in processor-ticks.
     cells: Vec<(f64, f64)>,
     /// Open area between successive instants, one for each interval with a price.
     areas: Vec<f64>,
@@ -45,7 +45,7 @@ impl Programme {
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
-        // A best-effort bag costs nothing in the last interval.
+        // Skip best-effort bags: each costs nothing in the last interval.
         for (id, job) in instance.ids().zip(instance.simple_jobs()).filter(|(_, job)| !job.is_best_effort()) {
             let tasks = job.tasks() as f64;
             let alone = job.release + job.profile().shortest();
@@ -78,7 +78,7 @@ impl Programme {
         sums.collect()
     }
 
-    /// Returns the cost if every job ends in its last interval. No dual value is larger.
+    /// Returns the total cost if every job ends in the last interval. No value of the dual function is larger.
     pub(super) fn largest(&self) -> f64 {
         let ends = self.rows.iter().skip(1).map(|&(_, start)| start).chain([self.cells.len()]);
         ends.filter_map(|end| self.cells.get(end.checked_sub(1)?)).map(|cell| cell.0).sum()

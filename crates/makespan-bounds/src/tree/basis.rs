@@ -1,4 +1,4 @@
-//! The set of basic variables, which is a vertex of the linear programme.
+//! The set of basic variables, which determines a vertex of the linear programme.
 
 use super::field::Field;
 use super::figures::Figures;
@@ -17,20 +17,20 @@ pub(super) enum Variable {
     Work(Share),
     /// The idle time of a port.
     Port(usize),
-    /// The surplus of an application over its share.
+    /// The amount by which an application gets more than its share of the throughput.
     Surplus(usize),
 }
 
-/// A basis. Each node that computes has a *key* application and possibly *extra* applications. The share of the key
-/// makes the sum of the shares equal to the capacity. The number of extras, surpluses and the throughput together
-/// equals the number of busy ports and applications.
+/// A basis. Each node that computes has a *key* application and possibly *extra* applications. The key application gets
+/// what the other shares of the node leave of its capacity. The number of extras plus the number of basic surpluses,
+/// plus one for the throughput, equals the number of busy ports plus the number of applications.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
     pub key: Vec<u32>,
     pub extras: Vec<Vec<u32>>,
     /// True for ports without idle time.
     pub busy: Vec<bool>,
-    /// True for applications that may get more than their share, by number from 1.
+    /// For each application, true if it may get more than its share of the throughput. Applications are numbered from 1.
     pub surplus: Vec<bool>,
 }
 
@@ -50,7 +50,8 @@ impl Basis {
         self.key[node] == share.application || self.extras[node].contains(&share.application)
     }
 
-    /// Exchanges two variables. If the key of a node leaves, `promoted` returns the extra that becomes the new key.
+    /// Exchanges two variables. If the key application of a node leaves, `promoted` chooses the extra application that
+    /// becomes the new key.
     pub fn exchange(&mut self, enters: Variable, leaves: Variable, promoted: impl Fn(u32, &[u32]) -> u32) {
         match enters {
             Variable::Work(Share { node, application }) => self.extras[node as usize].push(application),

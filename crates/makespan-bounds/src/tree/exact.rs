@@ -8,8 +8,8 @@ use super::figures::Figures;
 use super::prices::{Goal, Prices};
 use super::simplex::{Stuck, Vertex};
 
-/// Solves a basis in rationals. If the basis is not optimal because floating-point numbers were considered equal, makes
-/// further steps in rationals. Verifies the optimum before returning it.
+/// Solves a basis in rationals. The basis may not be optimal, because the search in floating point treats nearly equal
+/// numbers as equal. Then makes further steps in rationals. Verifies the optimum before returning it.
 ///
 /// # Errors
 /// [`Stuck`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.
@@ -49,7 +49,7 @@ fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     Rates::new(applications.len(), tasks)
 }
 
-/// Reorders values from positions to platform order.
+/// Reorders values from the order of positions in [`Figures`] to the order of nodes in the platform.
 pub(super) fn by_node<T: Clone>(problem: &TreeProblem, figures: &[T]) -> Vec<T> {
     let mut ordered = figures.to_vec();
     for (position, &node) in problem.order().iter().enumerate() {

@@ -1,16 +1,16 @@
-//! The basis, eliminated from the leaves to the root.
+//! The factorisation of the basis, by elimination from the leaves of the tree to the root.
 //!
 //! The amount of each application that a subtree takes is an affine function of the shares of its extras. The equation
-//! of a busy port contains only extras below the port, and determines one of them as a function of the others. The
-//! remaining shares are *open*. There are at most as many open shares as applications. So solving a basis takes
-//! O(nodes applications^2), in floats and in rationals. After a change, only the nodes between the change and the root
-//! are eliminated again.
+//! of a busy port contains only extras below the port, and determines one of these extras as a function of the others.
+//! The extras that no port has determined are *open*. Each subtree has at most as many open shares as there are
+//! applications. So solving a basis takes O(nodes applications^2), in floats and in rationals. After a change, only the
+//! nodes between the change and the root are eliminated again.
 
 use super::basis::{Basis, Share};
 use super::field::Field;
 use super::figures::Figures;
 
-/// The derivative of the amounts that a subtree takes with respect to one open share. There is a row for each
+/// The derivatives, with respect to one open share, of the amounts that a subtree takes. There is a row for each
 /// application, and one row for the time of the ports.
 #[derive(Clone)]
 pub(super) struct Column<F> {
@@ -21,7 +21,7 @@ pub(super) struct Column<F> {
 /// The open share that a busy port determines.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
-    /// The share, with the dependence of the subtree on it before the elimination.
+    /// The share, with the derivatives of the subtree's amounts with respect to it before the elimination.
     pub column: Column<F>,
     /// The coefficient of the share in the equation of the port.
     pub coefficient: F,
@@ -40,7 +40,7 @@ pub(super) struct Factor<F> {
     pub parts: Vec<Part<F>>,
 }
 
-/// The matrix is singular, to the precision of the field.
+/// The error that the matrix is singular, to the precision of the field.
 #[derive(Debug)]
 pub(super) struct Singular;
 
@@ -94,8 +94,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// Returns the time for which the port above `child` is busy with the amounts that the subtree takes. It is the time of
-/// the bytes, plus a latency for each task.
+/// Returns the time for which the port above `child` is busy with the amounts that the subtree takes. This is the time
+/// to send the bytes, plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();
@@ -113,7 +113,7 @@ pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F
 /// Solves the equation of a port for the share with the largest coefficient.
 fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, Singular> {
     let magnitudes = coefficients.iter().map(Field::magnitude).enumerate();
-    // Take the first of the largest coefficients, so that the choice is deterministic.
+    // Of equally large coefficients, take the first one, so that the choice is deterministic.
     let largest = magnitudes.fold((0, 0.0), |best, (at, size)| if size > best.1 { (at, size) } else { best });
     if largest.1 == 0.0 {
         return Err(Singular);
@@ -128,6 +128,6 @@ fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> R
         }
         others.push((other.share, factor));
     }
-    // Keep a share with zero effect on the subtree, because other shares may depend on it.
+    // Keep open shares whose derivatives are all zero, because other shares may depend on them.
     Ok(Pivot { column, coefficient, others })
 }

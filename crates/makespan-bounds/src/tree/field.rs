@@ -9,7 +9,7 @@ pub(super) trait Field: Clone {
     fn zero() -> Self;
     /// Returns one.
     fn one() -> Self;
-    /// Returns the nearest number to a rational.
+    /// Returns the number of the field that is nearest to a rational.
     fn of(value: &RBig) -> Self;
     /// Computes `self += a * b`.
     fn add_product(&mut self, a: &Self, b: &Self);
@@ -27,7 +27,7 @@ pub(super) trait Field: Clone {
     fn is_zero(&self) -> bool {
         self.magnitude() == 0.0
     }
-    /// Returns true if the number is certainly positive.
+    /// Returns true if the number, as a reduced gain, is certainly positive.
     fn is_gain(&self) -> bool;
     /// Returns true if the number, as the slope of a basic variable along a direction, is so negative that the variable
     /// may leave.
@@ -40,7 +40,8 @@ pub(super) trait Field: Clone {
 
 /// Magnitude below which a float counts as zero. All numbers are scaled to be near 1.
 const NOISE: f64 = 1e-12;
-/// Minimum reduced gain of a variable that enters. The certificate includes the resulting error of the optimum.
+/// Minimum reduced gain of a variable that enters. Variables with a smaller gain do not enter. The bound of the
+/// certificate takes the resulting error of the optimum into account.
 const GAIN: f64 = 1e-11;
 /// Minimum magnitude of a pivot.
 const PIVOT: f64 = 1e-9;

@@ -9,7 +9,8 @@ use makespan_core::tree::TreeProblem;
 
 use super::field::Field;
 
-/// The coefficients. Variables are in work units per second: x = alpha c. Application 0 is idleness.
+/// The coefficients of the linear programme. The variables are in work units per second: x = alpha c (tasks per second
+/// times the work of a task). Application 0 is idleness.
 #[derive(Clone)]
 pub(super) struct Figures<F> {
     /// Position of the parent. The root has 0.
@@ -18,27 +19,27 @@ pub(super) struct Figures<F> {
     pub children: Vec<Range<usize>>,
     /// Capacity in work units per second.
     pub capacity: Vec<F>,
-    /// Seconds a second for which a node may send: 1, or almost 1.
+    /// The fraction of the time for which a node may send: 1, or almost 1.
     pub port: Vec<F>,
-    /// Seconds a byte on the link from the parent.
+    /// Seconds per byte on the link from the parent.
     pub delay: Vec<F>,
-    /// Seconds a task on the link from the parent, in addition to the time of its bytes.
+    /// Seconds per task on the link from the parent, in addition to the time of the task's bytes.
     pub latency: Vec<F>,
-    /// Bytes a unit of work, by application. Zero for idleness.
+    /// Bytes per unit of work, by application. Zero for idleness.
     pub ratio: Vec<F>,
     /// The number of tasks per unit of work, by application. Zero for idleness.
     pub tasks: Vec<F>,
-    /// Work units of each application for one unit of fair throughput. Zero for idleness.
+    /// For each application, the work units that one unit of fair throughput requires. Zero for idleness.
     pub share: Vec<F>,
-    /// Small additional demand for each application. It breaks ties.
+    /// Small additional demand for each application, which breaks ties.
     pub slack: Vec<F>,
 }
 
 /// The divisors that scale the floats to values near 1.
 pub(super) struct Scale {
-    /// The rate in work units per second.
+    /// The rate, in work units per second, that becomes 1.
     pub work: RBig,
-    /// Work units for one unit of fair throughput.
+    /// The share, in work units for one unit of fair throughput, that becomes 1.
     pub share: RBig,
 }
 
@@ -106,8 +107,8 @@ impl Scale {
     }
 }
 
-/// Seconds that a link may take for the work of one second of the largest node. Slower links are ignored in floating
-/// point.
+/// Maximum number of seconds in which a link sends the work that the largest node does in one second. In floating
+/// point, nodes behind slower links are ignored.
 const HOPELESS: f64 = 1e9;
 
 impl Figures<f64> {
@@ -129,8 +130,8 @@ impl Figures<f64> {
         self
     }
 
-    /// Perturbs the coefficients by about `size`, so that no two vertices coincide. This prevents cycles of degenerate
-    /// steps. The factors are multiplicative hashes of the position.
+    /// Perturbs the coefficients by about `size`, so that no two bases have the same vertex. This prevents cycles of
+    /// steps that do not change the vertex. The factors are multiplicative hashes of the position of the coefficient.
     pub fn perturb(&mut self, size: f64) {
         let factor = |at: usize, salt: u64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);

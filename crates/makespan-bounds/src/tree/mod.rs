@@ -2,10 +2,10 @@
 //!
 //! The linear programme is (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert,
 //! "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
-//! 10.1109/IPDPS.2006.1639262). It is max-min fair with weights. Here a task also occupies the port for the latency
-//! `l(v)` of the link, in addition to the time of its bytes, because the paper measures b in a simulator with latencies
-//! (section 5.1.4). Let `a(u, k)` be the tasks of application k a second on node u, and `in(v, k)` the sum of `a(u, k)`
-//! over the subtree of v:
+//! 10.1109/IPDPS.2006.1639262). Its objective is weighted max-min fairness. Unlike in the paper, a task here also
+//! occupies the port for the latency `l(v)` of the link, in addition to the time of its bytes, because the paper
+//! measures the bandwidths b in a simulator with latencies (section 5.1.4). Let `a(u, k)` be the tasks of application k
+//! a second on node u, and `in(v, k)` the sum of `a(u, k)` over the subtree of v:
 //!
 //! ```text
 //! maximise r
@@ -15,10 +15,10 @@
 //! a >= 0
 //! ```
 //!
-//! The basis of a vertex is eliminated along the tree (`factor`), so the simplex method itself is fast here, both in
-//! floats and in rationals. Floats find the basis. Rationals solve the basis exactly and prove that it is optimal. If
-//! there are several optima, the search finds the one with the least communication (the total time of all ports), which
-//! is the subject of proposition 1 of the paper.
+//! The equations of a basis are solved by elimination along the tree (`factor`). This makes the steps of the simplex
+//! method fast, both in floats and in rationals. Floats find the basis. Rationals solve the basis exactly and prove
+//! that it is optimal. If there are several optima, the search finds the one with the least communication (the total
+//! time of all ports), as proposition 1 of the paper does.
 
 mod basis;
 mod exact;
@@ -59,7 +59,7 @@ pub struct Throughput {
     pub bound: RBig,
     /// The proof of `bound`.
     pub prices: TreePrices,
-    /// The proved optimum, if it was requested and found. Then `rates` and `value` are those of the optimum.
+    /// The optimum with its proof, if it was requested and found. In this case `rates` and `value` are those of the optimum.
     pub optimum: Option<Optimum>,
     /// Number of steps of the simplex method.
     pub steps: usize,
@@ -68,17 +68,17 @@ pub struct Throughput {
 /// The requested precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// The value is within about 1e-9 of the bound, at any size.
+    /// Rates whose value is within about 1e-9 of the bound, for trees of any size.
     Float,
-    /// The optimum in rationals, up to [`EXACT_NODES`] nodes.
+    /// The optimum in rationals, for trees of up to [`EXACT_NODES`] nodes.
     Exact,
 }
 
-/// Maximum number of nodes for the exact optimum. The digits of its rationals grow with the tree.
+/// Maximum number of nodes for the exact optimum. The larger the tree, the more digits the rationals have.
 pub const EXACT_NODES: usize = 1000;
 
-/// Sizes of the perturbation that are tried in turn. A larger perturbation avoids steps without progress. With a
-/// smaller one, the basis found is more likely to be feasible without perturbation.
+/// Sizes of the perturbation that are tried in turn. With a large perturbation, fewer steps make no progress. With a
+/// small one, the basis found is more likely to be feasible for the coefficients without perturbation.
 const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 
 /// Returns the optimal steady state of a tree problem, with a proof.
@@ -143,12 +143,12 @@ pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// Maximum number of nodes, and of steps, for a search in rationals alone. It is used if the search in floats fails
-/// because of extreme numbers.
+/// Maximum number of nodes, and of steps, for a search in rationals alone. Such a search is made if the search in
+/// floats fails because of extreme numbers.
 const SMALL: usize = 50;
 const SMALL_STEPS: usize = 2000;
-/// Maximum number of steps in rationals from a basis found in floats. A step in rationals takes as long as many steps
-/// in floats.
+/// Maximum number of steps in rationals from a basis found in floats. The maximum is small, because a step in rationals
+/// takes as long as many steps in floats.
 const EXACT_STEPS: usize = 200;
 
 type Found = (Vertex<f64>, Prices<f64>, Scale);

@@ -6,8 +6,8 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 
 use super::Throughput;
 
-/// Tasks of the application with the least weight in a rounded period. Rounding loses about a thousandth for each node
-/// that works on this application for hardly a task.
+/// Number of tasks, in a rounded period, of the application with the least weight. For each node that does hardly one
+/// task of this application in a period, rounding loses about a thousandth of the throughput.
 const TASKS: u32 = 1000;
 
 impl Throughput {

@@ -11,7 +11,7 @@ use super::root;
 pub(super) enum Goal {
     /// The fair throughput.
     Throughput,
-    /// The least communication: the sum over ports of their sending times.
+    /// The least communication: the sum of the sending times of all ports.
     Communication,
 }
 
@@ -19,17 +19,17 @@ pub(super) enum Goal {
 pub(super) struct Prices<F> {
     /// Worth of a unit of work of each application. Zero for idleness.
     pub worth: Vec<F>,
-    /// Price of a byte at each node: the sum over the ports on the path to the node.
+    /// Price of a byte at each node: the sum of the prices for sending the byte through all ports on the path to the node.
     pub byte: Vec<F>,
-    /// Price of a task at each node for latencies.
+    /// Price of the latencies of a task at each node.
     pub task: Vec<F>,
-    /// Price of the time of each port, in addition to its cost in the goal itself.
+    /// Price of the time of each port, in addition to the cost of port time in the goal.
     pub port: Vec<F>,
 }
 
 impl<F: Field> Prices<F> {
-    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The share
-    /// that a busy port determines has a gain of zero.
+    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The price
+    /// of a busy port is such that the share that the port determines has a gain of zero.
     pub fn new(figures: &Figures<F>, basis: &Basis, factor: &Factor<F>, goal: Goal) -> Result<Self, Singular> {
         let applications = figures.applications();
         let columns = root::matrix(figures, basis, factor)?;

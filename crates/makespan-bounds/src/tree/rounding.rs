@@ -11,10 +11,10 @@ use super::figures::Scale;
 use super::prices::Prices;
 use super::simplex::Vertex;
 
-/// Relative decreases of the rates that are tried in turn until the rates are feasible.
+/// Relative decreases of the rates. They are tried in this order until the rates are feasible.
 const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 
-/// Makes the vertex and the prices exact. Both are rounded in the safe direction.
+/// Converts the vertex to feasible exact rates, and the prices to integers. Rounds rates down and the bound up.
 pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Prices<f64>, scale: &Scale) -> Throughput {
     let tree_prices = integer_prices(problem, prices, scale);
     let bound = tree_prices.proves(problem).ok();
@@ -26,7 +26,8 @@ pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Pric
     Throughput { rates, value, bound, prices: tree_prices, optimum: None, steps: 0 }
 }
 
-/// Returns rates of zero, with the bound from computing alone. Used if all searches fail.
+/// Returns rates of zero, with the bound from the speeds of the nodes without communication. The caller uses it if all
+/// searches fail.
 pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     let applications = problem.applications().len();
     let nodes = problem.nodes().len();

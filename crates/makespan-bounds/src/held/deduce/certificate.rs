@@ -9,7 +9,7 @@ use super::window::{Limit, Window};
 /// A backward pass from a contradiction that keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows that follow from the paths alone.
+    /// The windows of the tasks that follow from the paths between tasks alone.
     root: &'a [Window],
     windows: Vec<Window>,
     needed: Vec<Sides>,
@@ -17,7 +17,7 @@ pub(super) struct Pruning<'a> {
     pub(super) kept: usize,
 }
 
-/// The needed limits of a window: the start, the end, or both.
+/// The limits of a task's window on which the contradiction depends: the start, the end, both, or none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sides {
     start: bool,
@@ -25,7 +25,7 @@ struct Sides {
 }
 
 impl<'a> Pruning<'a> {
-    /// Begins with the windows at the contradiction.
+    /// Returns a pass that begins at the contradiction with these windows.
     pub(super) fn new(problem: &'a Problem, root: &'a [Window], windows: Vec<Window>) -> Self {
         let needed = vec![Sides::default(); problem.rows()];
         Self { problem, root, windows, needed, kept: 0 }
@@ -55,7 +55,7 @@ impl<'a> Pruning<'a> {
             }
             self.needed[row] = Sides { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
-                // The runs that fit depend on both limits.
+                // Both limits of the window determine which runs of the task fit.
                 self.needed[row] = Sides { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));
@@ -102,7 +102,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Returns the steps of a refutation within a step.
+    /// Returns the steps of a refuted supposition, which are nested within the step that it justifies.
     fn refuted(&mut self, refuted: &Refuted) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
         for entry in &refuted.entries {
@@ -122,7 +122,7 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Marks the limits without which the tasks might hold less in a window.
+    /// Marks as needed the limits without which the tasks might hold less of a resource in a window.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];

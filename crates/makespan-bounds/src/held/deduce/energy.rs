@@ -1,4 +1,4 @@
-//! Deductions from windows of time in which the tasks would hold too much.
+//! Deductions from energy (amount times time): the tasks must not hold more in a window of time than the capacity.
 
 use super::problem::Thing;
 use super::state::{Cause, Conflict, State};
@@ -8,10 +8,10 @@ use super::window::{Limit, Window};
 #[derive(Default)]
 pub(super) struct Energy {
     begins: Vec<i64>,
-    /// The instants at which the energy of a task within a window begins to grow, and stops growing, with the end of
-    /// the window.
+    /// For each task, two ends of the window: from the first end on, the energy of the task within the window grows
+    /// with the end. From the second end on, it is constant.
     slopes: Vec<(i64, i64)>,
-    /// The slopes of tasks with several runs. They give an upper bound on the energy of these tasks.
+    /// The slopes of tasks with several runs. They bound from above the energy that each of these tasks must spend in the window.
     above: Vec<(i64, i64)>,
     /// The ends of windows.
     ends: Vec<i64>,
@@ -20,10 +20,10 @@ pub(super) struct Energy {
 }
 
 impl Energy {
-    /// Examines the windows that begin at the earliest or latest start of a task and end where the energy of a task
-    /// stops growing. Between two such ends, the remaining room is least at one of them. Complexity: O(n^2 log n) for
-    /// the n tasks that may hold part of the capacity. A window with little remaining room takes an additional O(n),
-    /// because every run of a task is examined there.
+    /// Examines the windows that begin at the earliest or latest start of a task, and end where the energy of a task
+    /// stops growing. No other ends are needed: between two of these ends, the capacity that remains is at least as
+    /// large as at one of them. Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity. A window
+    /// with little remaining capacity takes an additional O(n), because every run of a task is examined there.
     pub(super) fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];

@@ -19,13 +19,13 @@ use problem::Problem;
 use shave::{Level, Tools};
 use state::{Conflict, State};
 
-/// Maximum number of different tasks, and of runs, in an instance for deductions.
+/// Maximum number of distinct tasks, and of runs, of an instance for which deductions are made.
 const MAX_TASKS: usize = 2048;
 const MAX_RUNS: usize = 1 << 15;
 /// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
 /// Maximum work of the check of a certificate, in steps times runs, and the time in nanoseconds that one unit of this
-/// work takes. The maximum corresponds to some tenths of a second.
+/// work takes. A check of this maximum takes some tenths of a second.
 const MAX_CHECKED: usize = 1 << 25;
 const CHECKED_IN: u128 = 10;
 /// Precision of the deadline: one part in 2 to the power of `NEAR`.
@@ -34,9 +34,9 @@ const NEAR: u32 = 14;
 /// Returns the latest deadline that deductions refute within about `work` elementary steps. `known` is a bound that is
 /// already proved.
 ///
-/// The first search uses only the time table and pairs. The later searches add energy in windows, and then
-/// suppositions. Each search increases the deadline in doubling steps, and then bisects. The result is deterministic
-/// unless the clock ends the search: the limit counts work, not time.
+/// The first search uses only the time table and pairs of tasks that exclude each other. The second search adds energy
+/// in windows, and the third adds suppositions. Each search increases the deadline in steps that double, and then
+/// bisects. The result is deterministic unless the clock ends the search: the limit counts work, not time.
 pub(super) fn latest(
     instance: &Instance,
     places: &Places<'_>,
@@ -53,7 +53,7 @@ pub(super) fn latest(
     if problem.times.len() > MAX_RUNS || problem.things.is_empty() {
         return None;
     }
-    // The known bound refutes all whole units before it.
+    // The known bound refutes all deadlines in whole units before it.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
     let mut search = Search { problem: &problem, tools: Tools::default(), steps: 0, limit: work, clock, found: None };
     let mut best = first;
@@ -128,8 +128,8 @@ impl Search<'_> {
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);
         let steps = pruning.steps(entries, conflict);
-        // A step examines all runs that hold some of the thing. Keep the certificate only if its check can end before
-        // the clock is over.
+        // The check of a step examines all runs that hold some of its resource. Keep the certificate only if its check
+        // can end before the clock expires.
         let checked = pruning.kept.saturating_mul(self.problem.times.len());
         let in_time = self.clock.left().is_none_or(|left| checked as u128 * CHECKED_IN <= left.as_nanos());
         (pruning.kept <= MAX_STEPS && checked <= MAX_CHECKED && in_time).then_some(steps)

@@ -7,7 +7,7 @@ use super::unit::unit;
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;
-/// Maximum number of unavailable periods that the search examines. The check of the certificate also takes the other
+/// Maximum number of unavailable periods that the search examines. The check of the certificate takes all unavailable
 /// periods into account.
 const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
@@ -17,7 +17,7 @@ const MAX_AREA: i128 = 1 << 61;
 pub(super) struct Thing {
     pub(super) held: Held,
     pub(super) capacity: i64,
-    /// The different tasks that may hold part of the capacity.
+    /// The distinct tasks that may hold some of the capacity.
     pub(super) members: Vec<u32>,
     pub(super) is_member: Vec<bool>,
     /// The total number of runs of `members`.
@@ -28,7 +28,7 @@ pub(super) struct Thing {
     pub(super) closed: Vec<(i64, i64, i64)>,
 }
 
-/// The different tasks, their edges, and the amounts that they hold.
+/// The distinct tasks with their edges, and the amounts that the tasks hold. Equal tasks of a bag are one distinct task.
 pub(super) struct Problem {
     /// Length of a unit in ticks.
     pub(super) unit: i64,
@@ -38,19 +38,19 @@ pub(super) struct Problem {
     pub(super) only: Vec<bool>,
     begins: Vec<usize>,
     pub(super) times: Vec<i64>,
-    /// The least run time of each different task.
+    /// The least run time of each distinct task, in units.
     pub(super) fastest: Vec<i64>,
     pub(super) before: Vec<Vec<u32>>,
     pub(super) behind: Vec<Vec<u32>>,
     /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
     pub(super) things: Vec<Thing>,
-    /// For each different task, the other tasks that cannot run simultaneously with it.
+    /// For each distinct task, the other distinct tasks that cannot run simultaneously with it.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 
 impl Problem {
-    /// Returns `None` if numbers are too large.
+    /// Builds the arrays. Returns `None` if numbers are too large for the search.
     pub(super) fn new(instance: &Instance, places: &Places<'_>) -> Option<Self> {
         let unit = unit(instance);
         let rows = instance.different_tasks();
@@ -117,8 +117,8 @@ impl Problem {
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
         let mut all = vec![prices];
         if !one_speed && runs.iter().any(|run| run.first > 1) {
-            // A task on processors of several speeds pays the least price for each processor. Add the processors at a
-            // uniform price, so that wide tasks are counted exactly, too.
+            // A task on processors of several speeds pays the least price for each processor. So also add the
+            // processors at a uniform price, which counts tasks on several processors exactly.
             all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
         }
         for prices in all {

@@ -5,7 +5,7 @@ use super::state::{Cause, Conflict, Look, Refuted, State};
 use super::time_table::{TimeTable, settle};
 use super::window::Limit;
 
-/// The first supposition covers one part in this many of a window.
+/// The first supposition covers this fraction of a window: 1 / `PARTS`.
 const PARTS: i64 = 64;
 
 /// The deductions that are used. Each level includes the levels before it.
@@ -14,7 +14,7 @@ pub(super) enum Level {
     TimeTable,
     Energy,
     Shaving,
-    /// Energy in windows is used within suppositions, too.
+    /// Also energy in windows within suppositions.
     Deep,
 }
 
@@ -62,8 +62,8 @@ fn energies(state: &mut State<'_>, tools: &mut Tools) -> Result<(), Conflict> {
     }
 }
 
-/// Shaves the windows of all single tasks from both sides. If suppositions are expensive, narrow windows come first,
-/// because little remains of them.
+/// Shaves the windows of all single tasks from both sides. If suppositions are expensive, begins with the narrowest
+/// windows, because few suppositions decide them.
 fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
     let problem = state.problem;
     let mut order = std::mem::take(&mut tools.order);
@@ -81,7 +81,8 @@ fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(
     shaved
 }
 
-/// Shaves a window from one side. The first part is small, and each later part is twice as large.
+/// Shaves a window from one side: supposes that the task runs in a part of the window at this side. The first part is
+/// small, and each later part is twice as large as the previous part.
 fn shave(state: &mut State<'_>, tools: &mut Tools, row: u32, from_start: bool, level: Level) -> Result<(), Conflict> {
     let window = state.windows[row as usize];
     let width = if from_start { window.last_start - window.start } else { window.end - window.first_end };

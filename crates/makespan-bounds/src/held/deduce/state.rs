@@ -11,11 +11,11 @@ pub(super) enum Cause {
     Edge(u32),
     /// Energy: between the two instants, the tasks would hold more of the given resource than its capacity.
     Window(u32, i64, i64),
-    /// The given task, which cannot run simultaneously with this one.
+    /// The given task, which cannot run simultaneously with the task of the limit.
     Pair(u32),
-    /// The opposite leads to a contradiction.
+    /// The supposition that the task exceeds the limit leads to a contradiction.
     Refuted(Box<Refuted>),
-    /// A supposition.
+    /// The limit itself is supposed.
     Supposed,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Entry {
 
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
-    /// The limit leaves no window for the task.
+    /// The limit of the given task leaves no window in which the task can run.
     Limit(u32, Limit, Cause),
     /// Between the two instants, the tasks must hold more of the given resource than its capacity.
     Full(u32, i64, i64),
@@ -73,8 +73,8 @@ pub(super) struct State<'a> {
     pub(super) entries: Vec<Entry>,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// For each `Look`, one more than the number of entries when the deduction was last made, or zero if it was not
-    /// made yet.
+    /// For each kind of deduction (`Look`), one more than the number of entries when the deduction was last made. Zero
+    /// if the deduction was not made yet.
     seen: Vec<usize>,
     /// The values of `seen` before the supposition.
     seen_before: Vec<usize>,
@@ -115,7 +115,7 @@ impl<'a> State<'a> {
                 None => return false,
             }
         }
-        // Runs that no longer fit may narrow the windows of successors.
+        // The second loop may have excluded runs of a task, and so may narrow the windows of its successors.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();
@@ -146,12 +146,12 @@ impl<'a> State<'a> {
         all
     }
 
-    /// Returns true if no work may be done any more.
+    /// Returns true if the limit of steps is reached or the clock has expired.
     pub(super) fn is_over(&self) -> bool {
         self.steps >= self.limit || self.clock.is_over()
     }
 
-    /// Narrows the window of a task to a limit.
+    /// Narrows the window of a task to a limit, and records the cause.
     pub(super) fn narrow(&mut self, row: u32, limit: Limit, cause: Cause) -> Result<(), Conflict> {
         let old = self.windows[row as usize];
         self.steps += 1;
@@ -172,7 +172,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Propagates changes along the edges.
+    /// Propagates changed windows along the edges to predecessors and successors.
     pub(super) fn edges(&mut self) -> Result<(), Conflict> {
         let found = self.follow();
         for row in self.queue.drain(..) {

@@ -7,7 +7,7 @@ use super::window::{Limit, Window};
 /// Maximum number of times that a short task may jump over a full level. Each jump is a step of the certificate.
 const MAX_JUMPS: usize = 64;
 
-/// The amount that is held between two consecutive instants.
+/// The amount that tasks certainly hold between two consecutive instants of the time table.
 #[derive(Clone, Copy)]
 struct Level {
     from: i64,
@@ -40,7 +40,7 @@ pub(super) fn settle(state: &mut State<'_>, table: &mut TimeTable) -> Result<(),
     }
 }
 
-/// Orders pairs of tasks that exclude each other, if only one order is possible.
+/// Narrows the windows of pairs of tasks that exclude each other, if only one order of the two tasks is possible.
 fn pairs(state: &mut State<'_>) -> Result<(), Conflict> {
     loop {
         match state.changes(Look::Pairs) {
@@ -128,7 +128,7 @@ impl TimeTable {
         Ok(())
     }
 
-    /// Returns the amount that other tasks hold on a level. The task itself may account for a part of the level.
+    /// Returns the amount that all other tasks hold on a level: the level, minus the amount that the task itself holds there.
     fn of_others(level: &Level, window: &Window, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }

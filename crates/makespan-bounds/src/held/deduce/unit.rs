@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, ProcSet, TaskId};
 
-/// Number of allotments of a task above which the unit is one tick.
+/// Maximum number of allotments of a task for which the unit is computed. If a task has more, the unit is one tick.
 const MAX_ALLOTMENTS: u32 = 4096;
 
 /// Returns the largest number of ticks that divides all run times, all release dates and all ends of unavailable

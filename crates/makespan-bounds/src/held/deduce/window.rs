@@ -11,7 +11,7 @@ pub(super) struct Window {
     pub(super) end: i64,
 }
 
-/// A time beyond all instants.
+/// A time after all instants of an instance, in units.
 const FAR: i64 = i64::MAX / 4;
 
 /// A limit of a window.
@@ -51,7 +51,7 @@ impl Window {
         Some(after_start.max(before_end).max(sure).max(0))
     }
 
-    /// Returns the window within a limit, or `None` if the task does not fit.
+    /// Returns the window restricted by a limit, or `None` if no run of the task fits into it.
     pub(super) fn narrowed(mut self, problem: &Problem, row: usize, limit: Limit) -> Option<Self> {
         match limit {
             Limit::Start(at) => self.start = self.start.max(at),
@@ -66,7 +66,7 @@ impl Window {
             let window = Self { last_start: self.end - time, first_end: self.start + time, ..self };
             return (window.start <= window.last_start).then_some(window);
         }
-        // If any run fits, the fastest run fits and leaves the most room.
+        // If any run fits, the fastest run fits, and it allows the latest start and the earliest end.
         let (last_start, first_end) = self.of_run(problem.fastest[row])?;
         Some(Self { last_start, first_end, ..self })
     }
@@ -90,7 +90,7 @@ impl Window {
         let ways =
             problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));
         let ((last_start, first_end), time, amount) = ways.min_by_key(|&(_, time, amount)| time * amount)?;
-        // The task may have to run for longer than this run takes.
+        // The part of the task between its last start and its first end may be longer than this run.
         let most = time.max(first_end - last_start).min(first_end - from);
         Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
     }

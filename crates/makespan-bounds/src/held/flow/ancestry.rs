@@ -1,8 +1,8 @@
-//! Ancestors and descendants of tasks, and the tasks between two others.
+//! Ancestors and descendants of tasks, and the tasks between two given tasks.
 
 use makespan_core::{Instance, TaskId};
 
-/// Maximum number of different tasks for area arcs. The memory grows with the square of this number.
+/// Maximum number of distinct tasks for which area arcs are used. The memory grows with the square of this number.
 const MAX_TASKS: usize = 4096;
 
 /// For each task of a graph, a bit for each ancestor and for each descendant. Tasks are numbered by their positions in
@@ -14,7 +14,7 @@ pub(super) struct Ancestry {
 }
 
 impl Ancestry {
-    /// Returns `None` if there are no edges or too many tasks. O(n e / 64) for n tasks and e edges.
+    /// Computes all bits. Returns `None` if there are no edges or too many tasks. O(n e / 64) for n tasks and e edges.
     pub(super) fn new(instance: &Instance, order: &[TaskId]) -> Option<Self> {
         let count = order.len();
         if count > MAX_TASKS || instance.edges().is_empty() {
@@ -79,7 +79,7 @@ impl Ancestry {
     }
 }
 
-/// A value for each task, and the sum of the values in each word of 64 tasks.
+/// A value for each task, and the sum of the values of each 64 consecutive tasks, whose bits are in one word.
 #[derive(Default)]
 pub(super) struct Sums {
     values: Vec<f64>,
@@ -110,7 +110,7 @@ impl Sums {
     }
 }
 
-/// Adds a neighbour and all bits of its row to the row of a task.
+/// Sets the bit of a neighbour, and all bits of the neighbour's row, in the row of a task.
 fn add(rows: &mut [u64], words: usize, task: usize, neighbour: usize) {
     for word in 0..words {
         rows[task * words + word] |= rows[neighbour * words + word];

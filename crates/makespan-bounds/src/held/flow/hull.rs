@@ -1,17 +1,17 @@
-//! The best runs of tasks at a price of time and a price of area.
+//! The runs of tasks that cost least at some price of time and some price of area.
 
 use super::super::Holders;
 
-/// For each different task, the runs that are best at some prices: the lower convex hull of times and areas.
+/// For each distinct task, the runs that cost least at some prices. They form the lower convex hull of the points (time, area).
 pub(super) struct Hulls {
     /// For each task, the index of its first run. The last entry is the total number of runs.
     begins: Vec<usize>,
-    /// Times in ascending order for each task.
+    /// The times of the runs, in ascending order for each task.
     times: Vec<f64>,
-    /// Areas in descending order for each task.
+    /// The areas of the runs, in descending order for each task.
     areas: Vec<f64>,
-    /// The area that a tick saves between each run and the next run of the task. The values are in descending order,
-    /// and the value of the last run is zero.
+    /// For each run, the area that the next run of the task saves for each tick by which it is longer. The values of a
+    /// task are in descending order, and the value of its last run is zero.
     savings: Vec<f64>,
 }
 

@@ -1,17 +1,17 @@
-//! The longest path through tasks and over area arcs.
+//! The longest path through tasks, along edges and area arcs.
 
 use makespan_core::{Instance, TaskId};
 
 use super::ancestry::{Ancestry, Sums};
 
-/// The step of a path that leads to a task.
+/// The last step of a path that leads to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// The release of the task.
     Release,
     /// An edge, by its index in the instance.
     Edge(u32),
-    /// An area arc, from another task or from the first release of the tasks on the arc.
+    /// An area arc from the given task, or, if `None`, from the first release date of the tasks on the arc.
     Area(Option<usize>),
 }
 
@@ -19,13 +19,13 @@ pub(super) enum Before {
 pub(super) struct Paths<'a> {
     instance: &'a Instance,
     pub(super) order: Vec<TaskId>,
-    /// For each different task, its position in this order.
+    /// For each distinct task, its position in the topological order.
     place: Vec<usize>,
     releases: Vec<f64>,
     ancestry: Option<Ancestry>,
-    /// The first release among the ancestors of each task.
+    /// For each task, the first release date of its ancestors.
     first: Vec<f64>,
-    /// The end of the longest path to and through each task, and the step that leads to the task.
+    /// For each task, the end of the longest path that ends with the task, and the step of this path that leads to the task.
     ends: Vec<f64>,
     reached: Vec<Before>,
     /// The area of each task, of all its ancestors, and of all its descendants.
@@ -84,7 +84,7 @@ impl<'a> Paths<'a> {
         self.reached[task]
     }
 
-    /// Returns the task at the beginning of an edge.
+    /// Returns the task that must end before the edge can be followed.
     pub(super) fn from(&self, edge: u32) -> usize {
         self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
     }
@@ -105,9 +105,9 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the longest path at the given times, and over area arcs with the given areas, which are divided by the
-    /// capacity. O(n + e) for n tasks and e edges. With area arcs O(n^2), and O(n) for each arc that may lengthen a
-    /// path.
+    /// Returns the longest path, if tasks take the given times. If `with_areas` is set, paths may use area arcs, with
+    /// the given areas divided by the capacity. O(n + e) for n tasks and e edges. With area arcs, O(n^2) plus O(n) for
+    /// each arc that may lengthen a path.
     pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<Path> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
         self.steps += self.order.len() + self.instance.edges().len();

@@ -6,7 +6,7 @@ use makespan_core::{Profile, SimpleJob};
 
 /// The data of the jobs as floats. Equal jobs are merged.
 pub(super) struct Jobs {
-    /// The number of jobs that each entry stands for.
+    /// For each entry, the number of equal jobs that it stands for.
     pub(super) counts: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) releases: Vec<f64>,
@@ -15,7 +15,7 @@ pub(super) struct Jobs {
     pub(super) shapes: Vec<Shape>,
     /// The index of the first allotment of each job, and the total number of allotments at the end.
     starts: Vec<usize>,
-    /// The kind of allotments that are tried.
+    /// The kind of allotments that the search tries.
     kind: Kind,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Jobs {
 pub(super) struct Shape {
     pub(super) processors: f64,
     pub(super) time: f64,
-    /// The node, if machines differ. Otherwise zero.
+    /// The node of the allotment if machines differ, otherwise zero.
     pub(super) node: u32,
 }
 
@@ -40,12 +40,12 @@ impl Shape {
 pub(super) enum Kind {
     /// Allotments for which no other allotment has less work and a shorter time.
     Thrifty,
-    /// Also allotments of fewer processors, which may fit if few processors are open.
+    /// In addition to those of `Thrifty`, allotments of fewer processors, which may fit at times when few processors are open.
     Narrow,
 }
 
 impl Jobs {
-    /// Collects jobs with about `most` allotments each. If a job has more allotments, a geometric progression is used.
+    /// Collects jobs with about `most` allotments each. If a job has more allotments, uses some of them, in geometric progression.
     /// Each job comes with its multiplicity. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
@@ -81,8 +81,8 @@ impl Jobs {
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
-    /// Collects jobs with an own time on each node: multiplicity, weight, release, and times by node. Nodes on which a
-    /// job cannot run are left out.
+    /// Collects jobs that have their own run time on each node. Each item contains the multiplicity, the weight, the
+    /// release, and pairs of node and run time. Nodes on which the job cannot run have no pair.
     pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
         let mut figures = Self::empty(Kind::Thrifty);
         for (count, weight, release, times) in jobs {
@@ -100,8 +100,9 @@ impl Jobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns the same jobs with other allotments: up to `most` from the allotment before the first `active` one to
-    /// the allotment after the last `active` one, and up to `far` outside this range.
+    /// Returns these jobs with other allotments. The range from the allotment before the first `active` one to the
+    /// allotment after the last `active` one supplies up to `most` allotments. The allotments outside this range supply
+    /// up to `far`.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
@@ -131,7 +132,8 @@ impl Jobs {
     }
 }
 
-/// Returns processors and times of about `most` allotments, in geometric progression if there are more.
+/// Returns the processors and times of all allotments, or, if there are more than about `most`, of about `most`
+/// allotments in geometric progression.
 pub(super) fn shapes(profile: &Profile, most: usize, kind: Kind) -> Vec<Shape> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
@@ -146,7 +148,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Returns processors and times of the useful allotments among the given ascending ones.
+/// Returns the processors and times of those given allotments, in ascending order, that `kind` counts as useful.
 fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     for &allotment in allotments {

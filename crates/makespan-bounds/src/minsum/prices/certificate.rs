@@ -8,9 +8,10 @@ use super::terms::{Terms, Width};
 use crate::rounding::{finest, rounded, within_64_bits};
 
 impl PriceSearch {
-    /// Returns the bound of the best prices so far, proved in exact arithmetic over all jobs. If the options limit the
-    /// makespan, the bound holds only under this condition. (If the bound is larger than this makespan times the sum of
-    /// the weights, no schedule meets the condition.) Returns `None` if a number does not fit into 128 bits.
+    /// Returns the bound of the best prices so far, proved in exact arithmetic over all jobs. If
+    /// [`super::PriceOptions::makespan_at_most`] is set, the bound holds only for schedules of at most this makespan. (If the
+    /// bound is larger than this makespan times the sum of the weights, no such schedule exists.) Returns `None` if a
+    /// number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let (prices, instants, horizon) = (self.prices(), self.instants(), self.options.makespan_at_most);
         let proved = |proof| Bound::proved_by(self.options.objective, proof, instance);
@@ -37,8 +38,8 @@ impl PriceSearch {
             proved(Proof::TimePrices(TimePrices { instants: instants.clone(), prices, scale, horizon, widths }))
         };
         let priced = with_widths(&prices, widths, attempt);
-        // With prices of zero, every job ends as if it ran alone. If the numbers of an instance differ extremely,
-        // rounding can cost more than the prices gain.
+        // Prices of zero prove that every job ends no earlier than if it ran alone. Use them if the prices found prove
+        // less: if the numbers of an instance differ extremely, rounding can lose more than the prices gain.
         let (instants, prices, widths) = (vec![Time::ZERO], Vec::new(), Vec::new());
         let free = proved(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon, widths })).ok();
         free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())
@@ -53,7 +54,7 @@ fn with_widths(
     attempt: impl Fn(Vec<i64>, Vec<WidthPrices>, u32) -> Result<Bound, CertificateError>,
 ) -> Option<Bound> {
     let units: Vec<f64> = std::iter::once(1.0).chain(widths.iter().map(|width| width.unit)).collect();
-    // The sum of the prices of all terms, because the check adds them up for each job.
+    // Use the sums of the prices of all terms, because the check adds up the prices of all terms for each job.
     let sums: Vec<f64> = (0..prices[0].len()).map(|at| prices.iter().map(|own| own[at]).sum()).collect();
     let integers = |scale: u32| {
         let of_term = |(own, unit): (&Vec<f64>, &f64)| own.iter().map(|price| rounded(price / unit, scale)).collect();

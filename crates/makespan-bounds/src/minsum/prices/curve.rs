@@ -7,9 +7,10 @@ use super::rooms::Rooms;
 pub(super) struct Curve {
     instants: Vec<f64>,
     prices: Vec<f64>,
-    /// The integral at each instant.
+    /// The integral of the price from the first instant until each instant.
     integrals: Vec<f64>,
-    /// The instants at which the price falls and those at which it rises, with the integrals there.
+    /// The instants at which the price falls, with the integrals until them. `rises` contains the instants at which the
+    /// price rises.
     falls: Vec<(f64, f64)>,
     rises: Vec<(f64, f64)>,
     /// The instant by which every job ends. It may be infinite.
@@ -18,7 +19,7 @@ pub(super) struct Curve {
     rooms: Option<Rooms>,
 }
 
-/// A job that waits from its release on.
+/// The data of a job whose start is sought, from its release on.
 #[derive(Clone, Copy)]
 struct Waiting {
     weight: f64,
@@ -34,7 +35,7 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    /// Builds a curve from instants and prices. There is one price fewer than instants.
+    /// Builds a curve from instants and the prices between them, so there is one price fewer than instants.
     pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<Rooms>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];
@@ -74,8 +75,8 @@ impl Curve {
         }
     }
 
-    /// Finds the cheapest start of one allotment, and stores it in `best` if it is cheaper. `before` is the integral at
-    /// the release.
+    /// Finds the cheapest start of one allotment, and stores it in `best` if it is cheaper than the choice there.
+    /// `before` is the integral of the price until the release.
     #[inline]
     fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: Shape, allotment: usize) {
         let (Waiting { weight, release }, Shape { processors, time, .. }) = (job, shape);

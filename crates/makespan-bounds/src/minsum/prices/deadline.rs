@@ -4,7 +4,7 @@
 pub(super) const SAMPLE: usize = 3000;
 /// Number of allotments that are tried for a job.
 pub(super) const ALLOTMENTS: usize = 12;
-/// Number of instants besides those at which processors become available or unavailable.
+/// Number of instants, not counting those at which processors become available or unavailable.
 pub(super) const INSTANTS: usize = 24;
-/// The lowest temperature.
+/// The lowest temperature of the search that refutes a deadline ([`super::newton::COLD`] is that of other searches).
 pub(super) const COLD: f64 = 1e-3;

@@ -8,7 +8,8 @@ use super::instants;
 use super::rooms::Rooms;
 use crate::dual;
 
-/// Returns the prices of the fluid machine. Each job uses its allotment of least work.
+/// Returns the prices of the fluid machine, which runs one job after another. The work of each job is that of its
+/// allotment of least work.
 pub(super) fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
     let piece = |index: usize| Piece {
@@ -34,12 +35,12 @@ pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     integrals
 }
 
-/// The least price at first, as a fraction of the largest price.
+/// The least price at the start of the search, as a fraction of the largest price.
 const LEAST: f64 = 1e-3;
 
 /// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each price
-/// is the mean of the prices that it replaces. Prices that rise only because the search is inexact prove less, and
-/// their check is slower.
+/// is the mean of the prices that it replaces. Prices may rise only because the search is inexact. Such prices prove
+/// less, and the check of their certificate is slower.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();
@@ -119,7 +120,7 @@ pub(super) fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], c
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
-    // If processors are unavailable at times, the same open area takes longer.
+    // If processors are unavailable at times, it takes longer until the open area is as large.
     let twice = if instance.availability().is_always_open() {
         2.0 * guess
     } else {

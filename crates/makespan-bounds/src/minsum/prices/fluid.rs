@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Area, Availability, Time};
 
-/// A job on the fluid machine.
+/// A job, or equal jobs together, on the fluid machine.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
     pub(super) weight: f64,
@@ -14,13 +14,13 @@ pub(super) struct Piece {
     pub(super) work: f64,
 }
 
-/// Returns the end of each piece on the machine, and the price of a processor until this end.
+/// Returns, in the order of time, the end of each piece on the machine, and the price of a processor until this end.
 ///
 /// The machine always runs the released piece with the largest weight divided by work (Smith's rule). The best price of
 /// a processor at an instant is the weight of the pieces that run later without a pause in between, divided by the
-/// number of processors. While a piece runs, the price decreases by the weight divided by the work, which is the cost
-/// of waiting. If processors are unavailable, the machine has the mean number of open processors while it runs the
-/// piece.
+/// number of processors. While a piece runs, the price decreases at the rate of the weight divided by the work, because
+/// this is the cost of waiting. If processors are unavailable at times, the machine has, while it runs a piece, the
+/// mean number of processors that are open then.
 pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
@@ -47,7 +47,7 @@ pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability
         } else {
             let end = availability.when_open(Time::from_ticks(now as i64), work as Area).ticks() as f64;
             let end = end.max(now + work / processors);
-            // The weight times all processors divided by the open ones.
+            // Scale the weight by the number of all processors divided by the mean number of open processors.
             ends.push((end, weight * processors * (end - now) / work.max(f64::MIN_POSITIVE), idle));
             now = end;
         }

@@ -2,13 +2,14 @@
 
 use makespan_core::{Availability, Instance, Time};
 
-/// The share of the instants that is spread evenly.
+/// The share of the instants that are spread evenly, whatever the bends are.
 const EVEN: f64 = 0.15;
 
-/// Returns about `count` instants from the first release on. They are close together at first and evenly spaced later.
+/// Returns about `count` instants from the first release on. The first instants are close together. Later instants are
+/// evenly spaced.
 pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize) -> Vec<f64> {
     let origin = instance.first_release().ticks() as f64;
-    // A span that is too short would vanish in the rounding of floats at the origin.
+    // If the span were shorter, adding it to the origin would change nothing in floating point.
     let last = last.max(2.0).max(origin / 1e12);
     let (geometric, even) = (count / 3, count - count / 3);
     let even = (1..=even).map(|index| last * index as f64 / even as f64);
@@ -19,9 +20,10 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
 
 /// Returns `count` instants that lie close together where the costs of starting and ending bend sharply.
 ///
-/// Let b be the second derivative of a job's cost, and let the price be constant over an interval of length h instead
-/// of decreasing by b. Then the job gains about b h^2 by starting at an instant at which the price falls. For a given
-/// density of such jobs, the sum is least if h is proportional to the density to the power of -1/3.
+/// Let b be the second derivative of a job's cost. The best price would decrease at the rate b, but here the price is
+/// constant over an interval of length h. Then the job gains about b h^2 by starting at the end of the interval, where
+/// the price falls. For a given density of such jobs, the sum of these gains is least if h is proportional to the
+/// density to the power of -1/3.
 pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
     let cells = old.len() - 1;
     let bend = |cell: usize| {
@@ -59,8 +61,8 @@ pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f6
 /// Number of binary places of the grid, relative to the span of the instants.
 const PLACES: i32 = 24;
 
-/// Rounds the instants to a grid from `origin` on, in whole ticks, sorts them and removes duplicates. The width of the
-/// grid is a power of two that depends on the span, so that doubled times give doubled instants.
+/// Rounds the instants to a grid from `origin` on, in whole ticks, sorts them and removes duplicates. The distance of
+/// two points of the grid is a power of two that depends on the span. So if all times double, all instants double.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
     instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);
@@ -76,7 +78,8 @@ pub(super) fn open(availability: &Availability, instants: &[f64]) -> Vec<f64> {
     instants.windows(2).map(mean).collect()
 }
 
-/// Returns the mean capacity between instants, if `worth` returns the capacity of a number of open processors.
+/// Returns, for each two consecutive instants, the mean capacity between them. `worth` returns the capacity of a number
+/// of open processors.
 pub(super) fn worth(availability: &Availability, instants: &[f64], worth: impl Fn(u32) -> f64) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| {

@@ -1,9 +1,9 @@
-//! Symmetric linear systems that are zero far from the diagonal.
+//! Symmetric linear systems whose entries far from the diagonal are zero.
 
-/// The lower triangle of a symmetric matrix. Each row contains only the entries that may not be zero.
+/// The lower triangle of a symmetric matrix. Each row contains only the entries from the first one that may be other than zero.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    /// Each row from the diagonal back to the first entry that may not be zero.
+    /// For each row, its entries from the diagonal back to the first entry that may be other than zero.
     rows: Vec<Vec<f64>>,
 }
 
@@ -23,12 +23,12 @@ impl Matrix {
         row_of[row - column] += value;
     }
 
-    /// Returns the approximate number of multiplications that solving takes.
+    /// Returns the approximate number of multiplications in [`Self::solve`].
     pub(super) fn effort(&self) -> f64 {
         self.rows.iter().map(|row| (row.len() * row.len()) as f64).sum()
     }
 
-    /// Fixes an unknown to zero and removes its coupling with other unknowns.
+    /// Makes an unknown zero in the solution, and removes it from the equations of all other unknowns.
     pub(super) fn fix(&mut self, unknown: usize) {
         self.rows[unknown].fill(0.0);
         for (row, of) in self.rows.iter_mut().enumerate().skip(unknown + 1) {
@@ -45,7 +45,8 @@ impl Matrix {
         for row in 0..self.rows.len() {
             let (above, current) = self.rows.split_at_mut(row);
             let current = &mut current[0];
-            // From far from the diagonal to near the diagonal: entry d is in column row - d.
+            // Go from the entries far from the diagonal to those near it. Entry d of a row is in the column with the
+            // number row - d.
             for back in (1..current.len()).rev() {
                 let other = &above[row - back];
                 let common = (other.len() - 1).min(current.len() - 1 - back);

@@ -33,40 +33,41 @@ const ALLOTMENTS: usize = 24;
 /// Number of allotments of all jobs together in the search. If an instance has more, the search uses a sample of the
 /// jobs.
 const SAMPLE: usize = 12_000;
-/// For very large instances, whose check takes longer anyway, the sample contains one of `SAMPLE_SHARE` allotments, up
-/// to `LARGEST_SAMPLE`.
+/// For very large instances, whose check takes long anyway, the sample is larger: one of `SAMPLE_SHARE` allotments, but
+/// at most `LARGEST_SAMPLE` allotments.
 const SAMPLE_SHARE: usize = 100;
 const LARGEST_SAMPLE: usize = 24_000;
-/// Number of allotments of a job around the best ones that the search tries once it knows the best ones.
+/// Number of allotments of a job, around the best allotments, that the search tries after it has found which allotments are best.
 const CLOSER: usize = 40;
-/// Number of instants at first, and number of instants after they are placed again.
+/// Number of instants at the start of the search. `INSTANTS` is the number after the search has placed the instants again.
 const FIRST_INSTANTS: usize = 48;
 const INSTANTS: usize = 128;
 /// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
 const FEW_A_JOB: usize = 5;
 /// Limits for instances with few allotments. If there are at most `FEW_JOBS` different jobs, with at most `FEW_SHAPES`
-/// allotments on average, the number of instants depends on the effort of a step: it is chosen for about `EFFORT`
-/// multiplications, between `FEWEST_ANEW` and `MAX_INSTANTS`.
+/// allotments on average, the number of instants depends on the effort of a step: a step takes about `EFFORT`
+/// multiplications, and the number of instants is between `FEWEST_ANEW` and `MAX_INSTANTS`.
 const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
 const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
 const MAX_INSTANTS: usize = 240;
-/// Mean number of equal jobs of each kind from which on the best prices rise at some instants.
+/// Mean number of equal jobs. If equal jobs are at least this many on average, the best prices are expected to rise at
+/// some instants.
 const EQUAL: f64 = 4.0;
 /// The temperature at which the instants are placed again.
 const SETTLE: f64 = 6e-3;
 /// Maximum number of instants times allotments for the check, which takes some seconds.
 const MAX_CELLS: usize = 3_400_000_000;
-/// Minimum number of instants for which the search is worth the time.
+/// Minimum number of instants. If the check allows fewer, the bound is not worth the time of the search.
 const FEWEST: usize = 16;
 
 /// The objective and the condition of a [`PriceSearch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceOptions {
-    /// Weighted completion; mean flow, for which all weights count as one; or makespan, to refute a makespan of at most
-    /// `makespan_at_most`.
+    /// The objective: weighted completion; mean flow, for which all weights count as one; or makespan, for a search
+    /// that refutes every makespan of at most `makespan_at_most`.
     pub objective: Objective,
     /// If set, the bound covers only the schedules with at most this makespan.
     pub makespan_at_most: Option<Time>,
@@ -89,7 +90,7 @@ pub struct PriceSearch {
     options: PriceOptions,
     availability: Availability,
     newton: Newton,
-    /// Instants that must be kept when the instants are placed again, and the number of instants.
+    /// Instants that must be kept when the instants are placed again. `count` is the number of instants then.
     fixed: Vec<f64>,
     count: usize,
     /// Maximum number of instants if the jobs have few allotments.
@@ -132,7 +133,7 @@ impl PriceSearch {
         {
             return None;
         }
-        // If there are many jobs, half of the jobs with twice the usage have nearly the same best prices.
+        // If there are many jobs, a sample gives nearly the best prices: half of the jobs, if each counts twice.
         let (bags, plain): (Vec<SimpleJob<'_>>, Vec<SimpleJob<'_>>) =
             counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
@@ -140,7 +141,7 @@ impl PriceSearch {
         let stride = shapes.div_ceil(sampled).max(1);
         let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
         let tasks = bags.iter().map(|job| job.tasks() as usize).fold(plain.len(), usize::saturating_add);
-        // A bag stands for its own tasks only.
+        // A bag is always in the sample, so it stands only for its own tasks.
         let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
         let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
         let allotments = if refutes { deadline::ALLOTMENTS } else { ALLOTMENTS };
@@ -148,11 +149,12 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // If none of these conditions holds, the best prices always fall, and no job ends where prices rise.
+        // If none of these conditions holds, the best prices always fall. Then no job ends where prices rise, so such
+        // ends need not be tried.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        // Around unavailable periods, a few jobs may be spread over a long time.
+        // If there are unavailable periods, a few jobs may be spread over a long time, so allow more instants.
         let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = first::instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let instants = match options.makespan_at_most.filter(|_| refutes) {
@@ -238,7 +240,7 @@ impl PriceSearch {
         (0..terms).map(of_term).collect()
     }
 
-    /// Returns the price of a processor over time. If functions of the width have prices, the price is for an allotment
+    /// Returns the price of a processor as a function of time. If functions of the width have prices, the price is for an allotment
     /// of `processors` processors.
     fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
         let mut own = prices[0].clone();
@@ -255,7 +257,8 @@ impl PriceSearch {
         self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
-    /// Returns the payments of the jobs in excess of the capacity, as a fraction of the cost of leaving all jobs out.
+    /// Returns the amount by which the jobs pay more than the price of the capacity, as a fraction of the cost of
+    /// leaving all jobs out.
     pub(crate) fn excess(&self) -> f64 {
         self.newton.value()
     }
@@ -304,10 +307,10 @@ impl PriceOptions {
     }
 }
 
-/// Returns one job of every `stride` jobs. The position within a stride varies, so that a sample of jobs in a periodic
-/// order is fair.
+/// Returns one job of every `stride` jobs. The position of the job within the stride varies, so that the sample
+/// represents all jobs even if their order is periodic.
 fn sample<'a>(jobs: &[SimpleJob<'a>], stride: usize) -> impl Iterator<Item = SimpleJob<'a>> {
-    // Multiples of the golden ratio have no short period.
+    // Use multiples of the golden ratio as positions, because they have no short period.
     let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }

@@ -12,12 +12,12 @@ const HOT: f64 = 0.03;
 pub(super) const COLD: f64 = 1e-4;
 /// The factor by which the temperature is multiplied when it decreases.
 const COOLING: f64 = 0.4;
-/// Above this temperature, every step tries all choices. Below, only one in `REFRESH` steps does.
+/// Above this temperature, every step tries all choices. Below it, only one in `REFRESH` steps tries all choices.
 const WARM: f64 = 4e-3;
 const REFRESH: usize = 4;
 /// The weight of the barrier, as a fraction of temperature times value.
 const BARRIER: f64 = 0.1;
-/// The temperature decreases if a step gains less than this fraction of the loss by smoothing.
+/// The temperature decreases if a step gains less than this fraction of the amount that smoothing loses.
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
@@ -33,7 +33,7 @@ pub(super) struct Newton {
     /// The width of each job's soft minimum.
     widths: Vec<f64>,
     barrier: f64,
-    /// The strength of the damping of relative changes of prices.
+    /// The strength of the damping, which keeps the relative changes of prices in a step small.
     caution: f64,
     point: Point,
     /// The integrals, and the value with the barrier, at the last point at which all choices were tried.
@@ -59,7 +59,7 @@ impl Newton {
         newton
     }
 
-    /// Continues the search from other integrals on other instants.
+    /// Continues the search on a new grid of instants, from the given integrals.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>, integrals: Vec<f64>) {
         self.landscape.place_on(instants, open);
         self.point = self.landscape.evaluate(&integrals, &self.widths, Scope::All);
@@ -67,15 +67,15 @@ impl Newton {
         self.best = (self.point.value, integrals);
     }
 
-    /// Replaces the allotments by those around the best ones, and fewer that are far from them.
+    /// Replaces the allotments: up to `most` allotments of each job are near its best ones, and up to `far` are farther away.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         self.landscape.look_closer(most, far);
-        // The value of the best prices depends on the allotments that are tried.
+        // Compute the value of the best prices again, because it depends on the allotments that are tried.
         self.best.0 = self.landscape.evaluate(&self.best.1, &self.widths, Scope::All).value;
         self.rescale();
     }
 
-    /// Returns true if the search at the last temperature has ended.
+    /// Returns true if the search has ended at the lowest temperature.
     pub(super) fn has_ended(&self) -> bool {
         self.done
     }
@@ -93,7 +93,7 @@ impl Newton {
         self.best.0
     }
 
-    /// Returns the integrals of the best prices on these instants.
+    /// Returns the integrals of the best prices on the current grid of instants.
     pub(super) fn best(&self) -> &[f64] {
         &self.best.1
     }
@@ -132,7 +132,7 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
-            // Prices would increase without limit.
+            // The deadline is refuted. Further steps would increase the prices without limit.
             self.done |= self.best.0 > self.landscape.most();
         }
     }
@@ -167,7 +167,7 @@ impl Newton {
             length *= 0.4;
         }
         let loss = self.temperature * self.point.value.abs();
-        // The gain of damped steps says little about the possible gain.
+        // Ignore the gain of strongly damped steps, because an undamped step could gain much more.
         let free = self.caution * self.point.integrals.len() as f64 <= loss;
         let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MAX_STEPS;
         let stuck = next.is_none();

@@ -1,4 +1,4 @@
-//! Prices in time for each node of a platform with different processors.
+//! Prices in time for each node of a platform whose nodes differ.
 
 use makespan_core::{Availability, Instance, JobId, Objective, ProcSet, Unavailable};
 
@@ -19,9 +19,9 @@ const FIRST: usize = 384;
 const FEWEST: usize = 12;
 
 impl PriceSearch {
-    /// Returns a search for sequential jobs on different nodes, in which each node has its own prices. With the
-    /// makespan as objective, the search looks for prices that refute `makespan_at_most`. Returns `None` in the cases
-    /// of [`Self::new`] that apply to such platforms, and if there are too many nodes and jobs.
+    /// Returns a search for sequential jobs on nodes that differ. Each node has its own prices. If the objective is the
+    /// makespan, the search looks for prices that refute `makespan_at_most`. Returns `None` in the cases of
+    /// [`Self::new`] (except for unequal speeds), and if there are too many nodes and jobs.
     pub fn on_nodes(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let nodes = instance.platform().nodes().len();
         let refutes = options.objective == Objective::Makespan;

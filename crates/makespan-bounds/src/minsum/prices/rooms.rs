@@ -4,10 +4,10 @@ use makespan_core::{Availability, Time};
 
 use super::allotments::Shape;
 
-/// For each number of open processors that occurs, the periods in which at least this number of processors is open.
+/// For each number of open processors that occurs (a level), the periods in which at least this number of processors is open.
 ///
-/// The open processors of a period may change, so a period may allow slightly too much. The check of the bound is
-/// exact.
+/// Within a period, the set of open processors may change. So a period may allow a job that fits on no fixed set of
+/// processors. This makes the search inexact, but the check of the bound is exact.
 pub(super) struct Rooms {
     levels: Vec<u32>,
     /// First and last instant of each period, in ascending order.
@@ -28,7 +28,8 @@ impl Rooms {
         Some(Self { openings: levels.iter().map(openings).collect(), levels })
     }
 
-    /// Returns the periods in which at least `processors` processors are open. Every job fits into some level.
+    /// Returns the periods in which at least `processors` processors are open. There is a level for every job, because
+    /// every job can run.
     pub(super) fn of_processors(&self, processors: f64) -> &[(f64, f64)] {
         let at = self.levels.partition_point(|&level| f64::from(level) < processors);
         &self.openings[at.min(self.levels.len() - 1)]

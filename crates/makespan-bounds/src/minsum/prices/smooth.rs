@@ -1,11 +1,12 @@
 //! The smoothed Lagrangian function of the prices, with its first and second derivatives.
 //!
-//! The variables are the integrals `L_j` of the price from the first instant to instant j. The cost of an allotment k
-//! of time p that starts at s is linear in them: `w (s + p) + k (L(s + p) - L(s))`, where L is linear between instants.
-//! The bound is the sum over jobs of the least cost, minus the price of the capacity. The bound has kinks where two
-//! choices of a job cost the same. The soft minimum `-width ln sum exp(-cost / width)` is smooth and smaller by at most
-//! `width ln choices`. Its gradient is the mean of the choices with shares `exp(-cost / width)`. Its second derivative
-//! is minus their covariance divided by the width.
+//! The variables are the integrals `L_j` of the price from the first instant to instant j. The cost of an allotment of
+//! k processors with the run time p that starts at s is linear in these variables: `w (s + p) + k (L(s + p) - L(s))`,
+//! where L is linear between instants. The bound is the sum over jobs of the least cost, minus the price of the
+//! capacity. The bound has kinks where two choices of a job cost the same. The soft minimum `-width ln sum exp(-cost /
+//! width)` is smooth, and smaller than the minimum by at most `width ln choices`. Its gradient is the mean of the
+//! gradients of the choices, weighted by their shares, which are proportional to `exp(-cost / width)`. Its second
+//! derivative is minus the covariance of these gradients, divided by the width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
 //! next to each other. A choice pays for its value in each term.
@@ -15,7 +16,8 @@ use super::matrix::Matrix;
 use super::rooms::Rooms;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A point in time: the instant before it, and its relative distance to the next instant, from 0 to 1.
+/// A point in time: the number of the last instant of the grid before it, and its position between this instant (0) and
+/// the next instant (1).
 #[derive(Clone, Copy)]
 struct Place {
     node: usize,
@@ -25,14 +27,14 @@ struct Place {
 /// One start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost. It is replaced by the share once all costs are known.
+    /// The cost. After all costs are computed, the share of the choice in the soft minimum replaces the cost.
     cost: f64,
     start: Place,
     end: Place,
     shape: usize,
 }
 
-/// The choices of one job while they are listed.
+/// A list of the choices of one job, which grows while choices are tried.
 struct Found<'a> {
     /// The integrals of `terms` terms at each instant.
     integrals: &'a [f64],
@@ -54,7 +56,7 @@ impl Found<'_> {
         self.integrals.get(index + self.terms).map_or(before, |after| before + place.share * (after - before))
     }
 
-    /// Returns the payment between two points in time for the given values in the terms.
+    /// Returns the payment of a job between two points in time. `values` is the value of the job in each term.
     #[inline]
     fn paid(&self, start: Place, end: Place, values: &[(u32, f64)]) -> f64 {
         let mut sum = 0.0;
@@ -77,7 +79,8 @@ impl Found<'_> {
     }
 }
 
-/// The first and the last instant before the starts that are tried. Empty if the first is later than the last.
+/// The range of starts that are tried: the numbers of the instants before the first start and before the last start. If
+/// the first number is larger than the last, no start is tried.
 type Window = (u32, u32);
 const CLOSED: Window = (u32::MAX, 0);
 
@@ -96,25 +99,26 @@ pub(super) struct Landscape {
     rooms: Option<Rooms>,
     /// The cost of leaving each job out. Empty if no job may be left out.
     drops: Vec<f64>,
-    /// If true, ends at an instant are tried as well as starts. Needed where prices may rise.
+    /// If true, starts at which the job ends at an instant of the grid are tried, in addition to starts at an instant.
+    /// They are needed if prices may rise.
     pub(super) ends: bool,
-    /// For each allotment, the starts that are tried until the next evaluation of all choices.
+    /// For each allotment, the starts that are tried in evaluations of [`Scope::Near`], until the next evaluation of all choices.
     windows: Vec<Window>,
     candidates: Vec<Candidate>,
     touched: Vec<usize>,
     slope: Vec<f64>,
 }
 
-/// The values of the functions at some integrals of the price.
+/// The values and derivatives of the function at given integrals of the price.
 pub(super) struct Point {
     /// For each instant, the integral of the price of each term from the first instant on.
     pub(super) integrals: Vec<f64>,
     /// The bound, if all allotments and starts were tried.
     pub(super) value: f64,
-    /// The value of the smooth function, which is smaller.
+    /// The value of the smooth function, which is smaller than `value`.
     pub(super) smooth: f64,
     pub(super) gradient: Vec<f64>,
-    /// Minus the second derivative.
+    /// Minus the second derivative of the smooth function.
     pub(super) curvature: Matrix,
     /// Least cost of each job.
     pub(super) costs: Vec<f64>,
@@ -133,7 +137,7 @@ pub(super) enum Scope {
     Near,
 }
 
-/// Number of widths above the least cost beyond which the share of a choice is negligible.
+/// Limit, in widths: if the cost of a choice exceeds the least cost by more widths, its share is negligible.
 const NEGLIGIBLE: f64 = 14.0;
 /// Choices that exceed the least cost by more than this fraction are not tried until the next evaluation of all
 /// choices.
@@ -147,8 +151,8 @@ impl Landscape {
         Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
     }
 
-    /// Allows jobs to be left out, each at the cost of its least work. If the optimum leaves jobs out, not all jobs can
-    /// end by the horizon.
+    /// Allows the optimum to leave jobs out, each at a cost of its least work. If the optimum leaves a job out, not all
+    /// jobs can end by the horizon.
     pub(super) fn leave_out(&mut self) {
         let least =
             |job: usize| self.jobs.shapes[self.jobs.all(job)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
@@ -164,8 +168,8 @@ impl Landscape {
         self.instants.len() * self.terms.count()
     }
 
-    /// Returns the weighted completion if all jobs end at the horizon. A larger bound proves that not all jobs can end
-    /// by then.
+    /// Returns the weighted completion if all jobs end at the horizon. A bound above this value proves that not all
+    /// jobs can end by the horizon.
     pub(super) fn most(&self) -> f64 {
         let weight: f64 = self.jobs.weights.iter().zip(&self.jobs.counts).map(|(weight, count)| weight * count).sum();
         if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
@@ -179,8 +183,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments. The new ones surround the allotments that were near the best in the last evaluation of
-    /// all choices. Up to `far` new ones lie outside this range.
+    /// Replaces the allotments. The new allotments of a job lie around the allotments that were near the best in the
+    /// last evaluation of all choices. Only up to `far` new allotments lie outside this range.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -190,7 +194,7 @@ impl Landscape {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
-    /// Returns the position of `instant` on the grid. The search begins at instant number `from`.
+    /// Returns the position of `instant` on the grid. Begins the search at the instant with the number `from`.
     fn place(&self, instant: f64, from: usize) -> Place {
         let mut node = from;
         let last = self.instants.len() - 1;
@@ -208,7 +212,7 @@ impl Landscape {
         self.place(instant, self.instants.partition_point(|&other| other <= instant).saturating_sub(1))
     }
 
-    /// Evaluates the functions with a width for each job. Derivatives are left out for jobs of width zero.
+    /// Evaluates the functions with a width for each job. A job of width zero contributes no derivatives.
     pub(super) fn evaluate(&mut self, integrals: &[f64], widths: &[f64], scope: Scope) -> Point {
         let (count, variables) = (self.instants.len(), self.variables());
         let mut point = Point {
@@ -259,7 +263,7 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // No tried allotment is possible. The check may know another allotment.
+            // None of the tried allotments can run. The check of the certificate may find another allotment that can run.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
@@ -345,7 +349,8 @@ impl Landscape {
         }
     }
 
-    /// Returns the soft minimum of the listed choices minus their minimum, which is not positive. Adds the derivatives.
+    /// Returns the soft minimum of the listed choices minus their minimum. This difference is never positive. Adds the
+    /// derivatives to `point`.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
         let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();
@@ -379,7 +384,8 @@ impl Landscape {
                 let scaled = count * share / width * part;
                 point.curvature.add(node, node, scaled * part);
                 for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
-                    // A pair of parts on the same node counts twice, once for each order.
+                    // If both parts of a pair belong to the same integral, the pair counts twice on the diagonal, once
+                    // for each order.
                     let both = if other == node { 2.0 } else { 1.0 };
                     point.curvature.add(node, other, both * scaled * second);
                 }

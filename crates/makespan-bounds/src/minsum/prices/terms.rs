@@ -6,7 +6,7 @@ use makespan_core::proof::Scale;
 use super::allotments::Shape;
 use super::instants;
 
-/// Maximum number of terms in which an allotment counts.
+/// Maximum number of terms of which one allotment takes capacity.
 pub(super) const MAX_OF_ONE: usize = 4;
 
 /// The kinds of priced quantities. Each quantity has a limited capacity at each instant, and a running job takes part
@@ -24,11 +24,11 @@ pub(super) enum Terms {
 pub(super) struct Width {
     /// The function in the integers of a certificate.
     pub(super) steps: Scale,
-    /// The value of all processors in these integers, divided by their number.
+    /// The value of all processors together, in the integers of the certificate, divided by the number of processors.
     pub(super) unit: f64,
-    /// The value of each number of processors.
+    /// For each number of processors from 0 on, the value of a job that holds this number.
     values: Vec<f64>,
-    /// For each number of processors, the maximum sum of values of jobs that fit on them side by side.
+    /// For each number of open processors, the maximum sum of the values of jobs that fit on them side by side.
     most: Vec<f64>,
 }
 
@@ -63,7 +63,7 @@ impl Width {
     }
 }
 
-/// The value of each allotment in each term in which it counts.
+/// For each allotment, the terms of which it takes capacity, with the value that it takes.
 pub(super) struct Values {
     entries: Vec<(u32, f64)>,
     /// The index of the first entry of each allotment, and the total number of entries at the end.

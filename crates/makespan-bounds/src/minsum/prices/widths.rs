@@ -1,4 +1,4 @@
-//! Selection of the functions of the width that are worth a price.
+//! Selection of the functions of the width (the number of processors of a job) that get a price.
 
 use makespan_core::{Instance, SimpleJob};
 
@@ -7,19 +7,20 @@ use crate::dual_feasible::{Grid, families, steps};
 
 /// Maximum number of classes of widths.
 const CLASSES: i64 = 60;
-/// Maximum number of functions besides the width itself.
+/// Maximum number of functions that get a price, not counting the width itself.
 const MOST: usize = 3;
 /// Number of parts into which the jobs are divided. The jobs of a part are neighbours in the order of release dates.
 const PARTS: usize = 8;
-/// Minimum relative increase of the load for which a function is worth its price.
+/// Minimum relative increase of the load by a function. A function that increases the load less gets no price, because
+/// each price makes the search slower.
 const WORTH: f64 = 0.005;
 /// Maximum number of jobs that are examined.
 const MAX_JOBS: usize = 1024;
 /// Maximum number of tasks. In larger instances the check of every start of every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
-/// Returns the functions of the width that make the jobs need most. Returns no function if jobs can choose their width
-/// and few jobs are so wide that other jobs do not fit next to them.
+/// Returns the functions of the width by whose values the jobs need most of the capacity. Returns no function if jobs
+/// can choose their width, unless enough jobs are so wide that other jobs do not fit next to them.
 ///
 /// Repeatedly chooses the function that increases the sum of the loads of all parts most. The load of a part is the
 /// maximum of its loads by the functions chosen so far and by the processors themselves.
@@ -49,7 +50,7 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
         part.iter().map(|job| needed(job, count)).sum()
     };
     let plain: Vec<f64> = parts.iter().map(|part| load(part, &|width| width)).collect();
-    // Loads as multiples of the load by processors.
+    // Divide loads by the load that counts processors.
     let loads = |width: &Width| -> Vec<f64> {
         parts.iter().zip(&plain).map(|(part, plain)| load(part, &|own| width.value(own)) / plain).collect()
     };
