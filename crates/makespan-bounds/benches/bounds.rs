@@ -10,8 +10,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Builds jobs whose sequential times are uniform on [1, 10] s, with `t(k) = t(k - 1) (X + k - 1) / k` and X uniform on
-/// [x, x + 0.2]. This is the recursion of the paper's families with a simpler X: x near 0 is a high speed-up, and x
-/// near 0.8 is a weak one.
+/// [x, x + 0.2]. This is the recursion of the paper's families with a simpler X. If x is near 0, more processors give a
+/// high speed-up. If x is near 0.8, they give a low speed-up.
 fn instance(jobs: usize, processors: u32, x: f64) -> Instance {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let job = |index: usize| {

@@ -10,18 +10,18 @@ use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
 use crate::Clock;
 
-/// The run time on a machine that cannot run the task.
+/// Stands for the run time of a task on a machine that cannot run this task. It is larger than any run time.
 pub(crate) const NEVER: i64 = i64::MAX;
 
 /// The tasks of some jobs in flat arrays. Times are in ticks.
 pub(crate) struct Tasks {
-    /// The number of kinds of nodes, which are the columns of `times`. Nodes on which every task takes the same time
-    /// are one kind.
+    /// The number of kinds of nodes, which are the columns of `times`. Two nodes are of one kind if every task takes
+    /// the same time on both.
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// For each task, the run times on one processor of each kind. Tasks that may hold several processors have no row
-    /// of their own times.
+    /// For each task, the run times on one processor of each kind. A task that may hold several processors has no run
+    /// times of its own in this list.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
@@ -30,18 +30,18 @@ pub(crate) struct Tasks {
     counts: Vec<u64>,
     /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
-    /// For each job whose transfers count, the index of its first task and the analysis of its transfers.
+    /// For each job whose transfers can delay its tasks, the index of the job's first task and the analysis of its transfers.
     reaching: Vec<(usize, Reaching)>,
 }
 
-/// For each task and kind of node, the earliest start and the least time from the end of the task to the end of all
-/// tasks. [`NEVER`] if the task cannot run there in time.
+/// For each task and kind of node, the earliest start of the task, and the least time from its end to the end of all
+/// tasks. [`NEVER`] if the task cannot run on this kind and meet the deadline.
 pub(crate) struct Starts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,
 }
 
-/// Maximum number of jobs times nodes for which job windows are stated.
+/// Maximum of the number of jobs times the number of nodes for which a certificate states a window for each job.
 const MAX_STATED: usize = 1 << 22;
 
 /// Returns the best window bound on one objective. If the objective depends on the end of each job, each job counts as
@@ -62,8 +62,8 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// Returns a window for each job. Uses the longest path instead if the job has one task, if there are very many jobs
-/// and nodes, or if the clock is over.
+/// Returns a window for each job. Takes the window from the longest path instead if the job has one task, if there are
+/// very many jobs and nodes, or if the clock has expired.
 fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
@@ -157,8 +157,8 @@ impl Tasks {
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
     }
 
-    /// Returns the possible starts of the tasks if all of them end by `deadline`, or `None` if some task then cannot
-    /// run.
+    /// Returns the possible starts of the tasks if all tasks end by `deadline`, or `None` if some task cannot end by
+    /// then.
     pub(crate) fn starts(&self, deadline: i64) -> Option<Starts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
@@ -171,7 +171,8 @@ impl Tasks {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind here may have different numbers of processors, and so differ in `reaching`.
+                // Nodes of one kind may have different numbers of processors. Then transfers may reach them at
+                // different times, so they may be of several kinds in `reaching`.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

@@ -55,7 +55,7 @@ fn jobs_that_wait_for_jobs_end_after_them() {
         rigid("d", 4, 3).with_after(["a"]),
     ];
     let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
-    // After `a`, no other job fits next to `d`, and `c` waits for `b`.
+    // After `a`, `d` runs alone, because no other job fits next to it, and `c` waits for `b`.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
     // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends exceeds the sum of

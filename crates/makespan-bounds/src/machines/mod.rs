@@ -54,11 +54,14 @@ pub struct Columns {
 pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.is_sequential() {
         return Err(Unsupported(
-            "on processors that differ, bounds are proved only if each job takes one processor; some job takes several".into(),
+            "on processors that differ, bounds are proved only if each job takes one processor; some job takes several"
+                .into(),
         ));
     }
     if instance.platform().is_tree() {
-        return Err(Unsupported("bounds of this kind are proved only without a network, but the platform has one".into()));
+        return Err(Unsupported(
+            "bounds of this kind are proved only without a network, but the platform has one".into(),
+        ));
     }
     Ok(())
 }

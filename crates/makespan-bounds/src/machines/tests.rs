@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Returns tasks of random times on machines of random speeds. `spread` is the range of the factor that is individual
-/// to each pair of task and machine.
+/// Returns tasks of random times on machines of random speeds. `spread` is the range of a random factor for each pair
+/// of task and machine.
 fn random(tasks: usize, machines: usize, spread: f64, seed: u64) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let speeds: Vec<f64> = (0..machines).map(|_| random.random_range(1.0..100.0)).collect();
@@ -150,7 +150,7 @@ fn busy(seed: u64, jobs: usize, machines: usize, far: f64) -> Instance {
     Instance::new(Platform::cluster(machines as u32, 1).unwrap(), jobs, busy.into_iter().map(period).collect()).unwrap()
 }
 
-/// Machines that are busy for longer than the whole schedule change no bound.
+/// Checks that bounds do not change if a machine is added that stays busy until after the whole schedule.
 #[test]
 fn machines_that_cannot_take_part_change_no_bound() {
     for seed in 0..40 {
@@ -161,7 +161,7 @@ fn machines_that_cannot_take_part_change_no_bound() {
             end: Time::from_ticks(1 << 42),
         };
         let row = |job: SimpleJob<'_>| job.profile().machine_times().unwrap().to_vec();
-        // The additional machine would run each job in a thousandth of the time, a thirtieth of it, or the same time.
+        // The added machine would run each job in a thousandth of its time, in a thirtieth of its time, or in its time.
         let faster = |at: usize, row: Vec<Time>| {
             let own = row.iter().copied().min().unwrap().ticks() / [1000, 30, 1][at % 3];
             [vec![Time::from_ticks(own)], row].concat()

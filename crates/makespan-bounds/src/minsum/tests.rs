@@ -55,7 +55,7 @@ fn two_classes_of_equal_jobs_are_bounded_closely() {
 
 #[test]
 fn equal_jobs_that_come_later_are_bounded_closely() {
-    // Half of the jobs are released while the first half still runs, so the machine never waits.
+    // The second half of the jobs is released while the first half still runs, so the machine is never idle.
     let later = |(index, job): (usize, Job)| if index % 2 == 0 { job } else { job.with_release(Time::from_seconds(5)) };
     let jobs = sequential(40, &["1"]).into_iter().enumerate().map(later).collect();
     check_quality(&instance(1, jobs), 820 * SECOND, 985);
@@ -63,7 +63,7 @@ fn equal_jobs_that_come_later_are_bounded_closely() {
 
 #[test]
 fn a_horizon_raises_the_bound() {
-    // The weights prefer the long job last. All jobs end by 4 s only if the long job starts at once.
+    // The weighted completion is least if the long job runs last. But all jobs end by 4 s only if the long job starts at 0.
     let jobs = || vec![flat_job("long", "4", "1", 1), flat_job("a", "2", "3", 1), flat_job("b", "2", "3", 1)];
     let instance = instance(2, jobs());
     let bound = |makespan_at_most| {
@@ -142,7 +142,8 @@ fn a_search_goes_on_where_it_stopped() {
     assert!(few.value.integer() < many.value.integer() && many.verify(&instance).is_ok(), "{few:?} {many:?}");
 }
 
-/// Release dates are a billion times as far apart as the jobs are long, so rounding cancels the gain from prices.
+/// Checks that prices of zero are used if rounding loses what other prices gain: release dates are a billion times as
+/// far apart as the jobs are long.
 #[test]
 fn no_bound_is_below_that_of_jobs_alone() {
     let job = |index: usize, job: Job| job.with_release(Time::from_seconds(10_i64.pow(index as u32 % 10)));

@@ -7,14 +7,14 @@ use super::figures::Figures;
 use super::prices::{Goal, Prices};
 use super::solution::Solution;
 
-/// The reason why the method stopped without an optimum.
+/// The reason why the simplex method stopped without an optimum.
 #[derive(Debug)]
 pub(super) enum Stuck {
     /// The basis is singular.
     Singular,
-    /// No constraint limits a direction. Only rounding errors can cause this.
+    /// No constraint limits a step in some direction. Only rounding errors can cause this.
     Unbounded,
-    /// Too many steps were needed.
+    /// The maximum number of steps was not enough.
     Steps,
     /// A basic variable is negative.
     Infeasible,
@@ -36,23 +36,24 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Minimum number of nodes that are flipped as a block. Fewer nodes are exchanged in single steps.
+/// Minimum number of nodes that are flipped as a block (given to other applications in one step). If fewer nodes gain,
+/// each is exchanged in a step of its own.
 const SMALLEST_BLOCK: usize = 16;
 /// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
 
-/// Number of steps between two scans of all variables. In between, only the variables that gained in the last scan are
-/// priced again.
+/// Number of steps between two scans of all variables. Between two scans, only the variables that gained in the last
+/// scan are priced.
 const SCANNED: usize = 20;
-/// Number of steps between two complete solutions of the basis.
+/// Number of steps between two complete solutions of the basis, which remove rounding errors.
 const SOLVED: usize = 32;
 
 /// A variable that may enter the basis.
 struct Candidate {
     variable: Variable,
-    /// The gain times the reach.
+    /// The gain of the objective for a unit of the variable, times the reach.
     size: f64,
-    /// The approximate distance that the variable may move.
+    /// The approximate maximum of the variable.
     reach: f64,
 }
 
@@ -69,7 +70,8 @@ impl<F: Field> Vertex<F> {
         basics(figures, &self.basis).all(|variable| !self.solution.value(variable).less(&F::zero()))
     }
 
-    /// Walks to an optimum of the throughput. If there are several, walks on to one with the least communication.
+    /// Makes steps to an optimum of the throughput. If there are several optima, makes further steps to an optimum with
+    /// the least communication.
     pub fn optimise(&mut self, figures: &Figures<F>, most: usize) -> Result<(), Stuck> {
         let mut direction = Solution::new(figures);
         // After a failed attempt to flip a block, wait for a number of steps, which doubles each time.
@@ -106,9 +108,9 @@ impl<F: Field> Vertex<F> {
         Ok(())
     }
 
-    /// Gives whole nodes to the applications that gain there. Flips the best candidates first, and as many at once as
-    /// stay feasible. A node without extras is in no other equation of the basis, so the prices do not change. Returns
-    /// true if any node was flipped.
+    /// Flips nodes: gives each whole node to the application that gains there. Flips the best candidates first, and as
+    /// many together as the vertex stays feasible with. Only nodes without extras are flipped. The key of such a node
+    /// is in no other equation of the basis, so the prices do not change. Returns true if any node was flipped.
     fn flip(&mut self, figures: &Figures<F>, candidates: &mut [Candidate]) -> Result<bool, Stuck> {
         candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {
@@ -164,7 +166,7 @@ impl<F: Field> Vertex<F> {
         Ok(())
     }
 
-    /// Returns the basic variable that reaches zero first along a direction, and the step at which it does.
+    /// Returns the basic variable that reaches zero first along a direction, and the length of the step at which it reaches zero.
     fn leaving(&self, figures: &Figures<F>, direction: &Solution<F>) -> Option<(Variable, F)> {
         let mut first: Option<(Variable, F)> = None;
         for variable in basics(figures, &self.basis) {
@@ -195,7 +197,8 @@ impl<F: Field> Pricing<F> {
         Ok(Self { throughput: of(Goal::Throughput)?, communication })
     }
 
-    /// Returns the gain of a variable, if it is positive. A variable that costs throughput never gains communication.
+    /// Returns the gain of a variable, or `None` if the gain is not positive. If the goal is the least communication, a
+    /// variable that reduces the throughput has no gain.
     fn gain(&self, figures: &Figures<F>, basis: &Basis, variable: Variable) -> Option<F> {
         let gain = self.throughput.gain(figures, basis, variable);
         let gain = match &self.communication {
@@ -206,7 +209,7 @@ impl<F: Field> Pricing<F> {
         gain.is_gain().then_some(gain)
     }
 
-    /// Returns all variables that gain.
+    /// Returns all variables with a positive gain, as candidates.
     fn scan(&self, figures: &Figures<F>, basis: &Basis) -> Vec<Candidate> {
         let candidate = |(variable, reach): (Variable, f64)| {
             let gain = self.gain(figures, basis, variable)?;
@@ -215,7 +218,8 @@ impl<F: Field> Pricing<F> {
         nonbasics(figures, basis).filter_map(candidate).collect()
     }
 
-    /// Prices a candidate again. Returns true if it may still enter and gains.
+    /// Computes the gain of a candidate at the current prices. Returns true if the candidate may still enter the basis
+    /// and its gain is positive.
     fn renews(&self, figures: &Figures<F>, basis: &Basis, candidate: &mut Candidate) -> bool {
         let basic = match candidate.variable {
             Variable::Work(share) => basis.holds(share),
@@ -228,7 +232,7 @@ impl<F: Field> Pricing<F> {
     }
 }
 
-/// Returns the first of the candidates with the largest gain.
+/// Returns the candidate of the largest size (gain times reach), and of several such candidates the first.
 fn best(candidates: &[Candidate]) -> Option<Variable> {
     let better = |best: Option<&Candidate>, size: f64| best.is_none_or(|best| size > best.size);
     let most = candidates.iter().fold(None, |best, one| if better(best, one.size) { Some(one) } else { best });

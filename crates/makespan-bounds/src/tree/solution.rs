@@ -17,9 +17,9 @@ pub(super) struct Solution<F> {
     /// The idle time of each port.
     pub idle: Vec<F>,
     pub throughput: F,
-    /// Surplus of each application over its share, by number from 1.
+    /// For each application, numbered from 1, the amount by which it gets more than its share of the throughput.
     pub surplus: Vec<F>,
-    /// Constant term of the share that each busy port determines.
+    /// For each busy port, the constant term of the share that the port determines.
     pivots: Vec<F>,
 }
 
@@ -70,7 +70,7 @@ impl<F: Field> Solution<F> {
         Ok(())
     }
 
-    /// Moves a step along a direction, at the end of which the variable `zero` is zero.
+    /// Moves along a direction by `step`. At the end of the step, the variable `zero` is zero.
     pub fn advance(&mut self, direction: &Self, step: &F, zero: Variable) {
         let parts = [
             (&mut self.work, &direction.work),
@@ -105,8 +105,8 @@ impl<F: Field> Solution<F> {
         self.work[share.node as usize * self.width + share.application as usize] = value;
     }
 
-    /// Computes the amounts that subtrees take if all open shares are zero. Returns the right side of the root's
-    /// system.
+    /// Computes the amounts that subtrees take if all open shares are zero. Returns the right side of the system of
+    /// equations at the root.
     fn constants(
         &mut self,
         figures: &Figures<F>,
@@ -117,7 +117,7 @@ impl<F: Field> Solution<F> {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());
         self.pivots.iter_mut().for_each(|pivot| *pivot = F::zero());
-        // A direction is zero except on the path from its variable to the root.
+        // The change along a direction is zero except on the path from the node of the entering variable to the root.
         let mut on_the_way = enters.map(Variable::node);
         for node in (0..figures.nodes()).rev() {
             if enters.is_some() && on_the_way != Some(node) {
@@ -165,7 +165,7 @@ impl<F: Field> Solution<F> {
         self.rest(figures, enters)
     }
 
-    /// Returns the right side of the root's system.
+    /// Returns the right side of the system of equations at the root.
     fn rest(&self, figures: &Figures<F>, enters: Option<Variable>) -> Vec<F> {
         let applications = figures.applications();
         (1..=applications)

@@ -3,14 +3,14 @@
 use super::basis::Basis;
 use super::figures::Figures;
 
-/// Fraction of a port's time that the first vertex leaves idle, so that rounding cannot make it infeasible.
+/// Fraction of each port's time that the first vertex leaves idle, so that rounding cannot make this vertex infeasible.
 const MARGIN: f64 = 1e-6;
 
 /// Returns a feasible basis in which the nodes nearest to the root work completely for one application each. The
 /// distance of a node is the time that ports take for a unit of fair work on its way to the node. As in proposition 1
 /// of the paper, the applications with the most bytes for a unit of work get the nearest nodes, and each application
-/// gets its fair share of the capacity. The basis uses as many nodes as the ports can feed. If there is none, it is
-/// [`Basis::idle`]. O(n log n).
+/// gets its fair share of the capacity. The basis uses as many nodes as the ports can feed. If the ports can feed no
+/// node, the basis is [`Basis::idle`]. O(n log n).
 pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
     let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
@@ -40,13 +40,13 @@ pub(super) fn slices(figures: &Figures<f64>) -> Basis {
     basis
 }
 
-/// Returns the mean over the applications, weighted by their fair shares.
+/// Returns the mean of a value over the applications, weighted by their fair shares.
 fn mixed(figures: &Figures<f64>, each: &[f64]) -> f64 {
     figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
 }
 
-/// Assigns the nodes to one application after the other until the application has its share of the capacity of these
-/// nodes.
+/// Assigns the nodes in order: the first application gets nodes until it has its share of their capacity, then the next
+/// application, and so on.
 fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
     let mut keys = vec![0; figures.nodes()];
     let capacity: f64 = nodes.iter().map(|&node| figures.capacity[node]).sum();

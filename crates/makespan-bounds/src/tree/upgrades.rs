@@ -3,15 +3,15 @@
 use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Rates, TreeProblem, float_of, latency_load, link_load};
 
-/// The gain of a faster part. The gains of all processors and links add up to 1 (linear programming duality).
+/// The gain of making one part of a node faster. The gains of all processors and links add up to 1 (linear programming duality).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Upgrade {
     /// The position of the node.
     pub node: usize,
-    /// The part that is made faster.
+    /// The part of the node that is made faster.
     pub part: Part,
-    /// The relative increase of the fair throughput divided by a small relative improvement of the part. This is an
-    /// estimate in floating point from the prices.
+    /// The relative increase of the fair throughput, divided by the small relative improvement of the part that causes
+    /// it. This is an estimate in floating point from the prices.
     pub gain: f64,
 }
 
@@ -20,9 +20,9 @@ pub struct Upgrade {
 pub enum Part {
     /// The processors of the node.
     Processors,
-    /// The bandwidth of the link to its parent.
+    /// The bandwidth of the link from the node to its parent.
     Link,
-    /// The latency of the link to its parent. An improvement makes the latency smaller.
+    /// The latency of the link from the node to its parent. An improvement makes the latency smaller.
     Latency,
 }
 

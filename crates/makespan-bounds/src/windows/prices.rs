@@ -1,4 +1,4 @@
-//! Machine prices that maximise the value of all work.
+//! Machine prices at which all tasks together pay as much as possible.
 
 use super::{NEVER, Tasks};
 
@@ -10,7 +10,7 @@ const SCALE: f64 = 4_294_967_296.0;
 /// Returns the price of a processor-tick for each kind of node. The prices are integers near a maximum of `sum over
 /// tasks of the least price * time / sum over processors of the price`, which is the bound on the total time. The first
 /// prices are proportional to speed, so that equal work costs the same everywhere. These prices are optimal if the
-/// machines differ only in speed. Then the price of a machine rises if too much of the work is cheapest there.
+/// machines differ only in speed. In each round, the price of a kind of machine rises if more work than the mean is cheapest on it.
 pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
@@ -24,7 +24,7 @@ pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
         let mean = worth / cost;
         let step = 0.5 / (1.0 + round as f64 * 0.3);
         for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
-            // A load above the mean raises the price.
+            // A load above the mean raises the price of a kind, and a load below the mean lowers it.
             let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
             *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
         }

@@ -8,15 +8,15 @@ use crate::Clock;
 
 /// Maximum number of starts of windows, and of ends of windows.
 const INSTANTS: usize = 32;
-/// Maximum number of run times examined for one deadline. The number of windows decreases with the number of tasks.
+/// Maximum number of run times examined for one deadline. The more tasks there are, the fewer windows are examined.
 const LOOKED_AT: usize = 1 << 20;
 
-/// Precision of the deadline when the clock is over: one part in 2 to the power of this number.
+/// Precision of the deadline after the clock has expired: one part in 2 to the power of this number.
 const COARSE: u32 = 8;
 
-/// Returns a window that refutes a late deadline. Any deadline before the end of the longest path is refuted. Later
-/// deadlines are found by bisection, with up to 1024 windows each. Windows begin at earliest starts of tasks and end at
-/// latest ends of tasks with successors.
+/// Returns a window that refutes a late deadline. Every deadline before the end of the longest path is refuted. Later
+/// deadlines are found by bisection. For each of them, up to 1024 windows are examined. Windows begin at earliest
+/// starts of tasks and end at latest ends of tasks with successors.
 pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
@@ -25,7 +25,7 @@ pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
     let deadline = (path - 1).max(0);
     let mut best = (deadline, Window::default());
     let (mut low, mut step) = (deadline, path.max(1));
-    // No deadline after the total work of all tasks is refuted, but the search does not need this limit.
+    // No window refutes a deadline after the total run time of all tasks, but the search ends without this limit.
     let mut high = loop {
         let probe = low.saturating_add(step);
         match instants.refute(tasks, &by_kind, probe, clock) {
@@ -69,8 +69,8 @@ impl Instants {
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
     }
 
-    /// Returns a window in which the tasks must pay more than all open time costs. Ignores unavailable periods: the
-    /// certificate counts them and proves more.
+    /// Returns a window in which the tasks must pay more than the price of all processor time in it. Ignores
+    /// unavailable periods: the certificate counts them and proves more.
     fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();

@@ -114,8 +114,8 @@ proptest! {
         let nodes = instance.platform().nodes();
         let depth = |node: usize| std::iter::successors(Some(node), |&node| nodes[node].parent).count() as u64 - 1;
         let computing = (0..nodes.len()).filter(|&node| periodic.tasks[node] > 0);
-        // The paper's nodes have one processor. If a node has several processors, they serve periods in turn, so the
-        // last one begins that much later.
+        // In the paper, each node has one processor. If a node has several processors, they serve periods in turn, so
+        // the last processor begins one period later for each other processor.
         let late = |node: usize| depth(node) + u64::from(nodes[node].processors) - 1;
         let z = computing.map(late).max().unwrap_or(0) * periodic.tasks.iter().sum::<u64>();
         let end = Time::from_ticks(periodic.period.ticks() * periods as i64);
@@ -153,8 +153,8 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     assert_eq!(periodic.buffers(&problem)[..], [0, 4, 6, 2]);
     let network = periodic.unroll(&instance, &problem, None).unwrap();
     keeps_all_rules(&instance, &network);
-    // Ten periods are sent. The grandchild begins two periods later, and the second worker begins one period and one
-    // turn later.
+    // Ten periods are sent. The grandchild begins two periods after the first send. The second worker begins one period
+    // and one turn after the first send.
     assert_eq!(network.schedule.makespan(), Time::from_seconds(12));
     let half = periodic.unroll(&instance, &problem, Some(5)).unwrap();
     assert_eq!((half.schedule.placements().len(), half.transfers.len()), (20, 25));
@@ -165,7 +165,7 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     );
 }
 
-/// A link of bandwidth 1 and latency 9 s transfers a task of one byte in ten seconds. No schedule is faster.
+/// A link of bandwidth 1 and latency 9 s transfers a task of one byte in ten seconds. No schedule transfers the task in less time.
 #[test]
 fn the_port_is_busy_for_the_latency() {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 1, 9)], &[(1, 1, 40)]);

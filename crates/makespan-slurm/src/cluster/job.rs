@@ -6,16 +6,16 @@ use crate::text::{Gres, Limit, Record, duration, expand, moment, range};
 
 use super::JobState;
 
-/// The resources that a job holds on each of some nodes (`scontrol show job -d`).
+/// The resources that a job holds on each node of a group of nodes (`scontrol show job -d`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The names of the nodes.
     pub nodes: Vec<String>,
-    /// The processors held on each node, by Slurm's numbers.
+    /// The processors that the job holds on each node, by Slurm's numbers.
     pub cpus: ProcSet,
-    /// Memory held on each node, in bytes. 0 if the cluster does not allocate memory.
+    /// Memory in bytes that the job holds on each node. 0 if the cluster does not allocate memory.
     pub memory: u64,
-    /// Generic resources held on each node.
+    /// Generic resources that the job holds on each node.
     pub gres: Vec<Gres>,
 }
 
@@ -24,7 +24,7 @@ pub struct Share {
 pub struct Job {
     /// The id of the job.
     pub id: u64,
-    /// The id of the job array, and the task ids. One pending record stands for several tasks, such as `3-10%2`.
+    /// The id of the job array, and the task ids in Slurm's notation. A pending job may stand for several tasks, such as `3-10%2`.
     pub array: Option<(u64, String)>,
     /// The name that the user gave the job.
     pub name: String,
@@ -38,13 +38,13 @@ pub struct Job {
     pub state: JobState,
     /// The reason why the job is pending, or why it ended. May be empty.
     pub reason: String,
-    /// Nodes that the job holds or held.
+    /// Nodes that the job holds, or held before it ended.
     pub nodes: Vec<String>,
     /// Nodes that Slurm has planned for the job, if known.
     pub scheduled_nodes: Vec<String>,
-    /// Minimum and maximum number of requested nodes, or the number of held nodes.
+    /// Minimum and maximum number of nodes that the job requests. If it runs, both are the number of nodes that it holds.
     pub node_count: (u64, u64),
-    /// Number of requested or held processors.
+    /// Number of processors that the job requests, or holds if it runs.
     pub cpus: Option<u64>,
     /// Time limit in seconds.
     pub time_limit: Option<Limit>,
@@ -52,7 +52,7 @@ pub struct Job {
     pub submitted: Option<i64>,
     /// Actual or expected start in seconds since 1970.
     pub start: Option<i64>,
-    /// Actual end or latest possible end, in seconds since 1970.
+    /// End of an ended job, or latest possible end of another job, in seconds since 1970.
     pub end: Option<i64>,
     /// Priority. 0 if the job is held.
     pub priority: Option<u64>,
@@ -60,9 +60,9 @@ pub struct Job {
     pub dependency: Option<String>,
     /// Exit code and signal of an ended job.
     pub exit: Option<(i32, i32)>,
-    /// Resources held on the nodes, if they were queried.
+    /// Resources that the job holds on its nodes, if they were queried (`-d`).
     pub shares: Vec<Share>,
-    /// True if a text in the record looks like a field. Then other fields may be wrong.
+    /// True if a free text in the record, such as the name, looks like a field. Then the parsed fields may be wrong.
     pub is_doubtful: bool,
     /// All fields that Slurm printed.
     pub record: Record,
@@ -75,7 +75,7 @@ impl Job {
     /// A message that names the missing or invalid field.
     pub fn of(record: Record) -> Result<Self, String> {
         let id = record.get("JobId").and_then(|id| id.split_whitespace().next()).unwrap_or_default();
-        let id: u64 = id.parse().map_err(|_| format!("JobId={id} is no number"))?;
+        let id: u64 = id.parse().map_err(|_| format!("JobId={id} is not a number"))?;
         let wrong = |key: &str, text: &str| format!("job {id}: {key}={text} cannot be understood");
         let number = |key: &str| match record.get(key) {
             None => Ok(None),
@@ -91,7 +91,7 @@ impl Job {
         let state = JobState::parse(record.get("JobState").ok_or_else(|| format!("job {id}: JobState is missing"))?);
         let nodes =
             record.get("NumNodes").map(|text| range(text).ok_or_else(|| wrong("NumNodes", text))).transpose()?;
-        // For a pending job, the range is what Slurm expects to allocate. The requested minimum is listed in the
+        // For a pending job, `NumNodes` is the range that Slurm expects to allocate. The requested minimum is in the
         // requested resources.
         let asked = record.get("ReqTRES").or_else(|| record.get("TRES")).and_then(|tres| {
             let nodes = tres.split(',').find_map(|part| part.strip_prefix("node="))?;
@@ -102,7 +102,7 @@ impl Job {
             (nodes, _) => nodes,
         };
         let cpus = record.get("NumCPUs").map(|text| range(text).ok_or_else(|| wrong("NumCPUs", text))).transpose()?;
-        // The time limit may be a word that refers to the limit of the partition.
+        // The time limit may be a word instead of a time. Then the limit of the partition applies.
         let time_limit = record.get("TimeLimit").and_then(duration);
         let time = |key: &str| record.get(key).and_then(moment);
         Ok(Self {

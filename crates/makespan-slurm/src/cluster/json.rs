@@ -39,9 +39,9 @@ const NAMES: [(&str, &str); 23] = [
 pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
-    // A command that fails prints a document, too.
+    // A command that fails prints a document with its errors.
     if let Some(problem) = problem(&document).filter(|_| jobs.is_empty()) {
-        return Err(format!("it has no jobs, and gives this reason: {problem}"));
+        return Err(format!("it contains no jobs, but this error: {problem}"));
     }
     jobs.iter().map(|job| job.as_object().map(record).ok_or_else(|| "a job is not an object".to_owned())).collect()
 }
@@ -66,7 +66,7 @@ fn record(job: &Map<String, Value>) -> Record {
     for (key, value) in job {
         let name = NAMES.iter().find(|(_, json)| json == key).map_or(key.as_str(), |(name, _)| name);
         let text = match value {
-            // States are joined as in the text output. Other lists are joined by commas.
+            // Join several states by `+`, as in the text output. Join other lists by commas.
             Value::Array(words) if name != "JobState" && words.iter().all(Value::is_string) => {
                 words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
             }
@@ -115,8 +115,8 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns the minimum and maximum number of nodes. The minimum of a job with a range is found only in its requested
-/// resources.
+/// Returns the minimum and maximum number of nodes. If a job states a range of nodes, its minimum is only in its
+/// requested resources.
 fn node_count(job: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty() && text != "0");
     let count = text("node_count")?;
@@ -131,7 +131,7 @@ fn node_count(job: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// Formats an exit code and a signal. The value is either a status as returned by `wait`, or an object.
+/// Formats an exit code and a signal. The value is either a number as the system call `wait` returns it, or an object.
 fn exit(value: &Value) -> Option<String> {
     if let Some(object) = value.as_object()
         && let Some(code) = object.get("return_code")

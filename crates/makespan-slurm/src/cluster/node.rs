@@ -11,7 +11,7 @@ pub struct Node {
     pub name: String,
     /// The host name of the node.
     pub host: String,
-    /// Number of processors as Slurm counts them: hardware threads, unless the cluster counts cores.
+    /// Number of processors as Slurm counts them: hardware threads, or cores if the cluster is configured to count cores.
     pub cpus: u32,
     /// Number of processors that jobs can use. Excludes processors that are reserved for the system.
     pub usable_cpus: u32,
@@ -35,7 +35,7 @@ pub struct Node {
     pub features: Vec<String>,
     /// The state of the node.
     pub state: NodeState,
-    /// The reason why the node is unavailable, with user and time.
+    /// The reason why the node is unavailable, with the user who stated the reason and the time.
     pub reason: Option<String>,
     /// The partitions that contain the node.
     pub partitions: Vec<String>,
@@ -57,7 +57,7 @@ impl Node {
     pub fn of(record: Record) -> Result<Self, String> {
         const MIB: u64 = 1 << 20;
         let name = record.get("NodeName").ok_or("a node has no name")?.to_owned();
-        let wrong = |key: &str, text: &str| format!("node `{name}`: {key}={text} is no number");
+        let wrong = |key: &str, text: &str| format!("node `{name}`: {key}={text} is not a number");
         let number = |key: &str| match record.get(key) {
             None => Ok(None),
             Some(text) => text.parse::<u64>().map(Some).map_err(|_| wrong(key, text)),
@@ -70,14 +70,14 @@ impl Node {
         let threads_per_core = small("ThreadsPerCore")?.unwrap_or(1).max(1);
         let sockets = small("Sockets")?.unwrap_or(1);
         let cores = small("CoresPerSocket")?.and_then(|cores| cores.checked_mul(sockets));
-        // If a cluster does not configure memory, each node has 1 MiB.
+        // If the memory of nodes is not configured, Slurm states 1 MiB for each node.
         let memory = number("RealMemory")?.filter(|&memory| memory > 1);
         let list = |key: &str| record.get(key).map(split).unwrap_or_default();
         let gres = |key: &str| {
             let (gres, strange) = Gres::list(record.get(key).unwrap_or_default());
             match strange.first() {
                 Some(part) => {
-                    Err(format!("node `{name}`: {key} has `{part}`, which is no resource such as gpu:a100:2"))
+                    Err(format!("node `{name}`: {key} contains `{part}`, which is not a resource such as gpu:a100:2"))
                 }
                 None => Ok(gres),
             }

@@ -21,7 +21,7 @@ pub struct Partition {
     pub min_nodes: u64,
     /// Maximum number of nodes of a job.
     pub max_nodes: Limit,
-    /// Maximum number of processors per node of a job.
+    /// Maximum number of processors that a job may hold on each node.
     pub max_cpus_per_node: Limit,
     /// True if only root may submit jobs.
     pub root_only: bool,

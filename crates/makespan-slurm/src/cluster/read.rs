@@ -5,7 +5,7 @@ use crate::text::{Kind, Record, records};
 
 use super::{Config, Job, Node, Partition, jobs_of_json};
 
-/// The result of a query, with warnings about the parts that could not be parsed.
+/// The result of a query, with warnings about the parts of the output that could not be parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading<T> {
     /// The items in the order of Slurm's output.
@@ -39,8 +39,8 @@ impl Commands {
         self.show(Kind::Partition, &["-o", "show", "partitions"], Partition::of)
     }
 
-    /// Returns all jobs that are pending, running or ended recently, as far as this user can see them. If a text in a
-    /// job looks like a field, queries all jobs again as JSON.
+    /// Returns all jobs that are pending, running or ended recently, as far as this user can see them. If a free text
+    /// of a job, such as its name, looks like a field, queries all jobs again as JSON.
     ///
     /// # Errors
     /// [`CommandError`]
@@ -59,7 +59,7 @@ impl Commands {
                     jobs.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
                 let mut remarks = jobs.remarks;
                 remarks.push(format!(
-                    "a text of jobs {} looks like their fields, which may be wrong, and `squeue --json` does not help: {problem}",
+                    "a text of jobs {} looks like a field, so their fields may be wrong; `squeue --json` does not help: {problem}",
                     doubtful.join(", ")
                 ));
                 Ok(Reading { items: jobs.items, remarks })
@@ -101,7 +101,7 @@ impl Commands {
         let arguments = ["show", "config"];
         let config = Config::parse(&self.run(Program::Scontrol, arguments)?.out);
         if config.version().is_none() {
-            let problem = "it does not say SLURM_VERSION";
+            let problem = "it does not state SLURM_VERSION";
             return Err(CommandError::nonsense(Program::Scontrol, &arguments, problem));
         }
         Ok(config)
@@ -115,8 +115,8 @@ impl Commands {
     ) -> Result<Reading<T>, CommandError> {
         let printed = self.run(Program::Scontrol, arguments)?;
         let reading = read_records(kind, &printed.out, read);
-        // If a cluster has no jobs, `scontrol` says so or prints nothing. In all other cases, output without any item
-        // is an error.
+        // If a cluster has no jobs, `scontrol` prints a sentence that says this, or nothing. In all other cases, output
+        // without any item is an error.
         let nothing = printed.out.trim();
         if reading.items.is_empty() && !(kind == Kind::Job && (nothing.is_empty() || nothing.starts_with("No jobs"))) {
             let problem = reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".to_owned());
@@ -147,7 +147,7 @@ pub(crate) fn read_all<T>(records: Vec<Record>, read: impl Fn(Record) -> Result<
     (items, problems)
 }
 
-/// Shortens a text from outside to a single line.
+/// Returns the beginning of a text that another program printed, on a single line.
 pub(crate) fn shown(text: &str) -> String {
     const MAX_CHARACTERS: usize = 200;
     let one = |character: char| if character.is_control() { '?' } else { character };

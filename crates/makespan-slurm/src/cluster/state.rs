@@ -3,9 +3,9 @@
 /// The state of a node: a base such as `IDLE`, and flags such as `DRAIN`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeState {
-    /// `IDLE`, `MIXED`, `ALLOCATED`, `DOWN` ..
+    /// The base of the state: `IDLE`, `MIXED`, `ALLOCATED`, `DOWN` and so on.
     pub base: String,
-    /// `DRAIN`, `RESERVED`, `PLANNED`, `NOT_RESPONDING` ..
+    /// The flags of the state: `DRAIN`, `RESERVED`, `PLANNED`, `NOT_RESPONDING` and so on.
     pub flags: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// Parses a state such as `RUNNING`, also with flags, such as `RUNNING+COMPLETING`.
+    /// Parses a state such as `RUNNING`. Flags may follow the state, as in `RUNNING+COMPLETING`.
     pub fn parse(text: &str) -> Self {
         let mut words = text.split(['+', ' ']).map(str::trim).filter(|word| !word.is_empty());
         let first = words.next().unwrap_or_default();

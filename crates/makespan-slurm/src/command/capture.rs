@@ -38,8 +38,8 @@ enum Heard {
     Err(Vec<u8>),
 }
 
-/// Runs a command for at most `limit`. The command has its own process group, so that signals from the keyboard do not
-/// reach it, and all its processes can be killed.
+/// Runs a command, and kills it after `limit`. The command has its own process group. So signals from the keyboard do
+/// not reach it, and all its processes can be killed together.
 pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ended, Problem> {
     let deadline = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -50,7 +50,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
         Ok(ended) => Ok(ended),
         Err(problem) => {
             let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
-            // The kernel may delay the end of a killed process. Do not wait longer than a second.
+            // The kernel may delay the end of a killed process. Wait for this end for at most a second.
             let patience = Instant::now() + Duration::from_secs(1);
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
                 thread::sleep(GLANCE);
@@ -71,7 +71,7 @@ fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
     }
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // If a program does not read all input, it closes the pipe. This is not an error.
+        // If a program closes the pipe before it has read all input, writing fails. Ignore this, because it is not an error.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     heard
@@ -81,7 +81,7 @@ fn read(stream: impl Read + Send + 'static, sender: Sender<io::Result<Heard>>, a
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stream.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        // After the time limit, no receiver is left.
+        // Ignore a failure: after the time limit, nothing receives the output.
         drop(sender.send(read.map(|_| as_heard(bytes))));
     });
 }

@@ -41,7 +41,7 @@ pub enum CommandError {
         command: String,
         /// The time limit.
         limit: Duration,
-        /// Its output so far, after a colon.
+        /// A colon and the output of the command so far. Empty if there is no output.
         said: String,
     },
     /// A signal ended the program.
@@ -51,7 +51,7 @@ pub enum CommandError {
         command: String,
         /// The number of the signal.
         signal: i32,
-        /// Its output so far, after a colon.
+        /// A colon and the output of the command so far. Empty if there is no output.
         said: String,
     },
     /// Slurm refused the request.
@@ -61,14 +61,14 @@ pub enum CommandError {
         command: String,
         /// Slurm's message, on one line.
         said: String,
-        /// The time for which the request was repeated, in words.
+        /// The time for which the request was repeated, as text. Empty if it was not repeated.
         tried: String,
         /// The meaning of the message.
         refusal: Refusal,
     },
     /// The output of the program has an unknown format.
     #[error(
-        "`{command}` printed what cannot be understood: {problem}; check that the program is Slurm's own (`type {program}`), and \
+        "`{command}` printed output that cannot be understood: {problem}; check that the program is Slurm's own (`type {program}`), and \
          report its output with `{program} --version`"
     )]
     Nonsense {
@@ -125,7 +125,8 @@ impl CommandError {
 
     /// Returns the error for a program that ended without success.
     pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
-        // The output before a failure is not the reason, but its last line may be.
+        // If the program printed nothing on standard error, the last line on standard output may contain the reason for
+        // the failure.
         let last = out.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let said = [err, last].map(one_line).into_iter().find(|said| !said.is_empty());
         if let Some(signal) = status.signal() {
@@ -141,7 +142,7 @@ impl CommandError {
         Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
     }
 
-    /// Adds the time for which the request was repeated.
+    /// Adds to the error the time for which the request was repeated.
     pub(super) fn after(mut self, time: Duration) -> Self {
         if let Self::Refused { tried, refusal, .. } = &mut self
             && refusal.is_passing()
@@ -165,7 +166,7 @@ pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String
 fn one_line(said: &str) -> String {
     const MAX_CHARACTERS: usize = 600;
     let mut parts: Vec<&str> = Vec::new();
-    // The reason for a failure is on a line with `fatal`. The other lines are messages before it.
+    // If there is a line with `fatal`, use only this line, because it contains the reason for the failure.
     let is_last_word = |line: &&str| line.contains(": fatal: ");
     let has_last_word = said.lines().any(|line| is_last_word(&line));
     for part in said.lines().filter(|line| !has_last_word || is_last_word(line)).map(|line| without_prefix(line.trim()))

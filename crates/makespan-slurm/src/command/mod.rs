@@ -26,8 +26,8 @@ pub struct Printed {
     pub warnings: String,
 }
 
-/// Runs Slurm's programs. They are found on `PATH` and have a time limit each. If the controller does not answer, the
-/// request is repeated for a while.
+/// Runs Slurm's programs. The programs are found on `PATH`, and each has a time limit. If the controller does not
+/// answer, the request is repeated for a while.
 ///
 /// ```no_run
 /// use makespan_slurm::{Commands, Program};
@@ -40,7 +40,7 @@ pub struct Printed {
 pub struct Commands {
     limit: Duration,
     patience: Duration,
-    /// Called with a message if the controller does not answer.
+    /// A function that is called with a message if the controller does not answer.
     teller: Option<fn(&str)>,
     environment: Vec<(OsString, OsString)>,
 }
@@ -94,8 +94,8 @@ impl Commands {
         self
     }
 
-    /// Returns a command for a program with the right environment. For callers that start the program themselves, such
-    /// as a long `srun`.
+    /// Returns a command for a program with the right environment, for callers that start the program themselves: for
+    /// example an `srun` that runs for a long time.
     pub fn process(&self, program: Program) -> Command {
         // `Command` searches the child's `PATH` only if the variable is set explicitly for the child.
         let mut command = Command::new(program.name());
@@ -106,9 +106,9 @@ impl Commands {
 
     /// Runs a program and returns its output.
     ///
-    /// While the controller does not answer, the request is repeated. Requests of [`Program::Sbatch`] and
-    /// [`Program::Srun`] are repeated only if they did not reach the controller, because they could have an effect
-    /// twice.
+    /// While the controller does not answer, the request is repeated. A request of [`Program::Sbatch`] or
+    /// [`Program::Srun`] is repeated only if it did not reach the controller. Otherwise the repeated request could
+    /// create a second job or step.
     ///
     /// # Errors
     /// [`CommandError`], which contains the command, Slurm's message and a remedy.
@@ -150,7 +150,8 @@ impl Commands {
         }
     }
 
-    /// Reports that a program has not answered for a while, unless the returned value is dropped before.
+    /// Starts a thread that reports after a while that a program has not answered. The caller prevents the report by
+    /// dropping the returned value.
     fn tell_of_silence(&self, line: &str) -> Option<Sender<()>> {
         let tell = self.teller?;
         let left = self.limit.checked_sub(Self::SILENCE)?;

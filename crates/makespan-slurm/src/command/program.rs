@@ -24,7 +24,7 @@ pub enum Program {
     Sacctmgr,
 }
 
-/// Variables with which a user changes the output of the query programs.
+/// Environment variables with which users change the output of the query programs.
 const TASTES: [&str; 27] = [
     "SINFO_ALL",
     "SINFO_FEDERATION",
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// Returns true if the program creates something that would exist twice if the program ran twice.
+    /// Returns true if the program creates a job or a step, so that running the program again would create another one.
     pub(super) const fn makes(self) -> bool {
         matches!(self, Self::Sbatch | Self::Srun)
     }
@@ -98,8 +98,8 @@ impl Program {
         matches!(self, Self::Squeue | Self::Sinfo) && warnings.contains("error: Invalid")
     }
 
-    /// Makes the output independent of the user's settings: times are in UTC, and lists are never shortened. The
-    /// environment of programs whose jobs inherit it is not changed.
+    /// Makes the output of a program independent of the user's settings: times are in UTC, and lists are never
+    /// shortened. Does not change the environment if jobs inherit it from the program.
     pub(super) fn prepare(self, command: &mut Command) {
         if self.hands_on_environment() {
             return;

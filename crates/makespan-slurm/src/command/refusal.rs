@@ -1,4 +1,4 @@
-//! The meaning of Slurm's error messages, with remedies.
+//! The meaning of Slurm's error messages, and what the user can do about each.
 
 /// The reason why Slurm refused a request, derived from its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,15 +15,15 @@ pub enum Refusal {
     Identity,
     /// This machine has no configuration of a cluster.
     NoConfiguration,
-    /// The partition does not exist, is closed, or is not open to this user.
+    /// The partition does not exist, is closed, or does not admit this user.
     Partition,
     /// The account or the quality of service is invalid, or a limit of either is exceeded.
     Account,
     /// The time limit exceeds the partition's limit, or is missing although it is required.
     TimeLimit,
-    /// More nodes, processors, memory or GPUs than the cluster has, or a node that does not exist.
+    /// The request is for more nodes, processors, memory or GPUs than the cluster has, or for a node that does not exist.
     Resources,
-    /// The reservation does not exist, is over, or is not open to this user.
+    /// The reservation does not exist, has ended, or does not admit this user.
     Reservation,
     /// The job or step does not exist any more.
     NoSuchJob,
@@ -33,11 +33,12 @@ pub enum Refusal {
     NoAccounting,
     /// The option is unknown to this version.
     Option,
-    /// Any other reason.
+    /// The message has none of the other meanings.
     Other,
 }
 
-/// Parts of Slurm's messages in lower case, from its `slurm_errno.c` and its programs. The first match counts.
+/// Parts of Slurm's messages in lower case, each with its meaning. The messages are from Slurm's file `slurm_errno.c`
+/// and from its programs. The first part that a message contains determines its meaning.
 const SAID: [(&str, Refusal); 66] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
@@ -136,7 +137,7 @@ impl Refusal {
         matches!(self, Self::Unanswered)
     }
 
-    /// Returns a remedy.
+    /// Returns what the user can do, as a text for messages.
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Unreachable => {

@@ -9,7 +9,7 @@ use super::{CommandError, Commands, Program};
 pub struct Submitted {
     /// The id of the job.
     pub job: u64,
-    /// The cluster, if `sbatch` prints it.
+    /// The name of the cluster, if `sbatch` prints it.
     pub cluster: Option<String>,
     /// Warnings of `sbatch`.
     pub warnings: String,
@@ -19,8 +19,8 @@ impl Commands {
     /// Submits a script with options for `sbatch`. The script is passed on standard input.
     ///
     /// # Errors
-    /// [`CommandError`]. If the error [`is_ambiguous`](CommandError::is_ambiguous), the job may nevertheless be in the
-    /// queue. Search for its name before you submit it again.
+    /// [`CommandError`]. If the error [`is_ambiguous`](CommandError::is_ambiguous), Slurm may have accepted the job
+    /// although there was no answer. Search the queue for the job's name before you submit the job again.
     pub fn submit<A: AsRef<OsStr>>(
         &self,
         options: impl IntoIterator<Item = A>,
@@ -29,7 +29,7 @@ impl Commands {
         let mut arguments = vec![OsStr::new("--parsable").to_owned()];
         arguments.extend(options.into_iter().map(|option| option.as_ref().to_owned()));
         let printed = self.run_with_input(Program::Sbatch, &arguments, script.as_bytes())?;
-        // A site's wrapper may print lines before the job id, so the job id is on the last line.
+        // Some sites wrap `sbatch` in a script that prints other lines first, so the job id is on the last line.
         let line = printed.out.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         let (job, cluster) = line.split_once(';').map_or((line, None), |(job, cluster)| (job, Some(cluster)));
         match job.parse() {

@@ -29,8 +29,8 @@ const SHARED: [&str; 18] = [
 
 /// Checks that the folder is writable and that files can be moved there, and determines its file system.
 ///
-/// If a test job runs (`is_probed`), the job checks that nodes see the folder. Otherwise, the kind of the file system
-/// is the only evidence.
+/// If a test job runs (`is_probed`), the job checks that nodes see the folder. Otherwise, only the kind of the file
+/// system indicates if nodes see the folder.
 pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();
@@ -47,7 +47,7 @@ pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
         }
         Some(kind) if !is_probed => {
             let remedy =
-                "nodes may not see such a file system; let a job look (--nodes 2), or name another folder: --folder";
+                "nodes may not see such a file system; run a test job (--nodes 2), or name another folder: --folder";
             Finding::doubtful(TOPIC, format!("{shown} can be written ({kind})"), remedy)
         }
         Some(kind) => Finding::good(TOPIC, format!("{shown} can be written ({kind})")),
@@ -66,12 +66,12 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// Returns the file system of a folder, which is the one of the longest mount point above the folder.
+/// Returns the kind of the file system of a folder: the file system whose mount point is the longest prefix of the folder's path.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let mount = |line: &str| {
-        // 36 35 98:0 /root /mount-point options - type source
+        // Format of a line: 36 35 98:0 /root /mount-point options - type source
         let (front, back) = line.split_once(" - ")?;
         let point = front.split(' ').nth(4)?.replace("\\040", " ");
         folder.starts_with(&point).then(|| (point.len(), back.split(' ').next().unwrap_or_default().to_owned()))

@@ -73,7 +73,7 @@ pub struct Examination {
     pub nodes: u32,
     /// Maximum time that the test job may wait for its nodes.
     pub patience: Duration,
-    /// The job inside which this program runs.
+    /// The id of the Slurm job inside which this program runs, if there is one.
     pub own_job: Option<u64>,
 }
 
@@ -96,9 +96,9 @@ impl Diagnosis {
 }
 
 impl Examination {
-    /// Examines the cluster. If something does not answer, this is a finding.
+    /// Examines the cluster. If a program or the controller does not answer, the diagnosis contains a finding about this.
     pub fn run(&self) -> Diagnosis {
-        // Do not repeat requests: if the controller does not answer, this is the finding.
+        // Do not repeat requests: if the controller does not answer, that itself is a finding.
         let commands = self.commands.clone().with_patience(Duration::ZERO);
         let mut findings = vec![programs::programs(&commands)];
         let config = match commands.config() {

@@ -49,7 +49,7 @@ fn limits(partition: &Partition) -> Finding {
             Finding::bad(TOPIC, format!("{found}; only root may use it"), "choose another partition")
         }
         Limit::At(seconds) if partition.default_time.is_some() && default != partition.max_time => {
-            let remedy = format!("state the time of pilots, or each ends after {}: --time", span(seconds));
+            let remedy = format!("state the time limit of pilots (--time), or each ends after {}", span(seconds));
             Finding::doubtful(TOPIC, found, remedy)
         }
         _ => Finding::good(TOPIC, found),
@@ -75,7 +75,7 @@ fn nodes(commands: &Commands, name: Option<&str>, partition: &Partition) -> Find
             if there < all {
                 let away = machines.remarks.join("; ");
                 let remedy =
-                    format!("--nodes {all} would wait for the others at first, --nodes {there} does not: {away}");
+                    format!("--nodes {all} would first wait for all nodes, but --nodes {there} would not: {away}");
                 return Finding::doubtful(TOPIC, found, remedy);
             }
             if machines.remarks.is_empty() {
@@ -106,7 +106,7 @@ fn equipment(platform: &Platform) -> String {
     words.collect()
 }
 
-/// Tests that Slurm would accept a job, without submitting it.
+/// Tests that Slurm would accept a job of this user, without submitting the job.
 fn rights(commands: &Commands, partition: &str) -> Finding {
     const TOPIC: &str = "rights";
     let arguments = ["--test-only", "--nodes=1", "--time=1", "--partition", partition, "--job-name=makespan-doctor"];

@@ -11,7 +11,7 @@ use super::{Finding, split};
 pub struct MeasuredVersion;
 
 impl MeasuredVersion {
-    /// Year and month of the oldest version.
+    /// Year and month of the oldest version with which Makespan was tested.
     pub const OLDEST: (u32, u32) = (22, 5);
     /// The first version whose steps may overlap, which pilots need.
     pub const OVERLAPPING: (u32, u32) = (20, 11);
@@ -20,7 +20,7 @@ impl MeasuredVersion {
 /// Checks that all programs exist. The accounting programs are optional.
 pub(super) fn programs(commands: &Commands) -> Finding {
     const TOPIC: &str = "commands";
-    // Without a configuration some programs search for one for a long time, even for their version.
+    // If there is no configuration, some programs search for one for a long time, even if they should only print their version.
     let commands = commands.clone().with_limit(Duration::from_secs(2));
     let is_missing =
         |program: &Program| matches!(commands.run(*program, ["--version"]), Err(CommandError::Missing { .. }));
@@ -34,7 +34,7 @@ pub(super) fn programs(commands: &Commands) -> Finding {
             Finding::doubtful(
                 TOPIC,
                 found,
-                "runs need none of this; without it the cluster's past and its limits are unknown",
+                "runs do not need these programs; without them, the ended jobs and the limits of the cluster are unknown",
             )
         }
         some => {
@@ -61,7 +61,11 @@ pub(super) fn controller(commands: &Commands) -> Finding {
                 return Finding::good(TOPIC, format!("{}, answers in {time} ms", up.join("; ")));
             }
             let found = format!("{}, answers in {time} ms", [up, down].concat().join("; "));
-            Finding::doubtful(TOPIC, found, "a controller that is slow or alone delays runs and loses none; try later")
+            Finding::doubtful(
+                TOPIC,
+                found,
+                "a controller that is slow or has no backup may delay runs, but no run is lost; try later",
+            )
         }
         Err(error) => {
             let (said, remedy) = split(&error.to_string());
@@ -85,7 +89,7 @@ pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
     } else {
         format!("controller {controller}, programs {programs}, nodes {}", others.join(" "))
     };
-    let old = "ask for a newer Slurm; pilots need steps that overlap (20.11)";
+    let old = "ask the administrators for a newer Slurm; pilots need steps that overlap (version 20.11 or later)";
     match major(controller) {
         None => Finding::unknown(TOPIC, found, "the version number has an unknown form; runs are attempted anyway"),
         Some(version) if version < MeasuredVersion::OVERLAPPING => Finding::bad(TOPIC, found, old),

@@ -46,14 +46,14 @@ fn cgroups(config: &Config) -> Finding {
     let tasks = config.get("TaskPlugin").unwrap_or("task/none");
     let found = format!("{tracking}, {tasks}");
     if tracking != "proctrack/cgroup" {
-        let remedy = "processes that leave their session outlive a cancelled job, and a job of a pilot that was lost may begin again beside them; jobs should not put themselves into the background";
+        let remedy = "processes that leave their session survive a cancelled job, and a job of a lost pilot may be started again while they run; jobs should not put processes into the background";
         return Finding::doubtful(TOPIC, found, remedy);
     }
     if !tasks.contains("task/cgroup") {
         return Finding::doubtful(
             TOPIC,
             found,
-            "nothing holds other jobs off the cores of a pilot; ask for whole nodes: --slurm=--exclusive",
+            "nothing prevents other jobs from using the cores of a pilot; request whole nodes: --slurm=--exclusive",
         );
     }
     Finding::good(TOPIC, found)
@@ -64,7 +64,7 @@ fn memory(config: &Config) -> Finding {
     const TOPIC: &str = "memory";
     let select = config.get("SelectTypeParameters").unwrap_or("nothing");
     if config.get("SelectType").is_some_and(|kind| kind.ends_with("linear")) {
-        return Finding::good(TOPIC, "whole nodes are given out, with their memory");
+        return Finding::good(TOPIC, "jobs get whole nodes, with all their memory");
     }
     if select.to_uppercase().contains("MEMORY") {
         return Finding::good(TOPIC, format!("allocated to jobs ({select})"));
@@ -72,7 +72,7 @@ fn memory(config: &Config) -> Finding {
     Finding::doubtful(
         TOPIC,
         format!("not allocated ({select})"),
-        "other jobs on a node may take it; ask for whole nodes: --slurm=--exclusive",
+        "other jobs on a node may use the memory of a pilot; request whole nodes: --slurm=--exclusive",
     )
 }
 
@@ -92,8 +92,8 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Checks `WaitTime`, after which Slurm ends the other tasks of a step once the first task has ended. Pilots override
-/// it.
+/// Checks `WaitTime`: when this time has passed after the end of a step's first task, Slurm ends the other tasks of the
+/// step. Pilots override this setting.
 fn wait(config: &Config) -> Finding {
     const TOPIC: &str = "WaitTime";
     match config.number(TOPIC).and_then(Limit::value).unwrap_or(0) {
@@ -113,7 +113,7 @@ fn ending(config: &Config) -> Finding {
         0..=1 => Finding::doubtful(
             TOPIC,
             format!("{}: jobs are killed almost at once at their limit", span(seconds)),
-            "pilots stop early by themselves; give them more time than the longest job needs",
+            "pilots stop before their time limit; give them a time limit that is longer than the longest job needs",
         ),
         seconds => Finding::good(TOPIC, format!("{} between SIGTERM and SIGKILL", span(seconds))),
     }

@@ -1,4 +1,4 @@
-//! The planner's view of the agents: their connections, their signs of life, and their places.
+//! The planner's view of the agents: connections to them, their signs of life, and the places (nodes in pilots) that they serve.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -8,11 +8,11 @@ use super::{Heard, Pilots};
 use crate::pilot::link::{Said, dial};
 use crate::pilot::{Beacon, LEAVING, Place, REMARK};
 
-/// Time without a sign of life after which an agent gets no more tasks. If Slurm then reports that its node or its
-/// pilot is gone, the agent's tasks are lost.
+/// Time without a sign of life after which an agent gets no more tasks. If Slurm reports during such a silence that the
+/// agent's node or pilot is gone, the agent's tasks are lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Time between two attempts to connect.
+/// Time between two attempts to connect to an agent.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// An agent on a node of a pilot.
@@ -31,11 +31,11 @@ pub(super) struct Agent {
     /// The last sign of life by the agent's own clock, and the time at which it was noticed.
     beat: Option<Duration>,
     lived: Instant,
-    /// True if there was a sign of life in this session. An agent that an earlier session used may be gone.
+    /// True if there was a sign of life in this session. Without one, an agent of an earlier session may be gone.
     is_heard: bool,
     /// True if the agent accepts no more tasks.
     leaving: bool,
-    /// The reason, if Slurm reports that the node or the pilot is gone.
+    /// Slurm's report that the node or the pilot of the agent is gone, if there is one.
     pub gone: Option<String>,
 }
 
@@ -59,8 +59,8 @@ impl Agent {
         }
     }
 
-    /// Marks the agent as present again. Its pilot had ended, but the controller has forgotten this pilot and reused
-    /// its job id for another pilot of the run. The agent that now runs at the place serves the new pilot.
+    /// Marks the agent as present again. The agent's pilot had ended, but the controller has forgotten it and reused
+    /// its job id for another pilot of the run. The agent that now runs at the place serves this new pilot.
     pub fn is_again(&mut self) {
         (self.gone, self.is_heard, self.lived) = (None, self.stream.is_some(), Instant::now());
     }
@@ -73,8 +73,8 @@ impl Agent {
         self.stream.is_none() && self.is_mute_for(SILENCE)
     }
 
-    /// Returns true if there was no sign of life for `time`, even if the agent is connected: a connection to a failed
-    /// machine may stay open.
+    /// Returns true if there was no sign of life for `time`. A connection is not a sign of life, because a connection
+    /// to a failed machine may stay open.
     pub fn is_mute_for(&self, time: Duration) -> bool {
         self.lived.elapsed() >= time
     }
@@ -84,7 +84,7 @@ impl Agent {
         (self.stream, self.dialling, self.dialled) = (None, false, Instant::now());
     }
 
-    /// Notifies the agent that a file has moved. An agent that misses the message finds the file itself.
+    /// Notifies the agent that a file has moved. If the message is lost, the agent finds the file at its next check.
     pub fn tell(&mut self, line: &str) {
         if let Some(stream) = &mut self.stream
             && stream.write_all(format!("{line}\n").as_bytes()).is_err()
@@ -106,7 +106,7 @@ impl Pilots {
         self.place_of(slot).map_or_else(|| self.nodes.slots.name(slot).to_owned(), |place| place.node.clone())
     }
 
-    /// Adds a place that an earlier session used.
+    /// Adds the agent at a place that an earlier session used.
     pub(super) fn know(&mut self, place: &Place, slot: usize) {
         self.nodes.agents.insert(place.clone(), Agent::of(slot));
     }
@@ -122,8 +122,8 @@ impl Pilots {
             }
             let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
-            // A node that has left a job does not return to it. But a controller that has lost its state may reuse a
-            // job id.
+            // A node that has left a job does not return to this job, unless a controller that has lost its state has
+            // reused the job id. Then the agent has another token.
             if self.nodes.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
                 continue;
             }
@@ -149,7 +149,7 @@ impl Pilots {
 
     fn look_after(&mut self, place: &Place) {
         let Some(agent) = self.nodes.agents.get_mut(place) else { return };
-        // A connected agent sends nothing while no task ends.
+        // A connected agent sends no messages while none of its tasks ends, so check its file for signs of life.
         if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
             let beat = self.board.last_beat(place);
             if beat.is_some() && beat != agent.beat {
@@ -167,7 +167,7 @@ impl Pilots {
                 let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
                 self.run.notices.push_back(makespan_exec::engine::Notice::Told(text));
             }
-            // Another agent may have taken the place and accept tasks.
+            // If another agent has taken over the place, it accepts tasks even if the previous agent did not.
             agent.leaving &= agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
             agent.beacon = beacon;
             if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
@@ -204,7 +204,8 @@ impl Pilots {
             Said::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
                 agent.is_heard = true;
-                // The agent missed notifications from before the connection, and the planner missed ends of tasks.
+                // Before the connection, the agent missed notifications, and the planner missed ends of tasks. So both
+                // check all files.
                 agent.tell("?");
                 for name in self.board.ids("done", place) {
                     self.ended(place, &name);

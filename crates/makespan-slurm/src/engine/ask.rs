@@ -1,4 +1,4 @@
-//! Decides which pilot jobs to submit.
+//! Options of the engine, and the decision which pilot jobs to submit.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub struct PilotSize {
     pub nodes: usize,
     /// Time limit as an argument of `sbatch --time`. `None` means the default of the partition.
     pub time: Option<String>,
-    /// The options that make Slurm choose the nodes of the plan.
+    /// The options of `sbatch` with which Slurm chooses nodes that fit the plan.
     pub placed: Placed,
 }
 
@@ -32,7 +32,7 @@ pub enum Allocation {
         job: u64,
         /// For each plan node, the name of the cluster node.
         nodes: Vec<String>,
-        /// The nodes of `nodes` that are up.
+        /// The names in `nodes` whose nodes are up.
         up: Vec<String>,
     },
     /// Jobs that the engine submits.
@@ -55,7 +55,8 @@ impl Allocation {
         }
     }
 
-    /// Returns, for each plan node, the cluster node that it must be. `None` if any node of the pilot is suitable.
+    /// Returns, for each plan node, the name of the only cluster node that may serve it, or `None` if any node of its
+    /// pilot may serve it.
     pub(super) fn hosts(&self) -> Vec<Option<String>> {
         match self {
             Self::Here { nodes, .. } => nodes.iter().cloned().map(Some).collect(),
@@ -71,10 +72,10 @@ pub struct PilotOptions {
     pub folder: PathBuf,
     /// The source of the pilots.
     pub allocation: Allocation,
-    /// The commands that are used.
+    /// The commands with which the engine runs Slurm's programs.
     pub commands: Commands,
     /// The path of this program on the nodes.
     pub program: PathBuf,
-    /// Time between the request to end a task and its kill.
+    /// Time that a task has to end after the request (SIGTERM), before it is killed.
     pub grace: Duration,
 }

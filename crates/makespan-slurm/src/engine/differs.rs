@@ -11,20 +11,20 @@ use crate::pilot::{Beacon, Place};
 /// Time that a message waits for other nodes with the same difference.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Difference of clocks that is ignored.
+/// Largest difference of clocks that is ignored.
 const CLOSE: Duration = Duration::from_secs(2);
 
 /// A difference of a node from the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Differs {
-    /// The number of planned processors, and the number of available cores.
+    /// The number of processors in the plan, and the smaller number of cores that jobs may use on the node.
     Cores(usize, usize),
-    /// The number of planned GPUs, and the number of held GPUs.
+    /// The number of GPUs in the plan, and the smaller number of GPUs that the pilot holds on the node.
     Gpus(u64, usize),
     Clock,
 }
 
-/// The differences that are not yet reported, and those that were reported.
+/// The differences that wait for their report, and those that were reported.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
     found: BTreeMap<Differs, Vec<(String, i64)>>,

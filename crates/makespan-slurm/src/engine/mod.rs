@@ -1,4 +1,4 @@
-//! Pilots as an engine: tasks start on the nodes of allocations that come and go.
+//! An engine that starts tasks in pilots: on the nodes of Slurm jobs that begin and end during a run.
 
 mod agents;
 mod ask;
@@ -31,7 +31,7 @@ use watch::{Report, Watch};
 /// Time between two checks of the files if all agents that hold tasks are connected.
 const CONNECTED: Duration = Duration::from_secs(2);
 
-/// Minimum and maximum time between two checks of the files if such an agent is not connected.
+/// Minimum and maximum time between two checks of the files if an agent that holds tasks is not connected.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(250);
 
@@ -41,10 +41,10 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// Time between two signs of life of this planner.
 const BEAT: Duration = Duration::from_secs(10);
 
-/// A message to the main thread.
+/// A message from another thread to the thread of the engine.
 #[derive(Debug)]
 enum Heard {
-    /// A message from an agent, with the number of the connection.
+    /// A message from the agent of a place, with the number of the connection.
     Agent(Place, u64, Said),
     /// A report about Slurm.
     Slurm(Report),
@@ -53,7 +53,7 @@ enum Heard {
 /// Runs tasks in pilots. The agents on their nodes start the tasks ([`crate::pilot`]). Tasks continue if this process
 /// ends.
 ///
-/// Each node of the platform is served by one node of a pilot. It is down while no pilot provides such a node.
+/// A node of a pilot serves each node of the platform. A node of the platform is down while no pilot provides a node for it.
 #[derive(Debug)]
 pub struct Pilots {
     board: Board,
@@ -65,18 +65,18 @@ pub struct Pilots {
     looks: Looks,
 }
 
-/// Tasks that the run has handed over, and notices that the run will receive.
+/// Tasks that the run has given to the engine, and notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
     by_id: BTreeMap<String, TaskId>,
     notices: VecDeque<Notice>,
-    /// The number of tasks that wait.
+    /// The number of tasks of the run that wait for nodes.
     waiting: usize,
     limits: bool,
 }
 
-/// Nodes of the pilot jobs, and the pilot jobs that are expected to provide these nodes.
+/// Nodes of the plan, the agents that serve them, and the seats for the pilots that provide the agents.
 #[derive(Debug)]
 struct NodeSide {
     slots: Slots,
@@ -85,9 +85,10 @@ struct NodeSide {
     /// Places that were lost, each with the token of its last agent.
     gone: BTreeMap<Place, Option<String>>,
     over: bool,
-    /// Beginning of the current period in which tasks wait, no agent has a task, and some pilot jobs lack nodes.
+    /// Beginning of the current period in which tasks wait, no agent has a task, and some pilot lacks nodes. `None` if
+    /// there is no such period.
     idle: Option<Instant>,
-    /// True if pilots continue when this value is dropped.
+    /// True if pilots shall continue after this value is dropped.
     leaves: bool,
 }
 
@@ -154,7 +155,7 @@ impl Pilots {
         Ok(pilots)
     }
 
-    /// Closes a plan node, on which no task can start until it is opened again. `expected` is the expected time.
+    /// Closes a plan node: no task can start on it until it is opened again. `expected` is the time after which this is expected.
     fn close(&mut self, slot: usize, expected: Option<Duration>) {
         if self.nodes.slots.close(slot) {
             let (outage, processors) = (Outage(slot as u32), self.nodes.slots.processors(slot).clone());
@@ -315,7 +316,7 @@ impl Engine for Pilots {
     }
 }
 
-/// Ends the pilots, because no planner is left that gives them tasks.
+/// Ends the pilots, because no planner gives them tasks any more.
 impl Drop for Pilots {
     fn drop(&mut self) {
         if !self.nodes.leaves {

@@ -1,18 +1,18 @@
-//! Pilots that have nodes, but whose agents do not appear or have fallen silent.
+//! Handles pilots that have nodes, but whose agents have not appeared or give no sign of life.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Allocation, Pilots};
 
-/// Time without an agent after which a message is shown.
+/// Time for which a pilot runs without any agent before a message is shown.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Time without a sign of life from any agent after which a running pilot counts as lost. A restarted controller
+/// Time without a sign of life from any of its agents after which a running pilot counts as lost. A restarted controller
 /// considers a pilot alive for as long as a node may be silent.
 const DEAF: Duration = Duration::from_secs(25);
 
-/// The instants from which pilots run without an agent, by job. `None` after the message was shown.
+/// For each pilot that runs without an agent, by job id, the instant from which it does. `None` after the message was shown.
 #[derive(Debug, Default)]
 pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
 
@@ -38,8 +38,8 @@ impl Pilots {
         }
     }
 
-    /// Cancels pilots that are silent. Their agents, if any exist, see that the pilot is over. A pilot that Slurm
-    /// cannot cancel is kept, because in this case the planner itself may have lost the connection.
+    /// Cancels pilots whose agents give no sign of life. Agents that still exist see in the files that their pilot must
+    /// end. Keeps a pilot that Slurm cannot cancel, because then the planner itself may have lost its connection.
     pub(super) fn look_for_deaf(&mut self) {
         for seat in 0..self.nodes.seats.len() {
             let Some(job) = self.nodes.seats[seat].job.filter(|_| self.nodes.seats[seat].is_awake()) else { continue };
@@ -62,7 +62,7 @@ impl Pilots {
         }
     }
 
-    /// Returns the probable reason why no agent of a pilot has appeared. Returns `None` if one has.
+    /// Returns the probable reason why no agent of a pilot has appeared, or `None` if an agent has appeared.
     pub(super) fn why_mute(&self, job: u64) -> Option<String> {
         if self.nodes.agents.keys().any(|place| place.job == job) {
             return None;

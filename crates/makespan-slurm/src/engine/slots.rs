@@ -1,4 +1,4 @@
-//! The nodes of the plan.
+//! The nodes of the plan that compute (*slots*), and the cluster nodes that may serve them.
 
 use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 
@@ -7,7 +7,7 @@ use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 struct Slot {
     name: String,
     processors: ProcSet,
-    /// The index of the node's first GPU in the platform, and the number of its GPUs.
+    /// The index of the node's first GPU, counted over all nodes of the platform, and the number of the node's GPUs.
     gpus: (u64, u64),
     /// The cluster node that must serve this node, if it is fixed.
     host: Option<String>,
@@ -40,7 +40,10 @@ impl Slots {
         }
         let asked: usize = sizes.iter().sum();
         if asked != all.len() {
-            return Err(format!("the plan is for {} nodes and the pilots have {asked}; ask for as many", all.len()));
+            return Err(format!(
+                "the plan is for {} nodes, but the pilots have {asked}; request pilots with as many nodes as the plan has",
+                all.len()
+            ));
         }
         let firsts = sizes.iter().scan(0, |next, size| {
             let first = *next;
@@ -78,8 +81,8 @@ impl Slots {
         &self.all[slot].name
     }
 
-    /// Chooses one of the free slots for a cluster node: the slot that requires this node, or else a slot with its
-    /// name, or else a slot without a fixed node.
+    /// Chooses one of the free slots for a cluster node. Prefers the slot that requires this node, then a slot with the
+    /// node's name, then a slot that requires no node.
     pub fn choose(&self, free: &[usize], node: &str) -> Option<usize> {
         let find = |matches: &dyn Fn(&Slot) -> bool| free.iter().copied().find(|&slot| matches(&self.all[slot]));
         let own = find(&|slot| slot.host.as_deref() == Some(node));
@@ -103,7 +106,7 @@ impl Slots {
         self.all.iter().position(|slot| slot.processors.contains(first))
     }
 
-    /// Returns the processors of a task on each slot, numbered from 0 on each slot.
+    /// Returns, for each slot of a task, the task's processors on this slot, numbered from 0.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, ProcSet)> {
         let part = |(index, slot): (usize, &Slot)| {
             let own = slot.processors.intersection(processors);
@@ -114,8 +117,8 @@ impl Slots {
         self.all.iter().enumerate().filter_map(part).collect()
     }
 
-    /// Converts GPU numbers of the platform to numbers on a slot, which begin at 0. Returns all numbers if GPUs belong
-    /// to no node.
+    /// Converts GPU numbers of the platform to numbers on a slot, which begin at 0. Returns all numbers unchanged if
+    /// GPUs belong to no node.
     pub fn gpus(&self, slot: usize, numbers: &[u64]) -> Vec<u64> {
         let (first, own) = self.all[slot].gpus;
         if self.all.iter().all(|slot| slot.gpus.1 == 0) {

@@ -1,4 +1,4 @@
-//! Tasks that are given to agents.
+//! Gives tasks to agents, and handles the ends of these tasks.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub(super) struct Held {
     pub id: String,
     pub place: Place,
     pub order: Order,
-    /// True if the attempt may run, and true if its place has the order.
+    /// True if the run has allowed the attempt to start.
     pub is_let_go: bool,
     pub is_given: bool,
     /// Time of the next attempt to give the order to its place.
@@ -32,7 +32,7 @@ fn id_of(status: &str) -> String {
 }
 
 impl Pilots {
-    /// Prepares a task. It is given to its place when it may run.
+    /// Prepares a task. The task is given to its place as soon as the run allows it to start.
     pub(super) fn prepare(&mut self, start: &Start<'_>) -> Result<(), Refusal> {
         let parts = self.nodes.slots.parts(start.processors);
         let passing = |reason: String| Refusal { reason, passing: true, closing: false };
@@ -109,7 +109,7 @@ impl Pilots {
         }
     }
 
-    /// Gives the tasks again that could not be given.
+    /// Tries again to give tasks whose files could not be written.
     pub(super) fn give_again(&mut self) {
         let now = Instant::now();
         let due = |held: &Held| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
@@ -153,7 +153,7 @@ impl Pilots {
         let Some((id, fate)) = self.board.fate(place, name) else { return false };
         let task = self.run.by_id.get(&id).copied();
         let Some((task, held)) = task.and_then(|task| Some((task, self.run.tasks.get_mut(&task)?))) else {
-            // No task of this session waits for this end.
+            // The attempt is none of this session, so only remove its files.
             self.board.forget(place, &id, &fate);
             return false;
         };
@@ -196,7 +196,7 @@ impl Pilots {
         found
     }
 
-    /// Handles a lost place. Attempts that have not ended there are lost.
+    /// Handles a lost place: reports the attempts that have not ended there as lost.
     pub(super) fn lose(&mut self, place: &Place, reason: &str) {
         for name in self.board.ids("done", place) {
             self.ended(place, &name);
@@ -212,7 +212,7 @@ impl Pilots {
         }
     }
 
-    /// Adopts attempts of earlier sessions that still run, or that ended without a report.
+    /// Adopts the attempts of earlier sessions that still run, or whose end no session has handled.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
         let mut taken = Vec::new();
         let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
@@ -245,14 +245,17 @@ impl Pilots {
             (0, ended) => format!("{} ended since the last session", jobs(ended)),
             (open, 0) => format!("{} went on since the last session: taken over", jobs(open)),
             (open, ended) => {
-                format!("{} ended since the last session, {open} not yet: they are taken over", jobs(ended))
+                format!(
+                    "{} ended since the last session, and {open} did not: this session takes them over",
+                    jobs(ended)
+                )
             }
         };
         self.tell(text);
         taken
     }
 
-    /// Ends the attempts of earlier sessions that are unknown to this session. Returns when none of them lives.
+    /// Ends the attempts of earlier sessions that this session does not know. Returns when none of these attempts runs any more.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);
@@ -281,7 +284,7 @@ impl Pilots {
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(2) {
                 told = true;
-                tell("jobs of an earlier session do not end; the run goes on when they are gone");
+                tell("jobs of an earlier session do not end; the run continues after they have ended");
             }
             while let Ok(heard) = self.hearing.heard.try_recv() {
                 self.take_in(heard);

@@ -13,14 +13,14 @@ use crate::{Commands, JobState, Limit, duration};
 const OFTEN: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(5);
 
-/// The reported end of a job that the controller does not know.
+/// The end that is reported for a job that the controller does not know any more.
 pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 
 /// A report about Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
     Job(u64, Became),
-    /// The node of this place is down, or does not belong to its pilot any more.
+    /// The node of this place is down, or no longer belongs to the pilot.
     NodeGone(Place),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Waiting {
     pub reason: String,
     /// The number of requested nodes.
     pub nodes: u64,
-    /// The nodes that accept jobs. Set if there may be too few of them.
+    /// The nodes that accept jobs. Set only if the job may be waiting for nodes that accept none.
     pub up: Option<Vec<String>>,
 }
 
@@ -55,11 +55,11 @@ enum Wish {
     NoJob(u64),
     Node(Place),
     NoNode(Place),
-    /// The job will end soon.
+    /// The job will end soon, so query its state more often.
     Ending(u64),
 }
 
-/// The channel to the thread.
+/// The channel to the thread that queries Slurm.
 #[derive(Debug)]
 pub(super) struct Watch(Sender<Wish>);
 
@@ -67,8 +67,8 @@ impl Watch {
     pub fn begin(commands: Commands, told: Sender<Heard>) -> Self {
         let (sender, wishes) = mpsc::channel();
         let run = move || watch(&commands.with_patience(Duration::ZERO), &wishes, &told);
-        // Without this thread the planner gets no reports about Slurm. While agents live, their messages are
-        // sufficient.
+        // If the thread cannot be started, the planner gets no reports about Slurm. As long as agents are alive, their
+        // messages are sufficient.
         let _ = thread::Builder::new().name("slurm".into()).spawn(run);
         Self(sender)
     }
@@ -131,7 +131,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
                 mpsc::TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
-        // A silent agent makes queries for its job urgent.
+        // If an agent gives no sign of life, query the state of its job at once.
         let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
         for (&job, (last, waits)) in &mut jobs {
             let pause = if *waits || urgent.contains(&job) || ending.contains(&job) { OFTEN } else { SELDOM };
@@ -170,7 +170,7 @@ fn state_of(commands: &Commands, job: u64) -> Option<Became> {
     if job.state == JobState::Suspended {
         return Some(Became::Rests);
     }
-    // Both values are from the controller's clock.
+    // Use the run time and the limit, because both are measured by the controller's clock.
     let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
     let left = job.time_limit.and_then(Limit::value).zip(run);
     Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
@@ -183,7 +183,7 @@ fn is_for_nodes(reason: &str) -> bool {
 }
 
 /// Returns true if Slurm reports that the node of a place is down, or that its pilot runs without the node. If a node
-/// fails, Slurm removes it from a running job, and it does not return to this job.
+/// of a running job fails, Slurm removes it from the job for good.
 fn is_gone(commands: &Commands, place: &Place) -> bool {
     let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
     if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {

@@ -1,5 +1,5 @@
-//! Groups of similar jobs, such as the tasks of an array. Within one scheduling cycle, a result for one job of a group
-//! holds for the other jobs.
+//! Groups of similar jobs, such as the tasks of an array. If one job of a group cannot start in a scheduling cycle, no
+//! other job of the group can start in this cycle.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,20 @@ use super::bid::Bid;
 use super::counters::Counter;
 use crate::queue::Queue;
 
-/// The common property of a group: the amounts that its jobs add to each counter, and the minutes if they matter.
+/// The common property of the jobs of a group: the amounts that each job adds to each counter, and the minutes of its
+/// time limit if a counter depends on them.
 type Counted<'a> = (&'a [(usize, u64)], Option<u64>);
 
 /// Groups of similar jobs.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// For each job, the group of jobs that add the same amounts to the same counters.
+    /// For each job, the number of its group. The jobs of a group add equal amounts to the same counters.
     pub limits: Vec<usize>,
     /// The number of groups in `limits`.
     pub groups: usize,
     /// For each job, the array that it belongs to, if any.
     pub arrays: Vec<Option<usize>>,
-    /// For each bid, the position of the next bid with another partition or of another group.
+    /// For each bid, the position of the next bid in the order whose partition or group differs.
     pub next: Vec<u32>,
 }
 

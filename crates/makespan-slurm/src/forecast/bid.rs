@@ -1,6 +1,6 @@
-//! A partition in which a job can start, and one way to satisfy the features that the job requires.
+//! Bids: combinations of a job, a partition in which it may start, and one way to satisfy the features that the job requires.
 
-/// A partition in which a job may start, in one of the ways to satisfy its features.
+/// A job, a partition in which it may start, and one of the ways to satisfy the features that it requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bid {
     pub job: usize,

@@ -7,21 +7,22 @@ use crate::queue::{Limits, Queue, QueueJob};
 /// A limited quantity: jobs of a user, processors of an account, or licences.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
-    /// The name of the quantity and its owner, for messages.
+    /// The name of the quantity, with the user, account or array that it belongs to, for messages.
     pub what: String,
-    /// A remedy, for messages.
+    /// The change that would help a job that the limit holds back, for messages.
     pub remedy: String,
     pub total: u64,
     pub used: u64,
-    /// True if the counter contains the minutes that running jobs may still use. This amount decreases while they run.
+    /// True if the counter limits the minutes that running jobs may still use. The amount in such a counter decreases
+    /// while jobs run.
     pub falls: bool,
 }
 
-/// Returns the counters with the amounts of running jobs, and for each job the amounts that it adds.
+/// Returns the counters. Also returns, for each job, pairs of a counter and the amount that the job adds to it while it runs.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     let mut table = Table::default();
     for licence in &queue.licences {
-        // Licences that are reserved, or used outside Slurm, are not available for jobs.
+        // Subtract licences that are reserved or used outside Slurm, because jobs cannot get them.
         let total = licence.total.saturating_sub(licence.reserved);
         let what = format!("licence {}", licence.name);
         table.counter(what, "more licences, or the end of a job that holds some", total);

@@ -21,17 +21,18 @@ impl Draws {
     }
 }
 
-/// A draw of the run times of all jobs.
+/// A draw of random run times for all jobs.
 ///
 /// The unknown run times of similar jobs are correlated: for example, all jobs of a user may use a tenth of their
-/// limits, or all of their limits. So a value that is drawn for one job counts as an observation for the next similar
-/// job, as in Pólya's urn (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). The distribution of each single
-/// job does not change.
+/// limits, or all of their limits. So the value that is drawn for one job is added to the known values of the next
+/// similar job, as in Pólya's urn (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). This does not change the
+/// distribution of the values for a single job.
 pub(super) struct Drawing {
     draws: Draws,
-    /// The number of the draw.
+    /// The number of the draw, from 0. Equal numbers give equal run times.
     number: u32,
-    /// Drawn seconds by user and name, and drawn fractions of limits by user.
+    /// Run times in seconds that were drawn, by group of user and name. `of_user` contains fractions of limits that
+    /// were drawn, by user.
     of_name: Vec<Vec<i64>>,
     of_user: Vec<Vec<f64>>,
 }
@@ -48,8 +49,8 @@ impl Drawing {
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
         let mut drawn = vec![0; times.len()];
-        // Draw pending jobs first. A running job is known to be long, so its time says less about pending jobs than
-        // their times say about it.
+        // Draw pending jobs first. A running job is known to be long, so its run time says little about pending jobs,
+        // but their run times say something about it.
         let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
         for job in waits.into_iter().chain(runs) {
             drawn[job] = self.one(&times[job], ran(job));
@@ -62,7 +63,7 @@ impl Drawing {
         let seen = &self.of_name[times.name];
         let at = self.draws.below(own.len() + seen.len() + 1);
         let known = own.get(at).or_else(|| seen.get(at.checked_sub(own.len())?)).copied();
-        // For a pending job every known time is possible, however short.
+        // For a running job, only longer times than the elapsed time are possible. For a pending job, every known time is possible.
         let drawn = match known.filter(|&seconds| ran == 0 || seconds > ran) {
             Some(seconds) => seconds,
             None => match self.part(times, ran) {
@@ -77,7 +78,7 @@ impl Drawing {
         times.within(ran, drawn)
     }
 
-    /// Draws a fraction of the limit, from the fractions that other jobs used.
+    /// Draws a run time as a fraction of the limit, from the fractions that other jobs used.
     fn part(&mut self, times: &Times, ran: i64) -> Option<f64> {
         let (others, usual) = (times.beyond(&times.others, ran), times.beyond(times.usual, ran));
         let seen = &self.of_user[times.user];
@@ -90,7 +91,7 @@ impl Drawing {
         let part = match known.filter(|part| ran == 0 || part * times.limit as f64 > ran as f64) {
             Some(part) => part,
             None if usual.is_empty() => others[self.draws.below(others.len())],
-            // Over twenty draws, the first fraction of each user takes each usual value once.
+            // In twenty successive draws, the first fraction that is drawn for a user takes each of the twenty usual values once.
             None if ran == 0 && seen.is_empty() => usual[spread_out(self.number, times.user, usual.len())],
             None => usual[self.draws.below(usual.len())],
         };
@@ -101,8 +102,8 @@ impl Drawing {
     }
 }
 
-/// Returns the index of the value that draw `number` takes, so that `count` draws take each value once. Each group has
-/// its own order.
+/// Returns the index of the value that draw `number` uses. In `count` successive draws, each value is used once. Each
+/// group has its own order.
 fn spread_out(number: u32, group: usize, count: usize) -> usize {
     let mut order: Vec<usize> = (0..count).collect();
     let mut draws = Draws(group as u64);
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Draws respect the elapsed time and the limit for all kinds of known times.
+        /// Checks that a drawn run time is longer than the elapsed time and at most the limit, for each source of known run times.
         #[test]
         fn draws_are_longer_than_what_has_passed_and_within_the_limit(
             own in prop::collection::vec(1_i64..2000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4), has_usual: bool,
@@ -138,8 +139,8 @@ mod tests {
             }
         }
 
-        /// The draws of each job have the mean that `mean` returns, and the draws of similar jobs are correlated. This
-        /// also holds with jobs that ended immediately.
+        /// Checks that the drawn run times of each job have the mean that `mean` returns, and that the run times of
+        /// similar jobs are correlated, even if some known jobs ended immediately.
         #[test]
         fn draws_have_the_mean_that_is_said(
             own in prop::collection::vec(1_i64..1000, 0..4),

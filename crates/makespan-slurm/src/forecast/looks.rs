@@ -8,30 +8,32 @@ use super::times::limit;
 pub(super) struct Looks {
     /// Time between two backfill cycles.
     pub interval: i64,
-    /// Time between two cycles for the head of the queue.
+    /// Minimum time between two cycles that start jobs from the head of the queue.
     pub pause: i64,
-    /// The time ahead for which reservations are kept.
+    /// The time from now on within which a reservation must begin.
     pub window: i64,
-    /// Maximum number of jobs in a backfill cycle (`depth`), and in other cycles (`head`).
+    /// Maximum number of jobs that a backfill cycle considers. `head` is the maximum for other cycles.
     pub depth: usize,
     pub head: usize,
-    /// Maximum number of reservations, in all and for tasks of one array.
+    /// Maximum number of reservations in a cycle.
     pub places: usize,
     pub places_of_array: usize,
-    /// True if the scheduler backfills.
+    /// True if the scheduler backfills: starts jobs that delay no job before them.
     pub fills: bool,
-    /// True if jobs that cannot end by their deadlines are cancelled.
+    /// True if the scheduler cancels jobs that cannot end by their deadlines.
     pub heeds_deadlines: bool,
 }
 
 /// Maximum work of a cycle: reservations times nodes.
 const MAX_PLACES: usize = 400_000;
-/// Maximum number of reservations times jobs. With more jobs there are more cycles.
+/// Maximum of the number of reservations times the number of jobs, because more jobs cause more cycles.
 const MAX_PLACES_OF_JOBS: usize = 500_000;
-/// Number of jobs times nodes of a large queue. For such queues, fewer reservations are kept, and cycles are less
-/// frequent than Slurm's. Cycles for the head of the queue are a minute apart.
+/// Number of jobs times number of nodes from which on a queue counts as large. In the forecast of a large queue, fewer
+/// reservations are kept, cycles are less frequent than Slurm's, and cycles for the head of the queue are a minute
+/// apart.
 const MUCH: usize = 2_000_000;
-/// Number of jobs of a large queue on any number of nodes. Each job is considered in many cycles.
+/// Number of jobs from which on a queue counts as large whatever the number of nodes is, because each job is considered
+/// in many cycles.
 const MANY_JOBS: usize = 20_000;
 
 impl Looks {
@@ -57,7 +59,7 @@ impl Looks {
         }
     }
 
-    /// Returns these parameters for a queue without deadlines.
+    /// Returns these parameters, changed so that the scheduler ignores deadlines.
     pub(super) fn without_deadlines(self) -> Self {
         Self { heeds_deadlines: false, ..self }
     }

@@ -1,9 +1,9 @@
 //! Predicts when the jobs of a queue will start, by an event simulation at the level of nodes.
 //!
-//! The simulated scheduler considers the same rules as Slurm's: limits, partitions, features, reservations, licences
-//! and dependencies. It starts jobs from the head of the queue. At intervals it backfills without delaying jobs of
-//! higher priority. Run times are learned from jobs that ended. If none are known, they are distributed as in public
-//! logs.
+//! The simulated scheduler applies the rules that Slurm's scheduler applies: limits, partitions, features,
+//! reservations, licences and dependencies. It starts jobs from the head of the queue. At intervals it backfills: it
+//! starts later jobs that delay no job of higher priority. Run times are learned from jobs that ended. If no job has
+//! ended, run times are distributed as in public logs.
 //!
 //! All predictions for a queue (starts, ends, nodes and reasons) come from one simulation, in which every job runs for
 //! its mean time. Further simulations with random run times show the spread of the starts.
@@ -58,8 +58,8 @@ use ready::Links;
 use reason::Reasons;
 use times::{Learned, Times};
 
-/// Maximum number of nodes that are examined in all simulations together, and the minimum number of simulations. A
-/// forecast should take only seconds.
+/// Maximum number of nodes that all simulations together examine, because a forecast should take only seconds.
+/// `MIN_DRAWS` simulations are made in any case.
 const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
@@ -69,11 +69,11 @@ pub struct Options<'a> {
     /// Number of simulations with random run times, or 0 for no spread. The number is reduced, with a warning, if a
     /// simulation takes long.
     pub draws: u32,
-    /// Seed of the random run times. Equal seeds give equal spreads.
+    /// Seed of the random run times. Forecasts with equal seeds are equal.
     pub seed: u64,
     /// The source of run-time predictions.
     pub times: RunTimes,
-    /// Formats times of day in reasons.
+    /// A function that formats an instant (seconds since 1970) as a time of day, for reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
@@ -94,13 +94,13 @@ pub struct Expected {
     pub early: Option<i64>,
     /// The 90th percentile of the start.
     pub late: Option<i64>,
-    /// The nodes of the queue that the job is expected to get, with the number of processors on each.
+    /// The nodes that the job is expected to get, as indices in the queue, with the number of processors on each.
     pub nodes: Vec<(usize, u32)>,
     /// Indices of the jobs whose ends the job waits for.
     pub after: Vec<usize>,
     /// The source of the run-time prediction.
     pub known: Known,
-    /// Expected run time in seconds. It is shorter than usual if the job may get less than its limit.
+    /// Expected run time in seconds. If the job accepts less time than its limit, the expected run time may be shorter.
     pub lasts: i64,
     /// The reason why the job does not start now.
     pub why: Why,
@@ -131,7 +131,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let misses = outcome.expired.iter().any(Option::is_some);
     let without_deadlines = misses.then(|| Play::new(&model, &links, looks.without_deadlines(), &lasts).run());
     play.first_look();
-    // If limits serve as run times, nothing is random.
+    // If every job runs for its limit, nothing is random, so make no simulations.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
     let options = &Options { draws: asked.min(affordable), ..*options };
@@ -199,20 +199,21 @@ fn chances(
     let all = drawn.len();
     let missed = drawn.iter().filter(|starts| starts[job].is_none()).count();
     if start.is_some() && missed > 0 {
-        why.text += &format!("; in {missed} of {all} plays its deadline {} passes first", clock(deadline));
+        why.text += &format!("; in {missed} of {all} simulations its deadline {} passes first", clock(deadline));
     } else if start.is_none() && why.kind == "deadline" && missed < all {
-        why.text += &format!("; in {} of {all} plays it starts in time", all - missed);
+        why.text += &format!("; in {} of {all} simulations it starts in time", all - missed);
     }
     why
 }
 
-/// Returns an early and a late start around the expected one, if there are simulations with random run times.
+/// Returns an early and a late start of a job, around its expected start, or `None` if there are no simulations with
+/// random run times.
 fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i64)> {
     let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
     starts.sort_unstable();
     let at = |tenths: usize| starts.get((starts.len().saturating_sub(1) * tenths + 5) / 10).copied();
-    // A job that waits for the first of several ends starts earlier in nearly all simulations than in the one with mean
-    // times.
+    // Include the expected start. If a job waits for the first of several jobs to end, it starts earlier in nearly all
+    // simulations with random times than in the simulation with mean times.
     Some((at(1)?.min(start), at(9)?.max(start)))
 }
 
@@ -250,7 +251,7 @@ fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -
     started
 }
 
-/// A number of nodes for a job with a range of nodes, with the predicted start.
+/// A possible number of nodes of a job that accepts a range of numbers, with the predicted start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Number of nodes.
@@ -265,7 +266,7 @@ pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
     let request = &queue.jobs[job].request;
     let (least, most) = (request.min_nodes, request.max_nodes.unwrap_or(request.min_nodes));
     let most = most.min(queue.nodes.len() as u64);
-    // All numbers of a short range, or each doubling in a long range.
+    // If the range is short, try all its numbers. Otherwise double the number from one to the next.
     let numbers: Vec<u64> = match most.saturating_sub(least) {
         0 => return Vec::new(),
         1..8 => (least..=most).collect(),
@@ -293,7 +294,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
     if !queue.hidden.is_empty() {
         let cpus: u64 = queue.hidden.iter().map(|holding| u64::from(holding.cpus)).sum();
         remarks.push(format!(
-            "{cpus} processor{} on {} node{} {} held by jobs that you may not see; when they end is a guess",
+            "{cpus} processor{} on {} node{} {} held by jobs that you may not see; the ends of these jobs are guessed",
             if cpus == 1 { "" } else { "s" },
             queue.hidden.len(),
             if queue.hidden.len() == 1 { "" } else { "s" },
@@ -301,7 +302,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
         ));
     }
     if queue.config.get("PreemptType").is_some_and(|kind| kind != "preempt/none") {
-        remarks.push("jobs may preempt others here, which the forecast ignores".into());
+        remarks.push("on this cluster, jobs may preempt other jobs; the forecast ignores this".into());
     }
     let partial: Vec<&str> =
         queue.reservations.iter().filter(|kept| kept.is_partial).map(|kept| kept.name.as_str()).collect();
@@ -312,7 +313,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
         queue.jobs.iter().filter(|job| job.state == crate::JobState::Suspended).map(|job| job.shown.as_str()).collect();
     if let Some(first) = suspended.first() {
         remarks.push(format!(
-            "jobs that are suspended keep their processors here, and their ends are told as if they went on now: {}, such as job {first}",
+            "suspended jobs keep their processors in the forecast, and their ends are predicted as if they continued now: {}, such as job {first}",
             suspended.len()
         ));
     }

@@ -20,26 +20,27 @@ use super::why::Never;
 pub(super) struct Site {
     /// The index of the node in the queue.
     pub node: usize,
-    /// The kind of the site. Sites of one kind have equal amounts of all resources.
+    /// The number of the site's kind. Sites of one kind have equal amounts of all resources.
     pub kind: usize,
     pub cpus: u32,
     pub memory: u64,
-    /// The unit in which processors are allocated.
+    /// The number of processors that are allocated together, such as the hardware threads of a core.
     pub grain: u32,
     /// The reserved periods: start, end, and the index of the reservation.
     pub closed: Vec<(i64, i64, usize)>,
 }
 
-/// Features that a certain number of the job's nodes must have, and nodes that must be among the job's nodes.
+/// The conditions of a job on some of its nodes: features that a certain number of its nodes must have, and nodes that
+/// must be among its nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
-    /// Sites that must be among the nodes of the job. The job may also have others.
+    /// Sites that must be among the nodes of the job. The job may have further nodes.
     pub required: Bits,
     /// The number of required nodes. It exceeds the number of required sites if a required node is not in the cluster.
     pub required_count: usize,
-    /// For each site, the parts whose features it has, as bits.
+    /// For each site, a bit for each counted feature that the site has. The bits are in the order of `counts`.
     pub parts: Vec<u64>,
-    /// For each part, the number of nodes that it needs.
+    /// For each counted feature, the number of nodes that must have it.
     pub counts: Vec<u32>,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Counted {
 pub(super) struct Model<'a> {
     pub queue: &'a Queue,
     pub sites: Vec<Site>,
-    /// One site of each kind.
+    /// For each kind of site, one site of this kind.
     pub kinds_of_sites: Vec<usize>,
     /// The kinds of generic resources, and the amounts of each site, row by row.
     pub kinds: Vec<(String, String)>,
@@ -69,7 +70,7 @@ pub(super) struct Model<'a> {
     pub bids_of: Vec<Vec<u32>>,
     pub alike: Alike,
     pub counters: Vec<Counter>,
-    /// For each job of the queue, the amounts that it adds to counters while it runs.
+    /// For each job of the queue, pairs of a counter and the amount that the job adds to it while it runs.
     pub uses: Vec<Vec<(usize, u64)>>,
     /// For each job that can never start, the reason.
     pub never: Vec<Option<Never>>,
@@ -202,7 +203,7 @@ impl<'a> Model<'a> {
         if self.counters[own.0].falls { own.1.saturating_mul(minutes()) } else { own.1 }
     }
 
-    /// Returns the request of a job in a partition, or the reason why the partition can never satisfy it.
+    /// Returns the request of a job in a partition, or the reason why the partition can never satisfy the request.
     fn shape(
         &mut self,
         job: &QueueJob,
@@ -264,8 +265,8 @@ impl<'a> Model<'a> {
         Ok(self.shapes.len() - 1)
     }
 
-    /// Returns the nodes of a partition that a job could use if they were empty. If `only` names nodes, returns only
-    /// these.
+    /// Returns the nodes of a partition that a job could use if no other job ran on them. If `only` names nodes,
+    /// returns none but these.
     fn set(
         &mut self,
         job: &QueueJob,
@@ -279,7 +280,7 @@ impl<'a> Model<'a> {
         let key = SetKey {
             partition,
             features: choice.clone(),
-            // If a feature counts nodes, the other nodes of the job matter, too.
+            // If a feature must hold for a number of nodes only, nodes without the feature may be in the set.
             nodes: if choice.counted.is_empty() { 0 } else { nodes },
             only: only.to_vec(),
             excluded: request.excluded.clone(),
@@ -304,7 +305,8 @@ impl<'a> Model<'a> {
         self.sets.len() - 1
     }
 
-    /// Returns the features that count nodes for all sites, and the sites that must be among the nodes of the job.
+    /// Returns the conditions on some of the job's nodes: for each site, the counted features that it has, and the
+    /// sites that must be among the nodes of the job.
     fn counted(&mut self, choice: &FeatureChoice, among: &[String], interning: &mut Interning) -> Option<usize> {
         if choice.counted.is_empty() && among.is_empty() {
             return None;
@@ -325,8 +327,9 @@ impl<'a> Model<'a> {
         Some(self.counted.len() - 1)
     }
 
-    /// Moves the sites to the front that must be among a job's nodes, or that satisfy the features that count nodes.
-    /// Returns the number of these sites, or `None` if there are too few. Otherwise keeps the order.
+    /// Moves the sites that must be among a job's nodes, and sites that satisfy the counted features, to the front.
+    /// Keeps the order of all other sites. Returns the number of sites at the front, or `None` if there are too few
+    /// such sites.
     pub(super) fn put_counted_first<T: Copy>(
         &self,
         shape: &Shape,
@@ -345,13 +348,13 @@ impl<'a> Model<'a> {
         if required < counted.required_count {
             return None;
         }
-        // If there is a choice, the first suitable sites are used, which are the required ones. The remaining required
-        // sites follow.
+        // The first suitable sites satisfy the counted features. Required sites come first in the order, so they are
+        // preferred. Then move the remaining required sites to the front.
         let front = makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])?;
         Some(front + sites[front..].iter().take_while(|&&one| is_required(one)).count())
     }
 
-    /// Checks that enough nodes are large enough when they are empty.
+    /// Checks that the partition has enough nodes that are large enough for the job when no other job runs on them.
     fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
         let kinds = interning.kinds.entry(shape.set).or_insert_with(|| {
             let mut counts = vec![0_u64; self.kinds_of_sites.len()];
@@ -401,16 +404,16 @@ impl<'a> Model<'a> {
         job.request.required.iter().map(String::as_str).filter(|name| !there.contains(name)).collect()
     }
 
-    /// Returns the number of processors of an empty node, if the node has the resources that the job requests on each
-    /// node.
+    /// Returns the number of processors that a node can provide to the job when no other job runs there, or `None` if
+    /// the node lacks a resource that the job requests on each node.
     pub(super) fn capacity(&self, shape: &Shape, site: usize) -> Option<u32> {
         let of = &self.sites[site];
         let kinds = self.kinds.len();
         self.room(shape, site, of.cpus, of.memory, &self.gres[site * kinds..(site + 1) * kinds])
     }
 
-    /// Returns the number of processors that a node with the given free resources can provide, if it has the resources
-    /// that the job requests on each node.
+    /// Returns the number of processors that a node with the given free resources can provide to the job, or `None` if
+    /// the node lacks a resource that the job requests on each node.
     pub(super) fn room(&self, shape: &Shape, site: usize, cpus: u32, memory: u64, gres: &[u32]) -> Option<u32> {
         let of = &self.sites[site];
         if shape.whole && cpus < of.cpus {
@@ -428,7 +431,8 @@ impl<'a> Model<'a> {
         (cpus >= shape.cpus_of_node() && shape.gres.iter().all(enough)).then_some(cpus)
     }
 
-    /// Returns the suitable kinds for each requested resource. If no node has the resource, the list of kinds is empty.
+    /// Returns, for each requested resource, the kinds of resources that satisfy it, with the amount. If no node has
+    /// such a resource, the list of kinds is empty.
     fn wanted(&self, gres: &[Gres]) -> Vec<(Vec<usize>, u32)> {
         let of = |gres: &Gres| {
             let fits =
@@ -440,7 +444,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Values that occurred before, for reuse.
+/// Values that several jobs share, each with its index, so that it is stored once.
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,

@@ -37,7 +37,7 @@ pub enum MachinesError {
     },
     /// The job does not exist.
     #[error(
-        "there is no job {0}; it has ended, or it belongs to another cluster; unset SLURM_JOB_ID to look at the whole cluster"
+        "there is no job {0}: it has ended, or it belongs to another cluster; unset SLURM_JOB_ID to use the whole cluster"
     )]
     NoJob(u64),
     /// The job has no nodes.
@@ -49,11 +49,11 @@ pub enum MachinesError {
         id: u64,
         /// The state of the job.
         state: String,
-        /// The reason of the state, in parentheses.
+        /// The reason for the state, in parentheses. Empty if there is none.
         reason: String,
     },
     /// The text is not a job id.
-    #[error("SLURM_JOB_ID is `{0}`, which is no number of a job; unset it to look at the whole cluster")]
+    #[error("SLURM_JOB_ID is `{0}`, which is not a job number; unset it to look at the whole cluster")]
     JobNumber(String),
     /// The amounts of a node cannot be counted.
     #[error("node `{node}`: {error}")]
@@ -79,7 +79,7 @@ pub enum MachinesError {
         /// The alternative.
         instead: String,
     },
-    /// More nodes are requested than exist.
+    /// The pilots together request more nodes than are available.
     #[error("{asked} nodes are asked for at once, and {place} has {there} that take jobs with these options; ask for fewer nodes{}", because(.why))]
     TooFew {
         /// The partition.

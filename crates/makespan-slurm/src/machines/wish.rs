@@ -1,4 +1,4 @@
-//! The effect of `sbatch` options on the choice of nodes, as far as a plan must know it.
+//! The effect of `sbatch` options on the choice of nodes, as far as a plan depends on it.
 
 use makespan_core::Resource;
 
@@ -6,7 +6,7 @@ use super::MachinesError;
 use crate::text::{Gres, bytes, expand};
 use crate::{Node, Partition};
 
-/// Options that a run sets itself, with the alternative for the user.
+/// Options that a run sets itself: the long and the short form, and what the user can do instead.
 const OWN: [(&str, &str, &str); 6] = [
     ("nodes", "N", "--nodes or --pilots"),
     ("time", "t", "--time or --pilots"),
@@ -29,7 +29,7 @@ const GPU_OPTIONS: [(&str, &str); 6] = [
 /// The nodes that options of `sbatch` allow, and the amounts on each node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wish {
-    /// The only allowed nodes, if any are named.
+    /// The nodes that the options name. If there are any, all other nodes are excluded.
     pub only: Vec<String>,
     /// Excluded nodes.
     pub excluded: Vec<String>,
@@ -74,7 +74,7 @@ impl Wish {
         for text in value(options, "gres", "").into_iter().chain(gpus) {
             let (read, strange) = Gres::list(&text);
             if let Some(part) = strange.first() {
-                let problem = format!("`{part}` is no resource such as gpu:2");
+                let problem = format!("`{part}` is not a resource such as gpu:2");
                 return Err(MachinesError::Option { option: format!("--gres={text}"), problem });
             }
             gres.extend(read);
@@ -107,14 +107,14 @@ impl Wish {
             && node.memory.is_none_or(|memory| memory >= self.memory.unwrap_or(0))
     }
 
-    /// Returns the memory of a node in bytes that a job with these options gets at most, if the options limit it.
+    /// Returns the maximum memory in bytes that a job with these options gets on a node, if the options limit the memory.
     pub fn memory_of(&self, node: &Node) -> Option<u64> {
         let each = self.memory_per_cpu.map(|bytes| bytes.saturating_mul(u64::from(node.usable_cpus)));
         self.memory.or(each)
     }
 
     /// Returns the amount of a generic resource that a job with these options holds on each node, if the options state
-    /// it. `name` is the name in the plan.
+    /// this amount. `name` is the name of the resource in the plan.
     pub fn held_of(&self, name: &str) -> Option<u64> {
         let name = if name == Resource::GPUS { Gres::GPU } else { name.strip_prefix("gres/").unwrap_or(name) };
         let mut own = self.gres.iter().filter(|gres| gres.name == name).map(|gres| gres.count).peekable();

@@ -17,9 +17,9 @@ pub struct Reservation {
     pub is_partial: bool,
     /// Flags such as `MAINT`, `IGNORE_JOBS` and `DAILY`.
     pub flags: Vec<String>,
-    /// Users who may use it. If there are neither users nor accounts, all users may.
+    /// Users who may use the reservation. If neither users nor accounts are stated, all users may use it.
     pub users: Vec<String>,
-    /// Accounts that may use it.
+    /// Accounts whose jobs may use the reservation.
     pub accounts: Vec<String>,
     /// Reserved licences.
     pub licences: Vec<(String, u64)>,
@@ -74,11 +74,11 @@ impl Reservation {
 pub struct Licence {
     /// The name of the licence.
     pub name: String,
-    /// Total number.
+    /// Total number of this licence.
     pub total: u64,
-    /// Number in use, by jobs and outside Slurm.
+    /// Number of this licence that is in use, by jobs and outside Slurm.
     pub used: u64,
-    /// Number that is reserved.
+    /// Number of this licence that is reserved.
     pub reserved: u64,
 }
 
@@ -91,7 +91,7 @@ impl Licence {
         let name = record.get("LicenseName").ok_or("a licence has no name")?.to_owned();
         let number = |key: &str| match record.get(key) {
             None => Ok(0),
-            Some(text) => text.parse().map_err(|_| format!("licence `{name}`: {key}={text} is no number")),
+            Some(text) => text.parse().map_err(|_| format!("licence `{name}`: {key}={text} is not a number")),
         };
         Ok(Self { total: number("Total")?, used: number("Used")?, reserved: number("Reserved")?, name })
     }

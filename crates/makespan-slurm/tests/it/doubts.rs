@@ -144,7 +144,7 @@ fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     assert!(read(r#"{"jobs": []}"#).unwrap().jobs.is_empty());
     let (_, problem) =
         read(r#"{"jobs": [], "errors": [{"description": "Unable to contact slurm controller"}]}"#).unwrap_err();
-    assert!(problem.contains("gives this reason: Unable to contact"), "{problem}");
+    assert!(problem.contains("but this error: Unable to contact"), "{problem}");
     let empty = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "").queue(Some(1000)).unwrap();
     assert!(empty.remarks.iter().any(|remark| remark.contains("the list of jobs is empty")), "{:?}", empty.remarks);
 }

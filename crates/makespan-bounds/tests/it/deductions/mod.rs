@@ -1,5 +1,5 @@
-//! Deductions from a deadline never prove a bound above the optimum. The tests check the deductions that are found,
-//! and certificates that result from small changes to them.
+//! Deductions from a deadline never prove a bound above the optimum. The tests check the deductions that the search
+//! finds, and certificates made from these deductions by small changes.
 
 #[path = "../../../../makespan-core/tests/it/certificates/instances.rs"]
 #[allow(dead_code)]
@@ -80,8 +80,8 @@ fn change(steps: &mut Vec<Step>, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// Changes the found deductions a little and checks them. A changed certificate that still proves a bound may be
-/// changed again.
+/// Makes small changes to the deductions found, and checks each changed certificate. If it still proves a bound, it may
+/// be changed again.
 fn attack(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaCha8Rng) {
     let mut kept = found.clone();
     for attempt in 0..200 {
@@ -100,7 +100,7 @@ fn attack(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaC
     }
 }
 
-/// Changes bytes of the file. A certificate that can still be read must prove nothing false.
+/// Changes bytes of the certificate's file. If the changed file can be read, its certificate must prove nothing false.
 fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaCha8Rng) {
     let text = serde_json::to_vec(&Proof::Deductions(found.clone())).unwrap();
     for _ in 0..100 {
@@ -116,8 +116,8 @@ fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut
     }
 }
 
-/// The number of proofs, of proofs of the optimum itself, of proofs with steps, and of proofs with steps for each
-/// reason.
+/// Numbers of proofs: of all proofs, of proofs of the optimum itself, of proofs with steps, and, for each reason, of
+/// proofs with steps for this reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     proofs: usize,
@@ -168,7 +168,7 @@ fn all(family: Family, extent: Extent, seed: u64, instances: usize) -> Found {
     found
 }
 
-/// Returns `PROPTEST_CASES`, or 256.
+/// Returns the number of instances to test: `PROPTEST_CASES`, or 256 if the variable is not set.
 fn cases() -> usize {
     proptest::test_runner::Config::default().cases as usize
 }

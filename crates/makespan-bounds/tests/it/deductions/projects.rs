@@ -55,8 +55,8 @@ pub fn draw(unit: i64, rng: &mut ChaCha8Rng) -> (Instance, i128) {
     (instance, search.least.into())
 }
 
-/// Search over all orders of the activities. Each activity starts as early as possible after those before it in the
-/// order. At least one of these schedules has the least makespan.
+/// Search over all orders of the activities. Each activity starts as early as the activities before it in the order
+/// allow. At least one of these schedules has the least makespan.
 struct Search {
     there: Amounts,
     times: Vec<i64>,

@@ -5,24 +5,27 @@ use std::path::Path;
 
 use super::{FILES, Finding, Nodes, Said, sum};
 
-/// Difference of clocks in seconds that is ignored. A line takes some time from a node to this machine.
+/// Largest difference of clocks in seconds that is ignored, because a line takes some time from a node to this machine.
 const CLOSE: f64 = 1.0;
 /// Difference of clocks in seconds above which Munge rejects credentials.
 const REFUSED: f64 = 300.0;
 
-/// Judges the clocks. A line arrives later than it was written, so the largest of several differences is the most
-/// exact.
+/// Judges the clocks. A line arrives later than it was written, so the node's clock seems to be behind. The largest of
+/// several differences is therefore the most exact.
 pub(super) fn clocks(nodes: &Nodes) -> Finding {
     const TOPIC: &str = "clocks";
     let ahead = |said: &Said| said.ahead.iter().copied().reduce(f64::max);
     let known: Vec<(&str, f64)> = nodes.iter().filter_map(|(name, said)| Some((name.as_str(), ahead(said)?))).collect();
     let Some(&(name, most)) = known.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else {
-        return Finding::unknown(TOPIC, "the nodes did not report their time", "check that `date +%s%N` works there");
+        return Finding::unknown(
+            TOPIC,
+            "the nodes did not report their time",
+            "check that `date +%s%N` works on the nodes",
+        );
     };
     let direction = if most > 0.0 { "ahead of" } else { "behind" };
     let found = format!("{name} is {:.1} s {direction} this machine", most.abs());
-    let remedy =
-        "ask the administrators to synchronise the clocks (chrony); files of one node seem older or newer to others";
+    let remedy = "ask the administrators to synchronise the clocks (chrony); files of one node seem too old or too new to other nodes";
     match most.abs() {
         close if close <= CLOSE => {
             Finding::good(TOPIC, format!("nodes and this machine differ by at most {:.1} s", close.max(0.1)))
@@ -46,8 +49,9 @@ pub(super) fn program(nodes: &Nodes, path: &Path) -> Finding {
     let here = sum(path);
     let other = names(&|said| here.is_some() && said.sum.is_some() && said.sum != here);
     if !other.is_empty() {
-        let found = format!("{} is another file on {other} than here, perhaps of another version", path.display());
-        return Finding::bad(TOPIC, found, format!("{REMEDY}, or copy this one there"));
+        let found =
+            format!("{} on {other} differs from the file on this machine, perhaps in its version", path.display());
+        return Finding::bad(TOPIC, found, format!("{REMEDY}, or copy the file of this machine there"));
     }
     let same = here.is_some() && nodes.values().all(|said| said.sum.is_some());
     let found = if same { "is on the nodes, the same file as here" } else { "is on the nodes" };
@@ -86,7 +90,7 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
             "a node sees what this machine writes; a test between nodes needs at least 2 nodes",
         );
     }
-    // The nodes also wait for each other to begin.
+    // The time includes waiting until the other nodes have begun.
     Finding::good(TOPIC, format!("all see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
 }
 
@@ -138,7 +142,7 @@ mod tests {
         assert!(judged(&said).found.ends_with("the same file as here"));
         let finding = judged("1:2");
         assert_eq!(finding.verdict, Verdict::Bad);
-        assert!(finding.found.contains("another file on n1 than here"), "{finding:?}");
+        assert!(finding.found.contains("on n1 differs from the file on this machine"), "{finding:?}");
         assert!(finding.remedy.unwrap().contains("where all nodes see it"));
     }
 

@@ -1,5 +1,5 @@
-//! A short test job on some nodes. It checks that the clocks agree, that the folder is shared, and that a file
-//! moves to one place only.
+//! A short test job on some nodes. The job checks that the clocks agree, that the folder is shared, and that only one
+//! node succeeds if several try to move a file.
 
 mod judge;
 mod listen;
@@ -29,7 +29,7 @@ const RUNS: Duration = Duration::from_mins(1);
 #[derive(Debug, Default)]
 struct Said {
     /// Seconds by which the node's clock is ahead of this machine's clock, or behind if negative. There is one value
-    /// for each line. It includes the transmission time of the line.
+    /// for each line. Each value is too small by the transmission time of its line.
     ahead: Vec<f64>,
     has_program: Option<bool>,
     /// The output of `cksum` for the program.
@@ -47,8 +47,8 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
     if examination.nodes == 0 {
         return vec![Finding::unknown(TOPIC, "none was run", "leave --nodes 0 out to examine clocks and the folder")];
     }
-    // Use fewer nodes than requested if the cluster has fewer. If the number of nodes is unknown, srun reports the
-    // problem.
+    // Use fewer nodes than requested if the cluster has fewer. If the number of nodes is unknown, request all, and srun
+    // reports the problem if there are fewer.
     let there = match examination.own_job {
         Some(job) => commands.allocation(job).map(|allocated| allocated.machines),
         None => commands.machines(examination.partition.as_deref()),

@@ -9,7 +9,8 @@ use crate::Program;
 use crate::engine::{Allocation, Pilots};
 use crate::pilot::Place;
 
-/// Number of searches of the queue for a job that may have been submitted, and the pause between them.
+/// Number of times that the queue is searched for a job that may have been submitted. `BETWEEN_LOOKS` is the pause
+/// between two searches.
 const LOOKS: u32 = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
@@ -21,7 +22,7 @@ impl Pilots {
     pub(in crate::engine) fn find_earlier(&mut self) {
         let places = self.board.places();
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
-        // A pilot that has ended holds no tasks, unless its planner ended before it recorded this.
+        // Ignore ended pilots without tasks. An ended pilot may still hold tasks if the planner ended before it handled their ends.
         let counts = |place: &Place| !self.board.is_over(place.job) || self.board.holds_any(place);
         let bound = bound.filter(|(slot, place)| *slot < self.nodes.slots.len() && counts(place));
         let bound: Vec<_> = bound.collect();
@@ -36,7 +37,7 @@ impl Pilots {
             jobs = vec![(job, 0)];
         }
         for (job, seat) in jobs {
-            // The latest pilot of a seat counts. Tasks in the other pilots continue.
+            // The latest pilot of a seat fills the seat. Tasks in earlier pilots of the seat continue there.
             self.nodes.seats[seat] = Seat { job: Some(job), has_ended_any: true, ..Seat::default() };
             self.hearing.watch.ask_job(job);
         }
@@ -46,7 +47,7 @@ impl Pilots {
         }
     }
 
-    /// Submits the missing pilots, or begins in the existing allocation.
+    /// Submits the missing pilots. If there is an existing allocation, starts the head of the pilot there instead.
     pub(in crate::engine) fn ask_first(&mut self) -> Result<(), String> {
         if let Allocation::Here { job, up, .. } = &self.options.allocation {
             return self.lead_here(*job, up);
@@ -60,7 +61,7 @@ impl Pilots {
         Ok(())
     }
 
-    /// Starts the head of the pilot in an existing allocation, unless it is alive.
+    /// Starts the head of the pilot in an existing allocation, unless a head is alive there.
     fn lead_here(&self, job: u64, up: &[String]) -> Result<(), String> {
         let wrong = |error: std::io::Error| format!("cannot start in the allocation {job}: {error}");
         self.board.declare_not_over(job);
@@ -71,7 +72,7 @@ impl Pilots {
         let log = std::fs::File::create(self.board.log(job)).map_err(wrong)?;
         let mut command = Command::new(&self.options.program);
         command.args(["agent", "--head", "--folder"]).arg(&self.options.folder).env("SLURM_JOB_ID", job.to_string());
-        // Slurm would choose among all nodes of the allocation, including nodes that are down or not part of the plan.
+        // Name the nodes, because otherwise Slurm also chooses nodes that are down or not part of the plan.
         command.arg(format!("--nodelist={}", up.join(",")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -84,8 +85,8 @@ impl Pilots {
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
         let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
-        // Do not wait for a controller that does not answer. At worst there is one pilot too many, which ends by
-        // itself.
+        // Do not wait long for a controller that does not answer. If a job is not found, the worst result is one pilot
+        // too many, which ends by itself.
         let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
         let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
@@ -96,7 +97,8 @@ impl Pilots {
                 continue;
             }
             let free = || (0..sizes.len()).filter(|&seat| self.nodes.seats[seat].job.is_none());
-            // The job may have requested fewer nodes than the pilot needs.
+            // Prefer a seat for this number of nodes. Otherwise use a larger seat, because the job may have requested
+            // fewer nodes than the seat needs.
             let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
                 self.nodes.seats[seat].job = Some(job);
@@ -145,7 +147,7 @@ impl Pilots {
                 Ok(())
             }
             Err(error) if error.is_ambiguous() => {
-                // The job may still be on its way to the queue.
+                // Search several times, because the job may not yet be in the queue.
                 for _ in 0..LOOKS {
                     self.find_unknown();
                     if self.nodes.seats[seat].job.is_some() {

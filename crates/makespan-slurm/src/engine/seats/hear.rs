@@ -82,7 +82,7 @@ impl Pilots {
         }
     }
 
-    /// Marks the agents of an ended pilot as gone. They are dropped when they are silent.
+    /// Marks the agents of an ended pilot as gone. Each agent is dropped as soon as it gives no sign of life.
     pub(super) fn write_off(&mut self, job: u64, reason: &str) {
         for (_, agent) in self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job) {
             agent.gone.get_or_insert_with(|| reason.to_owned());
@@ -107,7 +107,7 @@ impl Pilots {
         self.nodes.seats[seat].ends = None;
         self.announce(seat);
         let Seat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
-        // If a restarted controller has forgotten the job, the end does not indicate a failure.
+        // Do not count the pilot as a failure if a restarted controller has forgotten its job.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
         let again = fruitless < MAX_FRUITLESS;

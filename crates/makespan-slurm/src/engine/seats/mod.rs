@@ -1,4 +1,4 @@
-//! The pilots of a run: the seats that must be filled, and the jobs that fill them.
+//! The pilots of a run. A *seat* stands for one pilot that the run needs, and one Slurm job after another fills it.
 
 mod ask;
 mod hear;
@@ -11,21 +11,21 @@ use makespan_exec::engine::{Notice, Start};
 
 use super::{Allocation, Pilots};
 
-/// Time before its end at which a pilot is planned to be empty.
+/// Time before the end of a pilot at which the plan has no tasks in it any more.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// Time that must remain in a pilot after the expected end of a task. It is less than `MARGIN`, because policies run a
-/// little late.
+/// Time that must remain in a pilot after the expected end of a task. It is less than `MARGIN`, because policies start
+/// tasks slightly later than planned.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Change of a pilot's end that is not announced. Slurm counts whole seconds.
+/// Largest change of a pilot's end that is not announced, because Slurm counts whole seconds.
 const DRIFT: Duration = Duration::from_secs(3);
 
 /// Time between two checks for pilots in which no pending task can end in time.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// Number of consecutive pilots without any ended task after which no further pilot is submitted. The cause is then
-/// something that a new pilot does not solve.
+/// Number of consecutive pilots without any ended task after which no further pilot is submitted. A new pilot would
+/// probably not solve the problem.
 const MAX_FRUITLESS: u32 = 3;
 
 /// Pause after a submission that Slurm refused temporarily.
@@ -34,17 +34,17 @@ const PAUSE: Duration = Duration::from_secs(15);
 /// A seat for one pilot.
 #[derive(Debug, Default)]
 pub(super) struct Seat {
-    /// The id of the current job.
+    /// The id of the job that fills the seat.
     pub job: Option<u64>,
     /// The last reported reason why the job is pending.
     waits: Option<String>,
-    /// The end of the pilot, if known.
+    /// The end of the pilot, if Slurm has reported it.
     ends: Option<Instant>,
-    /// The last announced end.
+    /// The end of the pilot that was announced last.
     announced: Option<Instant>,
-    /// The longest remaining time that was seen.
+    /// The longest remaining time of the pilot that Slurm has reported.
     whole: Duration,
-    /// True if running tasks may end, but nothing else starts.
+    /// True if the running tasks of the pilot continue, but no further task starts in it.
     draining: bool,
     /// True if a task has ended in the pilot.
     pub has_ended_any: bool,
@@ -52,15 +52,15 @@ pub(super) struct Seat {
     fruitless: u32,
     /// True if no further pilot will be submitted.
     pub closed: bool,
-    /// Time of the next submission.
+    /// Earliest time of the next submission.
     again: Option<Instant>,
-    /// Time since when the job waits for nodes that accept no jobs.
+    /// The instant from which on the job has been waiting for nodes that accept no jobs.
     lacking: Option<Instant>,
     /// The nodes that the next pilot needs.
     wants: Wants,
     /// Number of nodes that the pilot has lost.
     lost: usize,
-    /// The last state that Slurm reported.
+    /// The state of the job that Slurm reported last.
     life: Life,
     /// Time of the last attempt to cancel the pilot as lost.
     tried: Option<Instant>,
@@ -112,8 +112,8 @@ impl Seat {
 }
 
 impl Pilots {
-    /// Returns a reason if a task would outlast the pilot in which it should start. Then nothing more starts in this
-    /// pilot.
+    /// Returns the reason if a task should start in a pilot that is expected to end before the task. Then no further
+    /// task starts in this pilot.
     pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &Start<'_>) -> Option<String> {
         let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
@@ -121,7 +121,7 @@ impl Pilots {
             let seat = self.nodes.slots.seat(*slot);
             let Some(ends) = self.nodes.seats[seat].ends else { continue };
             let left = ends.saturating_duration_since(Instant::now());
-            // If the run time is a guess that exceeds every pilot, start the task anyway.
+            // If the run time is only a guess, start the task even if the guess is longer than any pilot lasts.
             let most = if start.is_guess { self.nodes.seats[seat].whole / 2 } else { Duration::MAX };
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
@@ -137,7 +137,7 @@ impl Pilots {
         reason
     }
 
-    /// Announces the end of a pilot, so that nothing is planned across this end.
+    /// Announces the end of a pilot, so that no task is planned to run beyond it.
     fn announce(&mut self, seat: usize) {
         let Seat { ends, announced, .. } = self.nodes.seats[seat];
         let has_moved = match (ends, announced) {
@@ -153,7 +153,7 @@ impl Pilots {
         }
     }
 
-    /// Gives back pilots in which nothing runs, if they end before any pending task could end there.
+    /// Gives back pilots in which nothing runs, and which end before any pending task could end in them.
     pub(super) fn give_back_idle(&mut self, shortest: &dyn Fn() -> Option<Duration>) {
         if self.run.waiting == 0 || self.looks.reviewed.elapsed() < REVIEW {
             return;
@@ -191,7 +191,8 @@ impl Pilots {
         }
     }
 
-    /// Ends the pilots that are no longer needed, submits others, and reports when no more pilots will come.
+    /// Ends the pilots that are no longer needed, submits pilots for empty seats, and reports when no further pilot
+    /// will be submitted.
     pub(super) fn look_after_seats(&mut self) {
         self.look_for_stuck();
         for seat in 0..self.nodes.seats.len() {
@@ -208,7 +209,7 @@ impl Pilots {
             let asks = matches!(self.options.allocation, Allocation::Asked { .. });
             if missing && due && asks && self.may_use_another() {
                 if self.nodes.seats[seat].again.is_some() {
-                    // The last submission may have arrived late.
+                    // Search for a job of the last submission: it may have reached the controller after the time limit.
                     self.find_unknown();
                 }
                 if self.nodes.seats[seat].job.is_some() {
@@ -235,7 +236,7 @@ impl Pilots {
         }
     }
 
-    /// Returns true if more tasks wait for nodes than there are pilots that have not started.
+    /// Returns true if the number of tasks that wait for nodes is larger than the number of pilots that have not started.
     fn may_use_another(&self) -> bool {
         let has_begun = |job: u64| self.nodes.agents.keys().any(|place| place.job == job);
         let coming = self.nodes.seats.iter().filter(|seat| seat.job.is_some_and(|job| !has_begun(job))).count();
@@ -249,7 +250,7 @@ impl Pilots {
             let _ = self.board.declare_over(job);
             let begun = self.nodes.agents.keys().any(|place| place.job == job);
             if !here && !begun {
-                // No agent runs that could see the end, because the job has not started.
+                // Cancel the job, because it has not started, so it has no agent that could see that the pilot must end.
                 let _ = self.options.commands.cancel(job);
             }
         }

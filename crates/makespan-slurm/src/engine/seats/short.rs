@@ -6,17 +6,17 @@ use super::{Seat, Wants};
 use crate::engine::watch::Waiting;
 use crate::engine::{Allocation, Pilots};
 
-/// Time that a pilot waits for nodes that accept no jobs before it is resubmitted without them.
+/// Time that a pilot waits for nodes that accept no jobs. After this time, it is submitted again without these nodes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time without any start after which a pilot that has lost a node (`STUCK`), or whose other agents may still come
-/// (`LATE`), is given back for a pilot with all its nodes.
+/// Time without the start of any task after which a pilot that lacks nodes is replaced by a pilot with all its nodes.
+/// `STUCK` applies if the pilot has lost a node, and `LATE` if its missing agents may still appear.
 const STUCK: Duration = Duration::from_secs(10);
 const LATE: Duration = Duration::from_mins(1);
 
 impl Pilots {
-    /// Replaces a pilot that waits for more nodes than accept jobs by one with fewer nodes. Some of the work can then
-    /// be done.
+    /// If a pilot waits for more nodes than accept jobs, replaces it by a pilot with fewer nodes, which can do some of
+    /// the work.
     pub(super) fn shorten(&mut self, seat: usize, waiting: &Waiting) {
         let Allocation::Asked { pilots, .. } = &self.options.allocation else { return };
         let hosts = &pilots[seat].placed.hosts;
@@ -36,10 +36,11 @@ impl Pilots {
         }
         let _ = self.board.declare_over(job);
         self.hearing.watch.forget_job(job);
-        // A forgotten job may have had this job id, and its agents may still hold places.
+        // A job that the controller has forgotten may have had this job id. Its agents may still serve places, so mark
+        // them as gone.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
-            "only {} of the {} nodes that pilot {job} waits for take jobs now: it is asked for without the others",
+            "only {} of the {} nodes that pilot {job} waits for take jobs now: it is submitted again without the other nodes",
             there.len(),
             waiting.nodes
         ));
@@ -75,7 +76,7 @@ impl Pilots {
             let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
-                // An existing allocation cannot be replaced.
+                // An existing allocation cannot be replaced, so only its agents end.
                 let _ = self.board.declare_over(job);
                 self.nodes.seats[seat] = Seat { closed: true, ..Seat::default() };
             }
