@@ -15,7 +15,7 @@ pub(super) struct Looks {
     /// Maximum number of jobs that a backfill cycle considers. `head` is the maximum for other cycles.
     pub depth: usize,
     pub head: usize,
-    /// Maximum number of reservations in a cycle.
+    /// Maximum number of reservations in a cycle. `places_of_array` is the maximum for the tasks of one array.
     pub places: usize,
     pub places_of_array: usize,
     /// True if the scheduler backfills: starts jobs that delay no job before them.

@@ -59,7 +59,7 @@ use reason::Reasons;
 use times::{Learned, Times};
 
 /// Maximum number of nodes that all simulations together examine, because a forecast should take only seconds.
-/// `MIN_DRAWS` simulations are made in any case.
+/// At least `LEAST_DRAWS` simulations are made.
 const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
@@ -313,7 +313,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
         queue.jobs.iter().filter(|job| job.state == crate::JobState::Suspended).map(|job| job.shown.as_str()).collect();
     if let Some(first) = suspended.first() {
         remarks.push(format!(
-            "suspended jobs keep their processors in the forecast, and their ends are predicted as if they continued now: {}, such as job {first}",
+            "suspended jobs keep their processors, and their ends are predicted as if they went on now: {}, such as job {first}",
             suspended.len()
         ));
     }

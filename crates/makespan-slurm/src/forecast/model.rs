@@ -280,7 +280,7 @@ impl<'a> Model<'a> {
         let key = SetKey {
             partition,
             features: choice.clone(),
-            // If a feature must hold for a number of nodes only, nodes without the feature may be in the set.
+            // If only some nodes of the job must have a feature, the set also depends on the number of its nodes.
             nodes: if choice.counted.is_empty() { 0 } else { nodes },
             only: only.to_vec(),
             excluded: request.excluded.clone(),

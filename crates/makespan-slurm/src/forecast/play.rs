@@ -12,10 +12,11 @@ use super::ready::{Links, Ready};
 use super::times::limit;
 use super::world::{Gap, Kept, Running, World};
 
-/// Cost of a job (drawing, arrival, start and end) in examined nodes.
+/// Cost of simulating a job (drawing its run time, arrival, start and end), as a number of examined nodes.
 const JOB_AS_LOOKS: u64 = 20;
 
-/// A limit that left no room for a job. If the job later lacked nodes, also the instant at which it did.
+/// A limit that held jobs back. If a job lacked nodes when the limit no longer held it back, also the instant at which
+/// this happened.
 #[derive(Clone, Copy, Debug)]
 struct Limited {
     counter: usize,
@@ -25,14 +26,15 @@ struct Limited {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
-    /// One second after the last instant at which the job may start.
+    /// The deadline of the job can no longer be met: one second has passed after its latest possible start.
     Expire(usize),
     Eligible(usize),
     Turn,
     Look,
 }
 
-/// Returns the real run time of a job. For a job that already runs, the time counts from its start.
+/// A function that returns the simulated run time of a job in seconds, measured from the start of the job even if the
+/// job already runs.
 pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
 
 pub(super) struct Play<'a> {
@@ -42,10 +44,9 @@ pub(super) struct Play<'a> {
     lasts: Lasts<'a>,
     pub world: World<'a>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
-    /// Positions of the bids of jobs that may start.
+    /// Positions in `Model::bids` of the bids of jobs in the queue. Some of these jobs may have started.
     waiting: Vec<u32>,
-    /// For each partition, the number of bids in `waiting` whose jobs have not started. For each job, true if it has
-    /// entered the queue.
+    /// For each partition, the number of bids in `waiting` whose jobs have not started.
     waiting_in: Vec<usize>,
     entered: Vec<bool>,
     /// Jobs that must start together.
@@ -55,25 +56,26 @@ pub(super) struct Play<'a> {
     last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: Outcome,
-    /// True if more than starts and ends is needed.
+    /// True if the outcome must contain nodes and the jobs that a job waits for, and not only starts and ends.
     tells: bool,
-    /// The job that ended last on each site and for each counter, among the jobs that ended in the simulation.
+    /// For each site, the last job that ended on it in the simulation, with its end. `last_of` contains the last job
+    /// for each counter.
     last_on: Vec<Option<(i64, usize)>>,
     last_of: Vec<Option<usize>>,
-    /// For each group of jobs with the same limits, the limit that they waited for last, and the cycle that found it.
+    /// For each group of jobs that add equal amounts to the same counters, the limit that held the group back last, and
+    /// the cycle in which it did.
     limited: Vec<Option<Limited>>,
     limited_at: Vec<u64>,
-    /// For each shape, the last cycle in which it did not fit, and the last cycle in which a reservation was searched,
-    /// with its start.
+    /// For each shape, the last cycle in which a job of this shape did not fit.
     failed: Vec<u64>,
     places: Vec<(u64, i64)>,
     look: u64,
-    /// The granted time of jobs that started with a part of their time limit.
+    /// For each job that accepts less time than its limit and started with less, the granted time in seconds.
     limits: Vec<Option<i64>>,
-    /// The maximum number of bids in `waiting` whose jobs have started. `head` is the number of such bids at the front.
+    /// An upper limit of the number of bids in `waiting` whose jobs have started. `head` is the number of such bids at the front.
     stale: usize,
     head: usize,
-    /// For jobs that did not start in the first cycle although nodes were free: the time for which these nodes were
+    /// For each job that did not start in the first cycle although nodes were free, the time for which these nodes were
     /// free.
     gaps: Option<HashMap<usize, Gap>>,
 }
@@ -124,13 +126,15 @@ impl<'a> Play<'a> {
         play
     }
 
-    /// Makes the simulation skip the nodes of jobs and the jobs that they wait for.
+    /// Returns this simulation, changed so that it records only starts and ends of jobs, and not their nodes or the
+    /// jobs that they wait for.
     pub(super) fn in_short(mut self) -> Self {
         self.tells = false;
         self
     }
 
-    /// Adds the running jobs, and the events that are certain.
+    /// Adds the running jobs, and the events whose instants are known: ends of these jobs, arrivals, and beginnings of
+    /// reservations.
     fn begin(&mut self) {
         let (queue, now) = (self.model.queue, self.model.queue.now);
         for (index, job) in queue.jobs.iter().enumerate() {
@@ -165,7 +169,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Lets a job enter the queue now or when it becomes eligible, unless it can never start.
+    /// Lets a job enter the queue now, or later when it becomes eligible. Ignores a job that can never start.
     fn expect(&mut self, job: usize) {
         let of = &self.model.queue.jobs[job];
         if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
@@ -302,7 +306,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Schedules a cycle at this instant, unless one is scheduled before.
+    /// Schedules a cycle at an instant, unless an earlier cycle is already scheduled.
     fn look_at(&mut self, at: i64) {
         if self.next_look.is_none_or(|next| at < next) {
             self.next_look = Some(at);
@@ -310,7 +314,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Removes the bids of started jobs once they are more than a sixteenth of the waiting bids.
+    /// Removes the bids of started jobs from `waiting` if they are more than a sixteenth of it.
     fn forget_started(&mut self) {
         if self.stale * 16 > self.waiting.len() {
             (self.stale, self.head) = (0, 0);
@@ -318,7 +322,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Starts jobs in order. If a job does not fit, later jobs cannot use the nodes of its partition.
+    /// Starts jobs in the order of the queue. If a job does not fit, no later job of its partition starts in this cycle.
     fn start_the_head(&mut self) {
         self.blocked.clear();
         // Skip partitions without pending jobs.
@@ -347,7 +351,8 @@ impl<'a> Play<'a> {
             if !started {
                 self.lacks_nodes(bid.job);
             }
-            // Another alternative for its features may have room.
+            // If the next bid is of this job and partition, another alternative for its features may have room, so try
+            // this bid first.
             let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
             let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
             // A job that waits for a reservation does not block other jobs.
@@ -359,7 +364,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Returns the bids for a backfill cycle. Among jobs that the same limits hold back, returns only the first.
+    /// Returns the bids that a backfill cycle considers. Of several jobs that the same limit holds back, returns only
+    /// the first job.
     fn candidates(&mut self) -> Vec<u32> {
         let mut bids = Vec::new();
         let (mut at, mut looked) = (self.head, 0);
@@ -380,7 +386,8 @@ impl<'a> Play<'a> {
         bids
     }
 
-    /// Starts every job that fits without delaying earlier jobs, whose reservations are kept.
+    /// Runs a backfill cycle: starts every job that fits without delaying jobs before it in the queue. Makes
+    /// reservations for jobs that do not fit.
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
@@ -395,7 +402,7 @@ impl<'a> Play<'a> {
                 falls = [falls, self.world.falls_until(bid.job)].into_iter().flatten().min();
                 continue;
             }
-            // If an equal request did not fit in this cycle, this one does not fit either.
+            // If an equal request did not fit in this cycle, the request of this job does not fit either.
             let shape = &self.model.shapes[bid.shape];
             let is_alone = !self.teams.contains_key(&bid.job);
             let known = is_alone && self.failed[bid.shape] == self.look;
@@ -417,13 +424,15 @@ impl<'a> Play<'a> {
                 of_array.into_iter().for_each(|count| *count += 1);
             }
         }
-        // No event marks the instant at which running jobs have used enough of their time.
+        // Schedules a cycle for the instant at which running jobs have used enough of their time, because no other
+        // event marks this instant.
         if let Some(at) = falls {
             self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
         }
     }
 
-    /// Returns true if a limit leaves no room for a job, and stores the limit. Within a cycle the room never increases.
+    /// Returns true if a limit holds a job back, and records the limit. Within a cycle, a limit that holds a job back
+    /// keeps doing so.
     fn is_limited(&mut self, job: usize) -> bool {
         let group = self.model.alike.limits[job];
         if self.limited_at[group] == self.look {
@@ -435,8 +444,8 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// Returns the position after all jobs that the same limits hold back as the job before `at`, and the number of
-    /// jobs in between. The number may be inexact if it is at least `most`.
+    /// Skips the jobs from `at` on that the limit of the job before `at` holds back, too. Returns the position after
+    /// them, and their number. The number may be inexact if it is at least `most`.
     fn behind(&mut self, at: usize, most: usize) -> (usize, usize) {
         self.skip_started();
         let next = self.model.alike.next[self.waiting[at - 1] as usize];
@@ -448,17 +457,18 @@ impl<'a> Play<'a> {
         (end, self.waiting[at..end].iter().filter(waits).take(most).count())
     }
 
-    /// Advances the head over jobs that have started.
+    /// Advances `head` past the bids of jobs that have started.
     fn skip_started(&mut self) {
         let has_started = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_some();
         self.head += self.waiting[self.head..].iter().take_while(has_started).count();
     }
 
-    /// Makes a reservation for a job after the existing reservations, if there is room within the window.
+    /// Makes a reservation for a job, which delays no existing reservation. Returns false if the reservation would
+    /// begin after the window ([`Looks::window`]).
     fn keep_place(&mut self, bid: Bid) -> bool {
         let shape = &self.model.shapes[bid.shape];
         let (look, soonest) = self.places[bid.shape];
-        // Reservations are only added in a cycle, so an equal request gets its reservation no earlier.
+        // Within a cycle, reservations are only added. So the reservation of an equal request is a lower limit for this one.
         let is_bound = look == self.look && shape.counted.is_none();
         let not_before = if is_bound { soonest } else { i64::MIN };
         let window = self.world.now.saturating_add(self.looks.window);
@@ -472,7 +482,7 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// Records that a job lacks nodes although no limit holds it back any more.
+    /// Records that a job lacks nodes, if a limit held it back before.
     fn lacks_nodes(&mut self, job: usize) {
         let now = self.world.now;
         if let Some(limited) = &mut self.limited[self.model.alike.limits[job]] {
@@ -480,15 +490,15 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Returns the counter for which a job waited until now, and the job whose end made room. Counters of remaining
-    /// minutes make room without an end.
+    /// Returns the counter whose limit held a job back until now, and the job whose end made room. Returns `None` for
+    /// counters of remaining minutes, which make room without the end of a job.
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
         let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
         self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
     }
 
-    /// Starts a job, together with the jobs that must start at the same time, if all of them fit.
+    /// Starts a job, and the other components if it is part of a heterogeneous job. Starts none of them if not all fit.
     fn try_start(&mut self, bid: Bid, without: Option<&Bits>, heeds_kept: bool) -> bool {
         let Some(team) = self.teams.get(&bid.job).cloned() else {
             let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
@@ -510,7 +520,7 @@ impl<'a> Play<'a> {
             let mut found =
                 shapes.iter().filter_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
             let Some(holds) = found.next() else {
-                // Start all of them or none.
+                // Start all components or none: release the resources of the components that were started.
                 begun.into_iter().for_each(|number| drop(self.world.give_back(number)));
                 return false;
             };
@@ -523,8 +533,8 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// Starts a job. A job that accepts less time gets as much of its limit as is possible without delaying a job with
-    /// a reservation.
+    /// Starts a job. A job that accepts less time than its limit gets the longest time that delays no job with a
+    /// reservation.
     fn start(&mut self, bid: Bid, holds: Vec<super::world::Hold>, heeds_kept: bool) {
         let (job, shape) = (bid.job, &self.model.shapes[bid.shape]);
         let all = limit(&self.model.queue.jobs[job]);
@@ -579,7 +589,8 @@ impl<'a> Play<'a> {
         positions
     }
 
-    /// Returns the time for which the nodes of a job are free, if the job did not start in the first cycle.
+    /// Returns the time for which nodes for a job were free in the first cycle, if the job did not start there although
+    /// they were free.
     pub(super) fn gap(&self, job: usize) -> Option<Gap> {
         self.gaps.as_ref()?.get(&job).copied()
     }

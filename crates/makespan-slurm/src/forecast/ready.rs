@@ -7,9 +7,9 @@ use crate::queue::{Condition, Dependency, Queue};
 /// The instant at which the dependencies of a job are satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ready {
-    /// At this instant.
+    /// The dependencies are satisfied from this instant on.
     At(i64),
-    /// After an event that has not happened.
+    /// The dependencies depend on an event that has not happened, such as the end of a job.
     Later,
 }
 
@@ -50,7 +50,7 @@ impl Links {
                 let jobs = targets(queue, &by_id, index, dependency);
                 let fails = dependency.has_failed || dependency.condition == Condition::Failed;
                 let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
-                // If there are alternatives, an impossible one is left out.
+                // If one of several alternatives is sufficient, leave out those that are impossible.
                 if fails || unseen {
                     if !dependency.any || queue.jobs[index].waits_for.len() == 1 {
                         links.hopeless[index] = Some(dependency.clone());
@@ -70,8 +70,9 @@ impl Links {
         &self.of[job]
     }
 
-    /// Returns the instant at which the dependencies of a job are satisfied, from the starts and ends of the other
-    /// jobs. `expired` contains the instants at which jobs were cancelled, which count as ends.
+    /// Returns the instant at which the dependencies of a job are satisfied, given the starts and ends of the jobs that
+    /// have started. `expired` contains the instants at which jobs were cancelled at their deadlines. A cancellation
+    /// counts as an end.
     pub(super) fn ready(
         &self,
         job: usize,

@@ -1,4 +1,4 @@
-//! The reason why each job waits, in the current state of the cluster.
+//! Explains why each job waits, from the current state of the cluster.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(super) type Clock<'a> = &'a (dyn Fn(i64) -> String + Sync);
 pub(super) struct Reasons<'a> {
     pub model: &'a Model<'a>,
     pub links: &'a Links,
-    /// The simulation after the first cycle.
+    /// The simulation in the state after its first cycle.
     pub play: &'a Play<'a>,
     pub outcome: &'a Outcome,
     /// The result of a simulation without deadlines, if some job misses its deadline.
@@ -30,28 +30,28 @@ pub(super) struct Reasons<'a> {
     pub bids: Vec<Option<Bid>>,
     /// For each job, the number of jobs that the scheduler considers before it.
     pub positions: Vec<usize>,
-    /// The actual starts of running jobs. No job has ended.
+    /// For each job, its actual start if it runs.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
     pub expired: Vec<Option<i64>>,
     /// The running jobs of each counter.
     pub holders: HashMap<usize, Vec<usize>>,
-    /// The free resources for each kind of request, computed once.
+    /// The free resources for each request so far, so that equal requests are examined only once.
     pub free: RefCell<HashMap<Shape, Free>>,
-    /// The number of nodes with room for each kind of request per node.
+    /// For each request for a single node so far, the number of nodes with room for it.
     pub roomy: RefCell<HashMap<Shape, usize>>,
 }
 
 /// The free resources for a request.
 #[derive(Clone)]
 pub(super) struct Free {
-    /// Number of nodes with room.
+    /// Number of nodes with room for the request.
     nodes: usize,
-    /// The resources that the other nodes lack, as text.
+    /// The resources that nodes without room lack, as text.
     lack: String,
-    /// True if the request fits now, without regard to time.
+    /// True if enough nodes have room for the request now, even if not for long enough.
     fits: bool,
-    /// The time for which it fits.
+    /// The time for which the request fits, if this time is limited.
     gap: Option<Gap>,
 }
 
@@ -70,7 +70,8 @@ impl Reasons<'_> {
         let needs = deadline.saturating_sub(latest);
         let otherwise = self.without_deadlines.and_then(|other| other.started[index]).filter(|&at| at > latest);
         let clock = self.clock;
-        let expected = otherwise.map_or(String::new(), |at| format!(", and would be expected at {}", clock(at)));
+        let expected =
+            otherwise.map_or(String::new(), |at| format!(", and otherwise would be expected at {}", clock(at)));
         let text = format!(
             "its deadline {} passes first: it has to start by {}{expected}; {}",
             clock(deadline),
@@ -110,7 +111,7 @@ impl Reasons<'_> {
             .unwrap_or_else(|| self.resources(index, job, bid))
     }
 
-    /// Returns a reason if the job waits for other jobs.
+    /// Returns a reason if the job depends on other jobs.
     fn others(&self, index: usize) -> Option<Why> {
         if self.links.of_job(index).is_empty() {
             return None;
@@ -160,7 +161,8 @@ impl Reasons<'_> {
         (!partition.is_up()).then(|| Why::new("partition", text()).with("another partition, or an operator opens it"))
     }
 
-    /// Returns a reason if the job is a part of a heterogeneous job and would fit alone.
+    /// Returns a reason if the job is a component of a heterogeneous job whose other components do not fit with it,
+    /// although it would fit alone.
     fn team(&self, index: usize, bid: Bid) -> Option<Why> {
         let first = self.model.queue.jobs[index].together?;
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
@@ -182,16 +184,16 @@ impl Reasons<'_> {
         Some(Why::new("limit", text).with(of.remedy.clone()))
     }
 
-    /// Returns a reason if a limit will be reached by jobs that start before this job.
+    /// Returns a reason if no limit holds this job back now, but jobs that start before it will reach a limit.
     fn limit_later(&self, index: usize) -> Option<Why> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
-        let text = format!("limit on {}, {} in all: it waits for the end of ", of.what, of.total);
+        let text = format!("limit on {}, at most {}: it waits for the end of ", of.what, of.total);
         Some(Why::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
     }
 
-    /// Returns the outcome of the simulation without deadlines if the job misses its deadline. Otherwise returns the
-    /// normal outcome.
+    /// Returns the outcome from which the reason is derived. If the job misses its deadline, this is the outcome of the
+    /// simulation without deadlines.
     fn told(&self, index: usize) -> &Outcome {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
@@ -201,7 +203,8 @@ impl Reasons<'_> {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let position = self.positions[index];
         let free = self.free(world, shape);
-        // At the turn of this job, nodes may have been free that later jobs got because they need them for less time.
+        // When the scheduler considered this job, nodes may have been free that later jobs got, because later jobs need
+        // them for less time.
         if let Some(gap) = self.play.gap(index) {
             return self.kept(shape, position, Some(gap));
         }
@@ -224,7 +227,7 @@ impl Reasons<'_> {
         };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
         let after = &self.told(index).after[index];
-        // The most important part comes first, because tables truncate the text.
+        // Begin the text with its most important part, because tables truncate it.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
@@ -254,7 +257,7 @@ impl Reasons<'_> {
         found
     }
 
-    /// Returns the reason if enough nodes are free, but not for long enough.
+    /// Returns the reason for a job for which enough nodes are free, but not for long enough.
     fn kept(&self, shape: &Shape, position: usize, gap: Option<Gap>) -> Why {
         let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
         let Some(Gap { seconds: gap, kept, closed }) = gap else {
@@ -265,7 +268,7 @@ impl Reasons<'_> {
                 let name = &self.model.queue.jobs[kept.job].shown;
                 let at = (self.clock)(kept.from);
                 let latest = if self.outcome.started[kept.job].is_some_and(|start| start <= kept.from) {
-                    " and starts then at the latest, by the limits of what runs"
+                    " and starts by then at the latest, because the running jobs end by their time limits"
                 } else {
                     ""
                 };
@@ -291,11 +294,13 @@ impl Reasons<'_> {
         *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
     }
 
-    /// Returns the resources that are missing on nodes with free processors. `nodes` is the number of nodes with room.
+    /// Returns, as text, the resources that nodes with free processors lack. `nodes` is the number of nodes with room
+    /// for the request.
     fn lack(&self, world: &World<'_>, shape: &Shape, nodes: usize) -> String {
         let without_memory = Shape { memory: None, ..shape.clone() };
         let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
-        // A smaller request has room wherever a larger one has.
+        // A node with room for a request has room for a smaller request. So the difference is the number of nodes that
+        // lack only the omitted resource.
         let more = |other: &Shape| self.roomy(world, other).saturating_sub(nodes);
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
@@ -325,23 +330,23 @@ impl Reasons<'_> {
     }
 }
 
-/// The reason for a job that comes first and whose nodes are free.
+/// The reason for a job that is first in the queue and for which nodes are free.
 const LATER: &str = "nodes are free, and no job comes before it: the scheduler considers it again later";
 
 /// Slurm's reasons that contain no information beyond the fact that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 
-/// Returns the reason for a job that should start at the next cycle, as far as is known here.
+/// Returns the reason for a job that, as far as this crate can tell, should start in the scheduler's next cycle.
 fn next(job: &QueueJob) -> Why {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
         return Why::new("next", "nothing prevents its start: it starts in the scheduler's next cycle");
     }
-    let text = format!("Slurm says {}; nothing else is known to prevent its start", job.reason.trim());
+    let text = format!("Slurm says {}; no other reason is known", job.reason.trim());
     Why::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 
-/// Returns the number of nodes with which the job could start now, if its processors fit on them.
+/// Returns the smaller number of nodes with which the job could start now, if its processors fit on fewer nodes.
 fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
     let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
     let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);

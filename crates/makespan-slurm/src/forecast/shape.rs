@@ -19,7 +19,7 @@ pub(super) struct Shape {
     pub gres: Vec<(Vec<usize>, u32)>,
     pub whole: bool,
     pub reservation: Option<usize>,
-    /// Seconds for which the nodes must be free.
+    /// Seconds for which the nodes must be free for the job.
     pub lasts: i64,
 }
 
@@ -55,8 +55,8 @@ impl Shape {
     }
 }
 
-/// The amounts that jobs request per node, in ascending order. Sites are grouped by the levels that their free amounts
-/// reach.
+/// The amounts that jobs request per node, in ascending order. A site reaches a level if its free amount is at least
+/// the level. Sites are grouped by the highest levels that they reach.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
     /// Processors. The first level is one.
@@ -65,7 +65,8 @@ pub(super) struct Levels {
     pub memory: Vec<u64>,
 }
 
-/// Maximum number of levels. More levels would make starts and ends of jobs more expensive than the gain.
+/// Maximum number of levels. With more levels, updating the groups at starts and ends of jobs would cost more than
+/// smaller groups gain.
 const MAX_LEVELS: usize = 16;
 
 impl Levels {

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use super::shape::Shape;
 use super::world::{World, prefix};
 
-/// Maximum number of nodes for which only the nodes that are free first are searched.
+/// Maximum number of nodes of a job for which the search examines only the nodes that are free first.
 const MAX_SOONEST: u64 = 256;
-/// Number of instants at which a node gains room that cost as much as one examined node.
+/// Cost: examining this number of instants at which a node gains room counts as examining one node.
 const STEPS_AS_A_LOOK: u64 = 4;
 
 /// Returns the index of the last node that a job needs, after sorting the nodes by the instants from which they are
@@ -31,7 +31,7 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
             (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
         };
         let last = ready.iter().enumerate().find_map(count);
-        // If a later node is in the sorted part, then so are all nodes that are free at the same instant.
+        // If the sorted part contains a node that is free later, it contains all nodes that are free at the instant of `last`.
         let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
         match last.filter(is_whole) {
             None if !all => sorted *= 4,
@@ -42,7 +42,7 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 
 impl World<'_> {
     /// Returns the instant at which a job of this shape will have its nodes, with these nodes. Running jobs are assumed
-    /// to use their limits. The job is known not to have its nodes before `not_before`.
+    /// to use their limits. The caller knows that the job cannot have its nodes before `not_before`.
     pub(super) fn earliest(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let found = self.with_first_room(shape, not_before);
         if !shape.needs_more_together() {
@@ -76,7 +76,7 @@ impl World<'_> {
         self.looked.set(self.looked.get() + steps.len() as u64 / STEPS_AS_A_LOOK);
         let mut rooms: BTreeMap<usize, u32> = BTreeMap::new();
         let (mut sum, mut largest, mut next) = (0_u64, 0_u32, 0);
-        // The ends of reservations for other jobs. Check again at these instants.
+        // The ends of reservations for other jobs, at which the nodes must be checked again.
         let mut again: BTreeSet<i64> = BTreeSet::new();
         loop {
             let at = [steps.get(next).map(|step| step.0), again.first().copied()].into_iter().flatten().min()?;
@@ -161,7 +161,7 @@ impl World<'_> {
             }
         }
         let known = if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX };
-        // Some nodes were early enough only before others were found.
+        // Remove nodes that seemed early enough only until nodes were found that are free earlier.
         times.retain(|time| time.0 <= known);
         known
     }
@@ -184,7 +184,7 @@ impl World<'_> {
             if at > known {
                 return None;
             }
-            // A node that was free earlier may be reserved at this instant.
+            // A node that is free from an earlier instant on may be reserved at this instant. Then use the end of the reservation.
             let mut moved = false;
             for time in times.iter_mut().take_while(|time| time.0 <= at) {
                 let settled = self.settled(shape, time.1, at);
@@ -218,8 +218,8 @@ impl World<'_> {
         None
     }
 
-    /// Returns the first nodes in order that are sufficient. If their number exceeds the maximum, returns the largest
-    /// nodes instead.
+    /// Returns the shortest sufficient prefix of these nodes. If it has more nodes than the job may have, returns the
+    /// nodes with the most processors instead.
     fn enough_of(&self, shape: &Shape, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
         let most = shape.most_nodes();
         let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
@@ -247,7 +247,7 @@ impl World<'_> {
     /// Returns the instant at which enough jobs on a site will have ended, and the number of processors that the site
     /// then provides. The site has no room now.
     fn freed(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
-        // Most nodes run one job and are empty afterwards.
+        // Handle the most frequent case first: the node runs one job and is empty afterwards.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
             return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
@@ -260,8 +260,8 @@ impl World<'_> {
         first
     }
 
-    /// Calls `tell` with the number of processors that a site provides each time one of its jobs ends, until `tell`
-    /// stops the iteration.
+    /// Each time a job on a site ends, calls `tell` with this instant and with the number of processors that the site
+    /// then provides. Stops when `tell` returns false.
     fn rooms(&self, shape: &Shape, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);

@@ -14,9 +14,9 @@ pub enum Known {
     User(usize),
     /// The given number of jobs of all users, by the fractions of their limits that they used.
     Anybody(usize),
-    /// Public logs: no data of this cluster are known.
+    /// Jobs of public logs, because no job of this cluster is known to have ended.
     Usual,
-    /// The time limit: nothing is known.
+    /// The time limit of the job, because nothing is known about its run time.
     Limit,
 }
 
@@ -39,12 +39,13 @@ pub(super) struct Times {
     pub own: std::sync::Arc<[i64]>,
     /// Fractions of limits that other jobs used, in ascending order.
     pub others: std::sync::Arc<[f64]>,
-    /// Fractions of limits that jobs of public logs used, in ascending order. Together they count as one of the other
-    /// jobs.
+    /// Fractions of limits that jobs of public logs used, in ascending order. All of them together have the weight of
+    /// one other job.
     pub usual: &'static [f64],
     pub limit: i64,
     pub known: Known,
-    /// The group of jobs with the same user and name, and the group of jobs with the same user.
+    /// The number of the group of jobs with the user and the name of this job. `user` is the number of the group of all
+    /// jobs of the user.
     pub name: usize,
     pub user: usize,
 }
@@ -58,7 +59,7 @@ pub(super) struct Learned {
     usual: &'static [f64],
 }
 
-/// Maximum number of runs of one kind. More runs would not improve the draws.
+/// Maximum number of known runs in a group. More runs would not improve the draws.
 const ENOUGH: usize = 500;
 /// The limit of a job without a limit, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
@@ -153,7 +154,7 @@ pub(super) fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
 
 /// Replaces numbers in a name: `fit-3` and `fit-17` are runs of the same program.
 fn plain(name: &str) -> String {
-    // Keep the other characters, because short names that differ only in a number may be different programs.
+    // Keep all characters that are no digits, because they distinguish programs with short names.
     let mut plain = String::new();
     for character in name.chars() {
         match character.is_ascii_digit() {
@@ -171,7 +172,8 @@ impl Times {
         let own = longer(&self.own, ran);
         let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
         let limit = self.limit as f64;
-        // The public logs count as one of the other jobs, and all other jobs count as one run of this job.
+        // The public logs together have the weight of one other job, and all other jobs together have the weight of one
+        // run of this job.
         let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
         let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
         self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))

@@ -44,7 +44,7 @@ pub(super) struct Gap {
     pub closed: Option<usize>,
 }
 
-/// The resources of a site that become free at an assumed end.
+/// The resources of a site that become free at the assumed end of a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub at: i64,
@@ -53,9 +53,9 @@ pub(super) struct End {
     pub memory: u64,
 }
 
-/// Cost of allocating and releasing a node, in examined nodes.
+/// Cost of allocating and releasing a node, as a number of examined nodes.
 const NODE_AS_LOOKS: u64 = 10;
-/// Number of words of a set that cost as much as one examined node.
+/// Cost: reading this number of words of a set counts as examining one node.
 const WORDS_AS_A_LOOK: u64 = 4;
 
 #[derive(Clone, Debug)]
@@ -81,8 +81,8 @@ pub(super) struct World<'a> {
     /// Sites with a reservation for a job or by Slurm.
     taken_later: Bits,
     pub used: Vec<u64>,
-    /// For counters of remaining minutes: the amount that running jobs hold, and the sum of amount times seconds from
-    /// the beginning to their ends.
+    /// For each counter of remaining minutes: the amount that running jobs hold, and the sum, over these jobs, of the
+    /// amount times the seconds from the beginning of the simulation to the end of the job.
     falling: Vec<(u64, i128)>,
     /// Number of nodes that were examined for jobs. It measures the cost of a simulation independently of the machine.
     pub looked: Cell<u64>,
@@ -167,7 +167,7 @@ impl<'a> World<'a> {
             self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
-                // The node had fewer resources than its jobs held, so release no more than it has.
+                // Release at most what the node has: Slurm may report that the jobs of a node hold more than the node has.
                 self.have(site, of.cpus, of.memory);
                 self.gres[site * kinds..(site + 1) * kinds]
                     .copy_from_slice(&self.model.gres[site * kinds..(site + 1) * kinds]);
@@ -220,7 +220,7 @@ impl<'a> World<'a> {
             if held == 0 || room < 0 {
                 return None;
             }
-            // The first instant at which the remaining whole minutes fit.
+            // Compute the first instant at which the whole minutes that remain fit into the limit.
             let passed = (ends - (room * 60 + 59)).max(0) as u128;
             let at = i64::try_from(passed.div_ceil(u128::from(held))).ok()?;
             latest = latest.max(Some(self.model.queue.now.saturating_add(at).max(self.now + 1)));
@@ -269,7 +269,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns the sites that may have room for the shape now. No other site has room.
+    /// Returns a set of sites that contains all sites with room for the shape now, and possibly further sites.
     pub(super) fn open_for(&self, shape: &Shape) -> Common<'_> {
         let (cpus, memory) = self.model.levels.reached_for(shape);
         let (set, span) = (&self.model.sets[shape.set], self.model.spans[shape.set].clone());

@@ -21,8 +21,8 @@ const GLANCE: Duration = Duration::from_millis(250);
 /// Pause before another attempt at an operation that failed.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Delay of a job after the end of its predecessors. By then the planner has seen these ends, and knows which jobs are
-/// lost.
+/// Delay of the start of a job after the end of its predecessors, so that the planner has seen these ends and knows
+/// which predecessors are lost.
 const DELAY: Duration = Duration::from_secs(15);
 
 /// The exit status of a job that may not run its attempt.
@@ -39,8 +39,9 @@ pub struct JobOptions {
     pub stop: Stop,
 }
 
-/// Runs the attempt that this Slurm job was submitted for, unless another job has started it or it was taken back.
-/// Returns the exit status of the job, which is 0 if the task has succeeded. Then dependent jobs may start.
+/// Runs the attempt that this Slurm job was submitted for. Does not run it if another job has started it, or if the
+/// planner has taken it back. Returns the exit status of the job. The status is 0 only if the task has succeeded, so
+/// that Slurm starts dependent jobs.
 ///
 /// # Errors
 /// A message if the attempt is unknown here.
@@ -113,12 +114,13 @@ impl Agent {
     fn run(&mut self, node: &str, all: Vec<usize>) -> Option<Fate> {
         let nodes = cores::nodes(self.job, node, self.order.allotment);
         let own = nodes.first().map(|(_, cpus)| cpus.clone()).unwrap_or_default();
-        // Either Slurm has confined the job, or the processor numbers separate it from others.
+        // If Slurm has confined the job to its processors, do not pin the task. Otherwise the processor numbers
+        // separate it from other tasks.
         let confined = all.len() <= own.len() as usize;
         let pinned = if confined { ProcSet::first(own.len().max(1)) } else { own };
         let mut local = Local::new(self.board.run(), all, None);
         local.group();
-        // If this program ends, the job ends, and the task is repeated.
+        // End the task together with this program, because then the job ends and the task is run again.
         local.tie();
         self.order.environment = environment(&nodes, &pinned);
         loop {
@@ -173,7 +175,7 @@ impl Agent {
         let claim = Claim { job: self.job, began: u64::try_from(began).unwrap_or(0), nodes };
         loop {
             match self.board.claim(&self.id, &claim) {
-                // A claim may have succeeded although its answer was lost.
+                // The claim may exist although the file system reported an error, so read the claim.
                 Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
                 Err(error) => {
                     eprintln!("makespan: cannot record which job starts `{}`: {error}; trying again", self.id);
@@ -219,7 +221,7 @@ impl Agent {
         }
     }
 
-    /// Returns true if Slurm is ending the job. Its signal may reach the task before this process.
+    /// Returns true if Slurm is ending the job. Slurm's signal may reach the task before it reaches this process.
     fn is_being_stopped(&self, status: i32) -> bool {
         let ended_by = ended_by(&self.board.run().join(&self.order.files.status));
         if self.board.is_to_end(&self.id, false) || !(status > 128 || ended_by == Some(EndedBy::Signal)) {

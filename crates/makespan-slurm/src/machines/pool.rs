@@ -30,8 +30,8 @@ pub struct Placed {
     /// The nodes in the order of the plan, if the job must have exactly these. Otherwise any nodes that `options` allow
     /// are suitable.
     pub names: Option<Vec<String>>,
-    /// The nodes from which Slurm chooses, or `names`. The job may also request fewer of them. Empty if the user names
-    /// the nodes.
+    /// The nodes from which Slurm chooses, or `names`. The job may request fewer nodes than these. Empty if the user
+    /// names the nodes.
     pub hosts: Vec<String>,
 }
 
@@ -124,7 +124,8 @@ impl Pool {
             let (place, why) = (self.place_name(), self.remarks.join("; "));
             return Err(MachinesError::TooFew { place, asked: total, there: self.there.len(), why });
         }
-        // A node that is down may be up when the job's turn comes. In the meantime the queue shows the reason.
+        // If too few nodes are up, also use nodes that are down: they may be up when Slurm considers the job. Until
+        // then the queue shows why the job waits.
         let away = if total > self.there.len() { &self.away[..] } else { &[] };
         let candidates: Vec<&Machine> = self.there.iter().chain(away).collect();
         let mut kinds: Vec<Vec<&Machine>> = Vec::new();
@@ -265,7 +266,7 @@ fn describe(machine: &Machine) -> String {
 }
 
 /// Maps each machine of a plan to a machine of an allocation. A machine is mapped to itself if it is present, or else
-/// to one that has all its resources. Machines that are down but `held` by the allocation are mapped to themselves.
+/// to one that has all its resources. A machine that is down is mapped to itself if the allocation holds it (`held`).
 ///
 /// # Errors
 /// [`MachinesError::NoSuchNodes`] with the first machine of the plan for which none is left.
@@ -281,7 +282,7 @@ pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Re
             there.map(|at| left.remove(at));
         }
     }
-    // The machines with the largest demands choose first, and take the smallest sufficient machine.
+    // Map the machines of the plan with the largest resources first, each to the smallest machine that has enough.
     let mut open: Vec<usize> = (0..slots.len()).filter(|&at| names[at].is_none()).collect();
     let demand = |machine: &Machine| {
         let amounts: Vec<(String, u64)> =

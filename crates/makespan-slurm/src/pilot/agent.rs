@@ -64,7 +64,7 @@ pub(super) struct Agent {
     pub delayed_for: String,
     /// Ends that could not yet be reported.
     pub untold: Vec<(String, Fate)>,
-    /// Ends that may be caused by a stop of everything on this node. This agent may then be stopped soon, too.
+    /// Ends of tasks that Slurm may have stopped together with everything on this node. Then Slurm also stops this agent soon.
     pub doubtful: Vec<(Instant, String, Fate)>,
     /// True if no new task starts, and running tasks are ended.
     pub ending: bool,
@@ -88,7 +88,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), String> {
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().and_then(|()| board.make_place(&place)).map_err(wrong)?;
-    // Another agent already serves the place. If it dies, this agent continues.
+    // Wait while another agent serves the place. If that agent dies, this agent serves the place.
     let lock = loop {
         if board.is_over(place.job) || options.stop.is_requested() {
             return Ok(());

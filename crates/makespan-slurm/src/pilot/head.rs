@@ -54,7 +54,7 @@ struct Use {
     reviewed: Instant,
     /// Time since when the folder is missing.
     gone: Option<Instant>,
-    /// The last sign of life of a planner, and the last time at which there was a new one or work to do.
+    /// The last sign of life of a planner. `needed` is the last time at which there was a new sign of life, or work to do.
     beat: Option<Duration>,
     needed: Instant,
 }
@@ -138,8 +138,8 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
-    // Another head already leads the pilot. If it ends, this one continues. This can happen because a controller that
-    // has lost its state reuses job ids, while a forgotten job may live for a while.
+    // Wait while another head leads the pilot, and lead it when that head has ended. There can be two heads because a
+    // controller that has lost its state reuses job ids, while a forgotten job may run for a while.
     let _lock = loop {
         match board.lock_head(job).map_err(wrong)? {
             Some(lock) => break lock,

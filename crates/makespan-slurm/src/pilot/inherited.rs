@@ -71,8 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// If a node kills all processes at once, the task may die a moment before the agent. Then the status of the task
-    /// says that a signal ended it.
+    /// Checks the case that a node kills all processes at once: the task may die a moment before its agent. Then the
+    /// status of the task states that a signal ended it, but the attempt counts as ended with its agent.
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
         let left = Left { shim: Identity::of_this(), boot: "b".into(), gpus: None };

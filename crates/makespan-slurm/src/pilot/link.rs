@@ -1,5 +1,5 @@
-//! A connection that announces moved files. An agent listens, and planners come and go. Without a connection, both
-//! check the files.
+//! Connections on which planners and agents announce moved files. An agent listens, and planners connect to it. Without
+//! a connection, both check the files at intervals.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};

@@ -16,8 +16,9 @@ use super::order::{Fate, Order};
 /// Delay after the walltime before the agent ends a task, so that the planner can end it first.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// Time that an end which may be caused by a stop waits for the stop of this agent. Slurm ends the agent and its tasks
-/// one after the other, which takes a while on a busy machine.
+/// Time for which the report of a task's end is delayed if Slurm may have stopped the task. If Slurm stops this agent
+/// during this time, the task was stopped with it. Slurm ends the agent and its tasks one after the other, and this
+/// takes a while on a busy machine.
 pub(crate) const DOUBT: Duration = Duration::from_secs(2);
 
 /// The GPUs for an attempt.
@@ -64,7 +65,7 @@ impl Agent {
     fn inherit(&mut self, id: &str, order: Order) {
         match self.board.claimant(id) {
             Some(left) => self.inherited.push(Inherited::new(id.to_owned(), order, left)),
-            // A process that is not recorded was never allowed to run.
+            // No process is recorded, so the task was never allowed to run.
             None => self.ended(id, &Fate::Gone),
         }
     }
@@ -183,7 +184,7 @@ impl Agent {
         status > 128 || ended_by(&self.board.run().join(&order.files.status)) == Some(EndedBy::Signal)
     }
 
-    /// Reports doubtful ends as the tasks' own if no stop of the agent has followed in time.
+    /// Reports doubtful ends as ends of the tasks themselves, if the agent was not stopped within [`DOUBT`].
     pub(super) fn settle_doubts(&mut self) {
         let now = Instant::now();
         let ending = self.ending;

@@ -240,7 +240,7 @@ impl Texts {
         let none = trimmed.is_empty() || trimmed.starts_with("No jobs");
         if none {
             if trimmed.is_empty() {
-                remarks.push("the list of jobs is empty; Slurm says in words that there are none".into());
+                remarks.push("the list of jobs is empty, although Slurm prints a sentence if there are no jobs".into());
             }
             return Ok(Vec::new());
         }
@@ -268,13 +268,14 @@ impl Texts {
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
-                    // A line that belongs to no record is part of a text that the JSON output contains completely.
+                    // Do not report lines that belong to no record: each is a part of a job's text, and the JSON output
+                    // contains this text completely.
                     let count =
                         format!("{} of {}", reading.problems.len(), makespan_core::counted(reading.of, "record"));
                     let from = self.name(Part::JobsJson);
                     let first = reading.problems.first();
                     said = first
-                        .map(|first| format!("{count} cannot be read, and what {from} says counts: {first}"))
+                        .map(|first| format!("{count} cannot be read, so {from} is used instead: {first}"))
                         .into_iter()
                         .collect();
                 }
@@ -391,7 +392,7 @@ impl Texts {
         };
         if strange > 0 {
             remarks.push(format!(
-                "lines of the accounts of ended jobs that cannot be understood, and are left out: {strange}"
+                "lines of the accounts of ended jobs that cannot be understood and are left out: {strange}"
             ));
         }
         let known: std::collections::HashSet<u64> = runs.iter().map(|run| run.id).collect();

@@ -37,8 +37,8 @@ impl Queue {
             texts = helpful(commands, Part::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
-        // If jobs start or end between two commands, they seem to be hidden, or to run on idle nodes. In this case,
-        // query both again.
+        // If a job starts or ends between the query of nodes and the query of jobs, it seems to be hidden, or to run on
+        // an idle node. Then make both queries again.
         for _ in 0..2 {
             let queue = asked(commands, &texts)?;
             let fewer = best.as_ref().is_none_or(|best| queue.hidden.len() < best.hidden.len());
@@ -50,7 +50,7 @@ impl Queue {
                 break;
             }
         }
-        Ok(best.expect("it was asked for at least once"))
+        Ok(best.expect("the loop queries the queue at least once"))
     }
 
     /// Reads saved outputs from files in a folder. The names are listed in `docs/queue.md`, and each file may be
@@ -130,7 +130,7 @@ fn changed(path: &Path) -> Option<i64> {
     i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-/// Required parts that have a substitute.
+/// Required parts that other outputs (JSON) can replace.
 const STAND_INS: [Part; 2] = [Part::Nodes, Part::Jobs];
 
 /// A file that cannot be used.

@@ -241,7 +241,7 @@ fn records_that_cannot_be_read_are_counted_whatever_takes_their_place() {
     let queue = said_of(&[&files[..], &[("squeue.json", json.as_bytes())]].concat()).unwrap();
     let said = queue.remarks.join("\n");
     let counted =
-        format!("scontrol.jobs-d.txt: 2 of 3 records cannot be read, and what squeue.json says counts: {first}");
+        format!("scontrol.jobs-d.txt: 2 of 3 records cannot be read, so squeue.json is used instead: {first}");
     assert!(said.contains(&counted), "{said}");
     assert_eq!(queue.jobs.len(), 3);
     // Nothing was cut off, because all jobs are present.

@@ -397,7 +397,7 @@ fn the_throttle_of_an_array_is_named_where_it_decides() {
         let after: Vec<&str> = one.after.iter().map(|&job| queue.jobs[job].shown.as_str()).collect();
         assert_eq!(after, [waits.as_str()]);
     }
-    assert!(expected[1].why.text.contains("tasks of array 5 at the same time, 1 in all"), "{:?}", expected[1].why);
+    assert!(expected[1].why.text.contains("tasks of array 5 at the same time, at most 1"), "{:?}", expected[1].why);
     assert!(expected[4..].iter().all(|one| one.why.kind == "resources"));
 }
 

@@ -29,7 +29,7 @@ impl Jobs<'_> {
         for (id, fate) in ends {
             match self.run.by_id.get(&id) {
                 Some(&task) => found_end |= self.see_end(task, fate),
-                // No task of this session waits for this end.
+                // The attempt is none of this session, so only remove the record.
                 None => self.board.forget_end(&id, &fate),
             }
         }
@@ -92,7 +92,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// Adopts attempts that may still run, or that ended without a report.
+    /// Adopts the attempts of earlier sessions that may still run, or whose end no session has handled.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
         let submissions = self.board.submissions();
         let known = |id: String| Some((self.board.order(&id).ok()?, id));
@@ -118,7 +118,7 @@ impl Jobs<'_> {
         }
         if !taken.is_empty() {
             let jobs = if taken.len() == 1 { "1 job is".into() } else { format!("{} jobs are", taken.len()) };
-            self.tell(format!("{jobs} in the hands of Slurm since the last session, and taken over"));
+            self.tell(format!("{jobs} submitted to Slurm by the last session, and taken over by this one"));
         }
         let all: Vec<TaskId> = taken.iter().map(|taken| taken.task).collect();
         all.into_iter().for_each(|task| self.see_begin(task));
@@ -126,7 +126,7 @@ impl Jobs<'_> {
         taken
     }
 
-    /// Ends the attempts of earlier sessions that are unknown to this session. Returns when none of them lives.
+    /// Ends the attempts of earlier sessions that this session does not know. Returns when none of these attempts runs any more.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);
@@ -163,7 +163,7 @@ impl Jobs<'_> {
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(5) {
                 told = true;
-                tell("jobs of an earlier session do not end; the run goes on when they are gone");
+                tell("jobs of an earlier session do not end; the run continues after they have ended");
             }
             sleep(if kill { GLANCE * 10 } else { GLANCE });
         }

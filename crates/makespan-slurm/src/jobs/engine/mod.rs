@@ -1,4 +1,4 @@
-//! Slurm jobs as an engine. The engine receives all tasks, submits each as a job, and reports how it ended.
+//! An engine that runs each task as a Slurm job: it receives all tasks, submits a job for each, and reports how each task ended.
 
 mod ends;
 mod places;
@@ -22,11 +22,12 @@ use crate::pilot::{Fate, Order};
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Minimum time between two queries of the queue, and the minimum as a multiple of the duration of the last query.
+/// Minimum time between two queries of the queue. The time is also at least `TIMES` times the duration of the last query.
 const PAUSE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 5;
 
-/// Maximum number of tasks that are taken from the run but not submitted. If the planner dies, the next session takes these tasks again.
+/// Maximum number of tasks that are taken from the run but not submitted. If this process dies, the next session
+/// submits these tasks.
 const MAX_WAITING: usize = 32;
 
 /// The options of the engine.
@@ -55,23 +56,23 @@ struct Held {
     order: Order,
     /// The options of `sbatch` for this attempt.
     options: Vec<String>,
-    /// The tasks that must succeed before.
+    /// The tasks that must succeed before this attempt starts.
     after: Vec<TaskId>,
     is_let_go: bool,
-    /// Time since when the job may be in the queue.
+    /// The instant from which on the job may be in the queue.
     submitted: Option<Instant>,
     number: Option<u64>,
     claim: Option<Claim>,
     fate: Option<Fate>,
     /// True if the attempt was stopped for a reason that Slurm must report.
     is_stopped: bool,
-    /// Time since when the job is over or not in the queue.
+    /// The instant from which on the job has been over, or absent from the queue.
     over: Option<Instant>,
     /// The last sign of life by the job's own clock, and the time at which it was noticed.
     beat: Option<(SystemTime, Instant)>,
 }
 
-/// An engine in which each task is a Slurm job. Slurm decides when it starts. The predecessors of a task in a graph are
+/// An engine in which each task is a Slurm job. Slurm decides when the job starts. The predecessors of a task in a graph are
 /// the dependencies of its job.
 ///
 /// Attempts continue while this process is absent. The job that starts an attempt claims it. So a job that starts
@@ -106,12 +107,12 @@ struct RunSide {
 struct SlurmSide {
     queue: Queue,
     heard: Receiver<Heard>,
-    /// True if a query is running, and the time of the next query.
+    /// True if a query of the queue is running. `ask` is the time of the next query.
     is_asked: bool,
     ask: Instant,
     /// The last reported reason why Slurm does not answer.
     mute: Option<String>,
-    /// Time of the last sign that the controller was unavailable or has forgotten jobs.
+    /// Time of the last sign that the controller was unavailable, or that it has forgotten jobs.
     doubt: Option<Instant>,
     /// Attempts whose jobs must leave the queue.
     cancel: Vec<String>,
@@ -123,18 +124,18 @@ struct SubmissionSide {
     log: Submissions,
     /// Suffix of the names of the jobs that this run submits.
     mark: String,
-    /// Distinguishes the attempts of this session from others.
+    /// Part of the ids of attempts. It distinguishes the attempts of this session from those of other sessions.
     session: String,
     /// Tasks that have not been submitted yet, in the order of submission.
     waiting: VecDeque<TaskId>,
-    /// The current submission.
+    /// The task that is being submitted.
     submitting: Option<TaskId>,
     /// The largest job id so far.
     highest: u64,
-    /// Time of the next submission, after Slurm refused one.
+    /// Earliest time of the next submission after Slurm has refused a submission.
     again: Option<Instant>,
     has_told_limit: bool,
-    /// Number of times that tasks have waited for this since they were planned.
+    /// Number of times that submissions were delayed until `again` since tasks were planned.
     kept_waiting: u32,
     /// True if Slurm has accepted any job.
     has_any: bool,

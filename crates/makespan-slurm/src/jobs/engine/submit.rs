@@ -97,7 +97,7 @@ impl Jobs<'_> {
             options.push("--kill-on-invalid-dep=yes".into());
         }
         options.extend(self.options.options.iter().cloned());
-        // The sizes of the plan come after the user's options, so they take precedence.
+        // Put the sizes of the plan after the user's options, so that the sizes take precedence.
         options.extend(held.options.iter().cloned());
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
@@ -144,11 +144,12 @@ impl Jobs<'_> {
                 held.number = Some(number);
                 held.submitted = Some(Instant::now());
             }
-            // Slurm uses the same message for a job that is too large. Then the end of other jobs does not help.
+            // Slurm prints this message also for a job that is too large. Wait only if other jobs of this run exist
+            // whose end may help.
             Err(error) if is_limit(&error) && (error.is_passing() || has_any_there) => {
                 self.postpone(task, &error, true);
             }
-            // The job may be on its way. Its name is searched in the queue.
+            // The job may already be in the queue, so search the queue for its name.
             Err(error) if error.is_ambiguous() => held.submitted = Some(Instant::now()),
             Err(error) if error.is_passing() => self.postpone(task, &error, false),
             Err(error) => self.refused(task, &error),

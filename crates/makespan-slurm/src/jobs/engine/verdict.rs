@@ -13,13 +13,13 @@ use crate::pilot::Fate;
 /// Delay until the files of an ended job are visible here.
 const DELAY: Duration = Duration::from_secs(2);
 
-/// Time that a job must be absent from the queue (`ABSENT`), and time without a sign of life (`SILENT`), after which an
-/// attempt counts as lost.
+/// An attempt counts as lost if its job has been absent from the queue for `ABSENT`, and has given no sign of life for
+/// `SILENT`.
 const ABSENT: Duration = Duration::from_secs(8);
 const SILENT: Duration = Duration::from_secs(12);
 
-/// Time after a sign that the controller has forgotten jobs. During this time, the cancellation of a job may not come
-/// from a user.
+/// Time after a sign that the controller has forgotten jobs. If a job is cancelled during this time, the cause may be
+/// the controller and not a user.
 const DOUBT: Duration = Duration::from_mins(1);
 
 /// The exit statuses of tasks that were ended by SIGTERM and by SIGKILL.
@@ -100,7 +100,7 @@ impl Jobs<'_> {
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));
         match &entry.state {
-            // If a user cancels such a job, Slurm keeps the reason, which then only shows that the job was pending.
+            // If a user cancels a job with this reason, Slurm keeps the reason. It then shows only that the job was pending.
             _ if !has_begun && entry.reason == NEVER => {
                 // Wait until the fate of the predecessor is known.
                 if waits {
@@ -182,7 +182,7 @@ impl Jobs<'_> {
                     *count
                 });
                 if count == Some(MAX_STILLBORN) {
-                    let text = format!("of {MAX_STILLBORN} jobs of Slurm none began; of each: {NO_LOG}");
+                    let text = format!("of {MAX_STILLBORN} jobs of Slurm none began; about each: {NO_LOG}");
                     self.run.notices.push_back(Notice::Over(text));
                 }
             }

@@ -24,14 +24,14 @@ impl Board {
         back
     }
 
-    /// Removes orders that were never given.
+    /// Removes orders in the folder `todo`: a planner began to write them, but ended before it gave them to a place.
     pub fn sweep(&self) {
         for id in names(&self.folder.join("todo")) {
             let _ = fs::remove_file(self.folder.join("todo").join(id));
         }
     }
 
-    /// Requests the end of an attempt from the agent of a place, or its kill.
+    /// Requests from the agent of a place that it ends an attempt, or kills it if `kill` is set.
     pub fn ask_end(&self, place: &Place, id: &str, kill: bool) -> io::Result<()> {
         File::create(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" }))).map(drop)
     }
@@ -92,7 +92,7 @@ impl Board {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Returns true if a place holds attempts whose ends no planner has handled.
+    /// Returns true if a place holds attempts that run, or whose ends no planner has handled.
     pub fn holds_any(&self, place: &Place) -> bool {
         ["in", "run", "done"].iter().any(|state| !self.ids(state, place).is_empty())
     }
