@@ -7,11 +7,11 @@ use makespan_core::Time;
 
 use super::FIRST;
 
-/// Maximum number of ended tasks that count: the latest ones.
+/// Maximum number of ended tasks that count. If more tasks have ended, the latest ones count.
 const RECENT: usize = 50;
-/// The number of members of a group for each end after which the estimates of the members may be replaced again.
+/// For each `MEMBERS` members of a group, one more task must end before the estimates of the members may be replaced again.
 const MEMBERS: usize = 250;
-/// Estimates are kept if a median has changed by at most one part in this number.
+/// The estimates are kept if a median has changed by at most the fraction 1 / `NEAR`.
 const NEAR: i128 = 10;
 /// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const NORMAL: f64 = 1.4826;
@@ -19,9 +19,9 @@ const NORMAL: f64 = 1.4826;
 /// The run times of ended tasks of one kind, and the tasks of this kind.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// The numbers of the tasks, some of which have not ended. Equal tasks of a bag have one number.
+    /// The numbers of the tasks of this kind. Some of these tasks have not ended. Equal tasks of a bag have one number.
     pub members: Vec<u32>,
-    /// Run times on the minimum number of processors, in ticks.
+    /// Run times of ended tasks, converted to the minimum number of processors, in ticks.
     pub times: Recent,
     /// The ratios of run time to expected time, in millionths, of tasks whose expected time was learned earlier.
     ratios: Recent,
@@ -29,7 +29,7 @@ pub(super) struct Group {
     ends: VecDeque<Time>,
     /// The medians of `times` and of `ratios` when the estimates of the members were last replaced.
     told: (Option<i64>, Option<i64>),
-    /// The number of ends since then.
+    /// The number of tasks that have ended since the estimates of the members were last replaced.
     ends_since: usize,
 }
 
@@ -51,7 +51,7 @@ impl Group {
         };
         let few = ratio.is_some() && self.ratios.len() <= FIRST;
         self.ends_since += 1;
-        // Otherwise the estimates of a large group would take more time than its tasks.
+        // Wait for several ends. Otherwise replacing the estimates of a large group would take more time than its tasks.
         let is_first = self.told == (None, None);
         let is_due = is_first || self.ends_since > self.members.len() / MEMBERS;
         let tell = is_due && (few || !is_near(self.told.0, now.0) || !is_near(self.told.1, now.1));
@@ -83,7 +83,7 @@ fn near(before: i64, now: i64) -> bool {
     (i128::from(now) - i128::from(before)).abs() * NEAR <= i128::from(before)
 }
 
-/// The latest figures in the order of their arrival, and in ascending order.
+/// The latest figures, stored twice: in the order of their arrival, and in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     latest: VecDeque<i64>,

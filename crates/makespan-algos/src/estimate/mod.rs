@@ -10,13 +10,14 @@ use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskI
 
 use group::Group;
 
-/// Maximum number of ratios of one that represent the earlier runs behind a learned estimate. In the history, the same number of
-/// runs of a command decides about its run time.
+/// The earlier runs on which a learned estimate is based count as ratios of 1. This is the maximum number of such
+/// ratios. The history uses the same number of runs of a command for its run time.
 const PRIOR: u32 = 9;
-/// Number of first ratios of a group after each of which the estimates of its members are checked, even if the median has hardly
-/// changed: each of these ratios may outweigh the prior.
+/// After each of the first `FIRST` ratios of a group, the estimates of its members are checked, even if the median has
+/// hardly changed, because each of these ratios may outweigh the earlier runs.
 const FIRST: usize = 2 * PRIOR as usize;
-/// Number of tasks that get estimates before they are released. More tasks are hardly ever released before the next task ends.
+/// Number of tasks that get estimates before they are released. It hardly ever happens that more tasks are released
+/// before the next task ends.
 const AHEAD: usize = 256;
 /// Number of millionths in one, the unit of ratios.
 const UNIT: i128 = 1_000_000;
@@ -36,7 +37,7 @@ const UNIT: i128 = 1_000_000;
 ///   of the same kind whose time was also learned. Only tasks that ended after the estimate was made count, because
 ///   earlier tasks already influenced the estimate. For the median, each earlier run on which the estimate is based
 ///   counts as a ratio of one, up to nine runs.
-/// * A task whose time is stated keeps it.
+/// * A task whose time is stated keeps the stated time.
 ///
 /// Only the 50 tasks of a kind that ended last count, as in the history. The estimates of a kind are replaced when its
 /// first task ends, and later whenever one of its medians has changed by more than a tenth and one task has ended for each
@@ -76,7 +77,7 @@ pub struct Medians {
     joined: usize,
 }
 
-/// A task, or the equal tasks of a bag, with the data from before any task ended.
+/// A task, or the equal tasks of a bag, with its data from the time before any task ended.
 #[derive(Debug)]
 struct Own {
     task: TaskId,
@@ -130,7 +131,7 @@ impl Medians {
             let release = self.own[number as usize].release;
             let place = self.order.partition_point(|&other| self.own[other as usize].release <= release);
             self.order.insert(place, number);
-            // All earlier tasks in this order have joined their groups already.
+            // All tasks before the position `joined` have already joined their groups.
             if place < self.joined {
                 self.joined += 1;
                 self.enrol(number, &mut restated);
@@ -205,13 +206,13 @@ impl Medians {
         match own.estimate {
             Estimate::Stated => None,
             Estimate::Guessed => first(&|group| group.times.len() > 0),
-            // Ratios of unrelated programs do not apply, so group 0 does not count.
+            // Ignore group 0, because ratios of unrelated programs do not apply to the task.
             Estimate::Learned { .. } => first(&|group| group.has_ratios(own.made)).filter(|&group| group > 0),
         }
     }
 
-    /// Returns whether a group may determine the time of a member, now or later. As soon as a more specific group determines the
-    /// time, the given group never will.
+    /// Returns whether a group may determine the time of a member, now or later. If a more specific group determines
+    /// the time, the given group can never determine it.
     fn may_decide(&self, member: u32, group: u32) -> bool {
         let own = &self.own[member as usize];
         let place = |group| own.groups.iter().position(|&other| other == group);

@@ -1,4 +1,4 @@
-//! Data structures for free processors over time, each for other needs. Most of them implement core's
+//! Data structures for free processors over time. Each serves another purpose. Most of them implement core's
 //! [`FreeTime`](makespan_core::FreeTime).
 //!
 //! | | representation | used for |

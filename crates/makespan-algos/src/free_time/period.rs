@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 
-/// The instants from `from` until `until`, without `until`.
+/// The instants from `from` on that are earlier than `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The first instant.

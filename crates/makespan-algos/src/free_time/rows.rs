@@ -1,4 +1,4 @@
-//! Amounts of processors and resources of a node or a platform that are free, or in use, over time.
+//! Amounts of processors and resources over time: those of a node or a platform that are free, or those that are in use.
 
 /// Several amounts, each of which is a step function of time. The steps are stored in two flat arrays, sorted by time.
 /// The first step also applies to all earlier instants, and the last step never ends. After a change, neighbouring
@@ -78,7 +78,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
     /// Returns the index of the step that contains an instant.
     #[inline]
     pub fn step_at(&self, at: i64) -> usize {
-        // Most queries need the first step with free processors.
+        // Check the step `head` first, because most queries need the first step with free processors.
         if self.begins.get(self.head + 1).is_none_or(|&next| at < next) && self.begins[self.head] <= at {
             return self.head;
         }
@@ -183,7 +183,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.begins.insert(step + 1, at);
         let (row, end) = (step * self.width..(step + 1) * self.width, self.amounts.len());
         self.amounts.extend_from_within(row.clone());
-        // One move of all later rows is cheaper than one insertion for each amount.
+        // Move all later rows at once, because inserting the amounts one by one is slower.
         self.amounts.copy_within(row.start..end, row.end);
         step + 1
     }
@@ -217,7 +217,7 @@ mod tests {
             for (from, length, a, b, gives) in changes {
                 let sign = if gives { 1 } else { -1 };
                 let ticks = &mut plain[from as usize..(from + length) as usize];
-                // The search skips steps whose first amount is zero, so this amount must not fall below zero.
+                // The search skips steps whose first amount is zero, so the test must not let this amount fall below zero.
                 let a = if gives { a } else { ticks.iter().map(|row| row[0]).fold(a, i64::min).max(0) };
                 let change = |row: &mut [i64]| (row[0], row[1]) = (row[0] + sign * a, row[1] + sign * b);
                 rows.change(from, from + length, change);

@@ -21,8 +21,8 @@ use nodes::Nodes;
 pub struct Skyline {
     /// The instant at which each step begins.
     from: Vec<i64>,
-    /// The number of free processors in each step. If best placement is required, the width of the widest job that fits in the
-    /// step.
+    /// The number of free processors in each step. If best placement is required, the largest number of processors of a
+    /// job that fits in the step.
     free: Vec<i32>,
     /// The number of free processors in each step for each class of equally available processors, step by step. Empty if there
     /// is only one class.
@@ -34,7 +34,7 @@ pub struct Skyline {
     latest: i64,
     /// A buffer for the minimum number of free processors of each class over a period.
     least: RefCell<Vec<i32>>,
-    /// The number of processors of each class that were held last. Empty if there is only one class.
+    /// For each class, the number of processors that the last call held. Empty if there is only one class.
     taken: Vec<i32>,
     /// The nodes, if best placement is required.
     nodes: Option<Arc<Nodes>>,
@@ -60,14 +60,14 @@ impl Clone for Skyline {
 }
 
 impl Skyline {
-    /// Maximum number of steps times classes of an empty skyline. It is limited because skylines are copied.
+    /// Maximum number of steps times classes of an empty skyline. The number is limited because skylines are copied often.
     pub const MAX: u64 = 1 << 22;
 
     /// Returns whether the closed periods alone make a skyline larger than [`Skyline::MAX`].
     pub fn is_too_large(instance: &Instance) -> bool {
         let classes = instance.availability().classes();
         let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
-        // Each closed period has two instants. If there are many periods, few of them share an instant.
+        // Each closed period adds up to two steps, one for each of its ends.
         !instance.platform().restricts_placement() && classes.len() as u64 * (2 * periods as u64 + 1) > Self::MAX
     }
 
@@ -136,7 +136,7 @@ impl Skyline {
     /// Returns the step in which the earliest fit begins, and the start of this fit.
     fn first_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
-        // The last step never ends. Most tasks do not wait for a release, and their search begins at `head`.
+        // Begin at `head`, unless the next step begins before the release. Most tasks do not wait for a release.
         if self.from.get(first + 1).is_some_and(|&next| next <= release) {
             first += self.from[first + 1..].partition_point(|&next| next <= release);
         }
@@ -222,7 +222,8 @@ impl Skyline {
         }
     }
 
-    /// Updates `free` in these steps after `change` processors became free. `parts` must be up to date.
+    /// Updates `free` in these steps: `change` processors have become free, or are held if `change` is negative.
+    /// `parts` must already be up to date.
     fn add(&mut self, period: Range<usize>, change: i32) {
         if let Some(nodes) = &self.nodes {
             let steps = self.parts[period.start * self.classes..period.end * self.classes].chunks_exact(self.classes);
@@ -265,7 +266,7 @@ impl Skyline {
         next
     }
 
-    /// Merges a step with the previous step if both are equal.
+    /// Merges a step with the previous step if the free processors are equal in both.
     fn join(&mut self, step: usize) {
         let classes = self.classes;
         let same = step > 0

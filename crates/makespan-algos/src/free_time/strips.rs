@@ -4,10 +4,11 @@ use makespan_core::{FreeTime, Time};
 
 use super::Period;
 
-/// The number of free processors from the current instant on. All processors are of one class. The steps are stored in strips of
-/// some tens of steps. The steps of a strip are contiguous in memory, and the strip stores their minimum and maximum. A query or a
-/// change visits all strips, and only the steps of those that matter. For tens of steps (a common cluster) up to tens of thousands
-/// of steps (a crowded cluster), strips are several times faster than a tree.
+/// The number of free processors from the current instant on. All processors are of one class. The steps are stored in
+/// strips of some tens of steps. The steps of a strip are contiguous in memory, and the strip stores their minimum and
+/// maximum. A query or a change visits all strips, but reads only the steps of strips that can matter for it. For tens
+/// of steps (a common cluster) up to tens of thousands of steps (a crowded cluster), strips are several times faster
+/// than a tree.
 ///
 /// More processors may be held than exist, if a policy learns of a failure before it learns of the tasks that the failure
 /// ends. Then no processors are free.
@@ -115,8 +116,8 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// Returns the first step from `at` on, begun before `until`, whose number of free processors is `wanted`. Strips for
-    /// which `may` returns false are skipped, because none of their steps is wanted.
+    /// Returns the first step that begins from `at` on and before `until`, and whose number of free processors `wanted`
+    /// accepts. Skips strips for which `may` returns false, because `wanted` accepts none of their steps.
     fn next(
         &self,
         at: Cursor,
@@ -141,7 +142,7 @@ impl Strips {
         None
     }
 
-    /// Returns the strip that contains an instant, or the first strip if the instant was forgotten.
+    /// Returns the strip that contains an instant, or the first strip if the instant is before all remaining strips.
     fn strip(&self, at: i64) -> usize {
         self.strips.partition_point(|strip| strip.from[0] <= at).saturating_sub(1)
     }
@@ -211,8 +212,8 @@ impl Strips {
             self.strips.remove(index);
             return;
         }
-        // The removed step may have had the minimum or the maximum of its strip. Then the stored extremes are too wide until they
-        // are measured again, which is safe.
+        // The removed step may have had the minimum or the maximum of its strip. Then the stored range is too wide
+        // until it is computed again. This is safe, because it only makes a query read more steps.
         let strip = &mut self.strips[index];
         strip.from.remove(step);
         strip.free.remove(step);

@@ -1,4 +1,4 @@
-//! The batch rule, which makes an online method from an offline method.
+//! The batch rule, which turns a method for tasks without release dates into a method for tasks with release dates.
 
 use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 
@@ -26,7 +26,7 @@ pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> 
     while let Some(&next) = rest.first() {
         now = now.max(instance.release(next));
         let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.release(id) <= now));
-        // Within a batch, the order of arrival must not matter.
+        // Sort the tasks of the batch, because the order of their arrival must not matter.
         let mut batch = batch.to_vec();
         batch.sort_unstable();
         now = plan(&batch, now);

@@ -124,7 +124,8 @@ impl<'a> Open<'a> {
         changes.min().map(|at| at - self.from)
     }
 
-    /// Returns the shortest length found for which the work fits: the guess of the dual approximation over the open area.
+    /// Returns the guess of the dual approximation: the shortest length found within which the work of all tasks fits
+    /// into the open processor time.
     pub fn guess(&self, profiles: &[&Profile]) -> Time {
         self.fitting(profiles).length
     }
@@ -253,8 +254,10 @@ impl<'a> Open<'a> {
         best
     }
 
-    /// Performs the test of the dual approximation over the open area. The tasks that need more than half of the length share the
-    /// processors that are open when half of the area has passed. The least work of all tasks together must fit.
+    /// Tests whether the work of all tasks can fit into a length, as the dual approximation does, but counts only the
+    /// processor time that is open. Returns `None` if the work does not fit. The tasks that need more than half of the
+    /// length share the processors that are open when half of the area has passed. The least work of all tasks together
+    /// must fit.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
         let halves: Vec<Limit> =

@@ -371,7 +371,8 @@ pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'
     })
 }
 
-/// Returns the next end of an unavailable period that has begun or begins before the instant `before`.
+/// Returns the next instant at which an unavailable period ends, among the periods that have begun by now or begin
+/// earlier than the instant `before`.
 pub(super) fn next_opening(view: &View<'_>, before: Time) -> Option<Time> {
     let now = view.now;
     let meeting = view.instance.unavailable().iter().filter(|period| period.end > now);

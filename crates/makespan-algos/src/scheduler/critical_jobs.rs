@@ -19,8 +19,8 @@ use crate::kernel::chains::strategy::{Offer, Settings, heft};
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, Place};
 
-/// Number of parts into which the time from HEFT's end to the deadline is divided. Variants aim at the end of each part and at
-/// HEFT's end.
+/// Number of equal parts into which the time from HEFT's end to the deadline is divided. Variants are planned to end by
+/// HEFT's end, and by the end of each part.
 const SHARES: i64 = 4;
 /// Maximum number of collisions that are reported one by one.
 const TOLD: usize = 10;

@@ -15,13 +15,13 @@ use crate::kernel::open::Open;
 
 /// Runs one task after another, each on all processors, by decreasing weight over time.
 ///
-/// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. It is
-/// optimal for weighted completion if all speed-ups are linear up to the whole platform. Guarantee: none in general. Complexity:
-/// O(n log n), plus one placement for each task. Deviations: a task that is no faster on all processors gets the fewest processors
-/// that give its shortest time, and the others stay idle. The first released task in this order comes next. Around
-/// unavailable processors, a task gets the allotment with which it ends first. If the plan would then end far later than a list for
-/// the makespan, the tasks are planned as a list, in which tasks that would still be late come first. [`Gang::packed`] is ours.
-/// later than a list made for the makespan, the tasks are a list, those first that would still be late. [`Gang::packed`] is ours.
+/// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
+/// 4.1. It is optimal for weighted completion if all speed-ups are linear up to the whole platform. Guarantee: none in
+/// general. Complexity: O(n log n), plus one placement for each task. Deviations: if fewer processors give a task the
+/// run time that it has on all processors, the task gets the fewest such processors, and the other processors stay
+/// idle. The next task is the first released task in this order. If processors are unavailable at times, a task gets
+/// the allotment with which it ends first. If the plan would then end far later than a list made for the makespan, the
+/// tasks are planned as a list. In this list, tasks that would still be late come first. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;

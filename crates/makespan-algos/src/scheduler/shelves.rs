@@ -13,7 +13,8 @@ use super::{all_monotone, by_guess, check_supported, needs_equal_processors, som
 use crate::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition, widened};
 use crate::kernel::{batches, list, shelves};
 
-/// Two shelves and full-time columns on m SMPs of k processors, every task in its best placement.
+/// Plans on m SMPs of k processors with two shelves, and with columns of processors that are busy for the whole time of
+/// both shelves. Every task is in its best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of

@@ -151,7 +151,8 @@ impl Scheduler for WithBags {
 }
 
 impl WithBags {
-    /// Returns the bags that are filled in, and an instance of all other jobs, which the scheduler supports.
+    /// Returns the bags that are filled into the holes of a schedule, and an instance of all other jobs. Checks that
+    /// the inner scheduler supports this instance.
     fn apart(&self, instance: &Instance) -> Result<(Fills, Instance), Unsupported> {
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
         packed::check_staged(instance)?;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use makespan_core::availability::Class;
 use makespan_core::{Instance, ProcSet};
 
-/// The nodes of a platform that requires best placement. The processors of a node form one class. They form several classes if
+/// The nodes of a platform that requires best placement. The processors of a node form one class, or several classes if
 /// they are closed at different times.
 #[derive(Debug)]
 pub(super) struct Nodes {
@@ -52,9 +52,9 @@ impl Nodes {
         &self.pools
     }
 
-    /// Returns the maximum number of processors in a best placement, given the free processors of each class. Usually this is the
-    /// maximum of one node. If a node of the largest size is free, it is the sum of all free nodes and of the largest free part of
-    /// another node.
+    /// Returns the maximum number of processors in a best placement, given the free processors of each class. Usually
+    /// this is the largest number of free processors on one node. If a node of the largest size is free, it is the sum
+    /// of all free nodes and of the largest free part of another node.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {

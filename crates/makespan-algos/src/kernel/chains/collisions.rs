@@ -16,7 +16,7 @@ use crate::kernel::graph::{NEVER, Place, ProcessorId};
 /// Weight of an impossible assignment: larger than any other weight, and small enough that a sum of thousands does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// Weight of each thousandth of the time to the deadline by which a task ends too late for its successors.
+/// Weight of a task that ends too late for its successors, for each thousandth of the time to the deadline by which it is too late.
 const LATE: i64 = 1 << 30;
 
 /// Weights of the penalty for a task that is moved from its planned place.
@@ -24,7 +24,8 @@ const LATE: i64 = 1 << 30;
 pub struct Penalties {
     /// Penalty for each additional thousandth of cost. A lower cost is not rewarded.
     pub cost: i64,
-    /// Penalty for each thousandth of the time to the job's deadline by which the start is delayed, rounded up.
+    /// Penalty for a delay of the start, for each thousandth of the time from the job's release to its deadline. The
+    /// number of thousandths is rounded up.
     pub delay: i64,
     /// Penalty for a processor of another type.
     pub change: i64,
@@ -36,7 +37,7 @@ impl Default for Penalties {
     }
 }
 
-/// A task that could not get its planned place.
+/// A task that could not keep its planned place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collision {
     /// The number of the task in its job.
@@ -58,7 +59,7 @@ pub struct Resolution<'a, 'b> {
     pub real: &'a Frame<'a>,
     /// Latest end of the job, in ticks.
     pub end: i64,
-    /// The room that was reserved for data.
+    /// The time that was reserved for the transfer of data.
     pub room: Room,
     /// The penalties for tasks that are moved.
     pub penalties: &'b Penalties,
@@ -83,10 +84,10 @@ impl Resolution<'_, '_> {
 
 /// Gives each task of a preliminary schedule a free processor on `calendars`. Returns the draft and the tasks that were moved.
 ///
-/// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or also wanted by
-/// other tasks. If types of processors were planned, this must be true of every processor of the type. All other tasks keep their
-/// planned places. If processors themselves were planned, the places of tasks whose planned times do not overlap are held for these
-/// tasks.
+/// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or also
+/// wanted by other tasks. If tasks were planned on types of processors, a task collides only if this is true of every
+/// processor of the type. All other tasks keep their planned places. If tasks were planned on processors, the places of
+/// tasks whose planned times do not overlap are held for these tasks.
 ///
 /// Colliding tasks with equal planned starts form a batch. Each task of a batch gets a processor of its own, such that the sum of
 /// penalties is minimal. A task starts at its planned start, or as soon afterwards as its data and the processor are available.
@@ -196,7 +197,8 @@ impl Resolving<'_, '_> {
         colliding
     }
 
-    /// Gives each of these tasks, whose planned starts are equal, a processor of its own at the least sum of penalties.
+    /// Assigns a processor of its own to each of these tasks, which have equal planned starts, so that the sum of the
+    /// penalties is minimal.
     fn assign(&mut self, batch: &[u32]) {
         let frame = self.resolution.real;
         let span = self.resolution.span();
@@ -244,8 +246,8 @@ impl Resolving<'_, '_> {
     }
 }
 
-/// Assigns processors to tasks that each accept some of the processors. Only tasks that do not compete with a task without a
-/// processor get one.
+/// Assigns processors to tasks, each of which accepts some of the processors. A task gets a processor only if this
+/// takes no processor from a task that remains without one.
 ///
 /// Computes a maximum matching by augmenting paths. The disputed tasks, which get no processor, are those that alternating
 /// paths reach from a task without a processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958,

@@ -30,7 +30,7 @@ impl Figures {
     }
 }
 
-/// The choice among equally good places.
+/// The rule that chooses among equally good places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieBreak {
     /// The earliest place.

@@ -17,8 +17,8 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Returns a draft without placed tasks. `calendars` contains one calendar for each processor, with everything else that
-    /// occupies it.
+    /// Returns a draft without placed tasks. `calendars` contains one calendar for each processor, with all busy
+    /// periods of the processor.
     pub fn new(frame: &'a Frame<'a>, calendars: Vec<Calendar>) -> Self {
         Self { frame, calendars, places: vec![None; frame.tasks()] }
     }
@@ -114,7 +114,7 @@ impl<'a> Draft<'a> {
         self.frame.transfer(edge, machines[from as usize], machines[to as usize])
     }
 
-    /// Returns whether both tasks are placed and the data of the edge arrive in time.
+    /// Returns whether both tasks are placed, and the data of the edge arrive before the second task starts.
     pub fn keeps(&self, from: u32, to: u32, edge: u32) -> bool {
         let (Some(end), Some(first), Some(next)) =
             (self.end(from), self.places[from as usize], self.places[to as usize])
@@ -178,7 +178,8 @@ impl<'a> Draft<'a> {
         each.fold(self.release(), i64::max)
     }
 
-    /// Returns the tie-breaking rule of a round, if a chain is planned repeatedly: early and late places alternate.
+    /// Returns the tie-breaking rule for a round, when a chain is planned repeatedly. Rounds prefer early and late
+    /// places alternately.
     pub fn tie_break(round: usize) -> TieBreak {
         if round.is_multiple_of(2) { TieBreak::Earliest } else { TieBreak::Latest }
     }

@@ -1,4 +1,4 @@
-//! Places one chain on processors by a dynamic programme over processors and possible ends. Everything else stays in its place.
+//! Places one chain on processors by a dynamic programme over processors and possible ends. All other tasks keep their places.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,20 +25,20 @@ pub struct Aim {
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
-/// Maximum number of gaps that are kept open before a task.
+/// Maximum number of minimum times to earlier tasks of the run that are taken into account for a task.
 const MAX_GAPS: usize = 8;
 
 /// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task or an edge
 /// does not fit. Then the draft contains only the runs that were placed before.
 ///
-/// The unplaced tasks between two placed tasks of a chain form a run, which is planned on its own. The first walk computes, for
-/// each task and processor, the possible ends with the best value of the tasks so far. Ends that are both later and worse than
-/// another are dropped. The second walk goes back from the best end of the last task. With [`TieBreak::Latest`], the tasks are then
-/// moved as late as possible. Complexity: O(k m^2 l log l) for k tasks, m processors and l ends. At most 64 ends are kept (16 in
-/// long runs), spaced evenly by rank.
+/// The unplaced tasks between two placed tasks of a chain form a run, which is planned on its own. The first walk
+/// computes, for each task and processor, the possible ends with the best value of the tasks so far. An end is dropped
+/// if another end is earlier and has a better value. The second walk goes back from the best end of the last task. With
+/// [`TieBreak::Latest`], the tasks are then moved as late as possible. Complexity: O(k m^2 l log l) for k tasks, m
+/// processors and l ends. At most 64 ends are kept (16 in long runs), spaced evenly by rank.
 ///
-/// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree). The tree becomes this programme if equal
-/// states are merged.
+/// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree). Merging equal states turns the
+/// tree into this dynamic programme.
 pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool {
     let mut at = 0;
     while at < tasks.len() {
@@ -81,7 +81,8 @@ type Labels = [Vec<Vec<Label>>];
 struct Needs {
     /// Edges from tasks of the run, with the positions of these tasks.
     edges: Vec<(usize, u32)>,
-    /// Minimum times between the end of a task of the run and the start of this one, for tasks in between that are placed later.
+    /// Minimum times between the end of an earlier task of the run and the start of this task. They keep room for tasks
+    /// between the two that are placed later.
     gaps: Vec<(usize, i64)>,
 }
 

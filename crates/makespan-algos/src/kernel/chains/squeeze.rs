@@ -1,4 +1,4 @@
-//! A depth-first search for a schedule of one job that meets the deadline, for when lists and chains find none.
+//! A depth-first search for a schedule of one job that meets the deadline. It is used if lists and chains find no such schedule.
 
 use makespan_core::FreeTime;
 
@@ -7,8 +7,8 @@ use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Place, ProcessorId};
 
-/// Maximum number of tasks. Larger jobs are not searched, because the search would be hopeless, and its recursion as deep as the
-/// number of tasks.
+/// Maximum number of tasks. For larger jobs, the search would rarely end, and its recursion is as deep as the number of
+/// tasks.
 const MAX_TASKS: usize = 64;
 
 /// A search that places one task after another, and goes back if no processor can run a task in time.

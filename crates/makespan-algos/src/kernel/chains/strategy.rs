@@ -13,7 +13,7 @@ use super::windows::Room;
 use crate::free_time::Calendar;
 use crate::kernel::graph::Place;
 
-/// Number of rounds without improvement after which chains are not planned again, and maximum number of rounds.
+/// Number of rounds without improvement after which chains are not planned again.
 const PATIENCE: usize = 4;
 const MAX_ROUNDS: usize = 40;
 /// If ten rounds would plan more than `MAX_REPLANNED` tasks again, each round plans each task only once. The rounds then end after
@@ -25,9 +25,9 @@ const MAX_ONCE: usize = 20_000;
 /// total, fewer are kept.
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
-/// Number of parts into which the time between the length of the longest chain and the end is divided. Plans aim at the end of each
-/// part. `ENDS` is for chains on processors and for chains on types of processors. `MANY` is a number of tasks, and the number of
-/// parts for jobs with more tasks.
+/// Number of parts into which the time between the length of the longest chain and the end is divided. Plans must end
+/// by the end of one of the parts. The first number of `ENDS` is for chains on processors, the second for chains on
+/// types of processors. `MANY` contains a number of tasks, and the number of parts for jobs with more tasks.
 const ENDS: (i64, i64) = (4, 8);
 const MANY: (usize, i64) = (512, 1);
 
@@ -39,7 +39,7 @@ pub enum Start {
     /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain
     /// can be improved.
     Heft,
-    /// Both. The best schedules of either are kept.
+    /// Both, one after the other. The best schedules of both are kept.
     #[default]
     Both,
 }
@@ -144,9 +144,9 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 ///
 /// * At most eight variants are kept from one chain to the next, the best ones by the criterion. The paper multiplies them all.
 /// * The windows of tasks take the whole graph into account.
-/// * If the rest of a chain does not fit, the whole chain is planned again.
-/// * Plans aim at several ends, the last of which is the end of the job, with minimum and with mean room for data.
-/// * `Start::Heft` is ours.
+/// * If the unplaced tasks of a chain do not fit, the whole chain is planned again.
+/// * Plans are made for several latest ends (the last is the end of the job), each with minimum and with mean room for data.
+/// * `Start::Heft` is not in the paper.
 ///
 /// A placement is as long as its task runs. Isolated tasks may hold processors for longer, see [`Isolated`].
 pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
@@ -165,8 +165,8 @@ pub fn pareto(offers: Vec<Offer>) -> Vec<Offer> {
     undominated(offers, |offer| [offer.finish, offer.cost, -offer.busy].map(i128::from))
 }
 
-/// Plans the chains one by one into the empty schedule, for several ends. Tasks that are planned for an early end leave room
-/// for colliding tasks and for the last chains.
+/// Plans the chains one by one into the empty schedule, for several ends. Plans for an early end leave time before the
+/// deadline for tasks that collide and for the last chains.
 fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let release = task.real.release();
     let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);

@@ -10,14 +10,15 @@ use crate::kernel::packing::{Packing, Row};
 /// Upper limit of all times in ticks, for every list.
 const LONGEST: i128 = (i64::MAX / 4) as i128;
 
-/// A renewable resource or the processors, with its capacity over time and the demand of each mode.
+/// A renewable resource, or the processors, with the capacity over time and the demand of each choice.
 struct Renewable {
     /// The capacity from each instant on. Instants are in ticks.
     capacity: Vec<(i64, u64)>,
     demands: Vec<u64>,
 }
 
-/// A choice of a packing with the amounts that it uses up. It becomes a mode unless another choice is better.
+/// An allotment choice of a task in a packing, with the amounts of consumables that the choice uses up. It becomes a
+/// mode of the task unless another choice is better.
 struct Draft {
     row: Row,
     choice: u32,
@@ -34,11 +35,11 @@ impl<'a> CumulativeProblem<'a> {
     /// * Processors close at different times. Processors form one pool in two cases: all close at the same times, or they
     ///   open one after another and stay open.
     /// * Several nodes have a resource, such as memory.
-    /// * An amount of a consumable is in use at first and becomes free later.
-    /// * All allotments of some task use up more of a consumable than all other tasks leave.
+    /// * Some amount of a consumable is in use at the beginning and becomes free later.
+    /// * Every allotment of some task uses up more of a consumable than remains if each other task uses up its minimum.
     ///
-    /// Resources that are sufficient for all tasks together are omitted. Modes are omitted if another mode is at least as fast
-    /// and needs no more of any resource.
+    /// Omits resources of which there is enough for all tasks together. Omits a mode if another mode of the task is at
+    /// least as fast and needs at most as much of every resource.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let origin = packing.instance().first_release().ticks();
         if !are_pools(packing, origin) {
@@ -140,7 +141,7 @@ impl<'a> CumulativeProblem<'a> {
             adjacency(&|row| instance.outgoing(packing.first_of(row)).map(|edge| packing.row_of(edge.to)).collect());
     }
 
-    /// Computes the tails and the horizon. Returns whether times stay small enough.
+    /// Computes the tails and the horizon. Returns whether all times are at most `LONGEST`.
     fn measure(&mut self) -> bool {
         let times = |row: Row| self.modes_of(row).map(|mode| self.mode(mode).time);
         let mut tails = vec![0_i64; self.rows.len()];
@@ -175,7 +176,8 @@ fn holds_of_nodes(packing: &Packing<'_>) -> bool {
     packing.rows().any(|row| packing.demands_of(row).iter().any(|demand| demand.kind == ResourceKind::OfNodes))
 }
 
-/// Returns whether only the number of open processors matters: all close at the same times, or they open one after another.
+/// Returns whether processors are interchangeable, so that only the number of open processors matters: all processors
+/// close at the same times, or they open one after another and stay open.
 fn are_interchangeable(packing: &Packing<'_>, origin: i64) -> bool {
     let classes = packing.instance().availability().classes();
     let opens_once = |class: &makespan_core::availability::Class| {
@@ -209,7 +211,8 @@ fn stocks(packing: &Packing<'_>) -> Vec<u64> {
     packing.consumables().map(|resource| packing.machines().ever_left(resource)).collect()
 }
 
-/// Removes choices that use up more than all other tasks leave, until there are none. Returns `None` if a task has no other choice.
+/// Removes choices that use up more of a consumable than remains if each other task uses up its minimum. Repeats this
+/// until no such choice is left. Returns `None` if a task has no choice left.
 fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64]) -> Option<()> {
     loop {
         let mut least = vec![vec![u64::MAX; stocks.len()]; packing.rows().len()];
@@ -312,9 +315,9 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
     (0..stocks.len()).filter(is_scarce).collect()
 }
 
-/// Returns, for each choice, the choice to use instead: one of its row that is at least as fast and needs no more of any resource.
-/// This is the choice itself if no other is better. The first of several equal choices is used. Returns `None` for a choice that
-/// never fits.
+/// Returns, for each choice, the choice to use instead: a choice of the same row that is at least as fast and needs at
+/// most as much of every resource. If there is no better choice, this is the choice itself. The first of several equal
+/// choices is used. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -327,14 +330,14 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     for row in drafts.chunk_by(|a, b| a.row == b.row) {
         let range = begin..begin + row.len();
         begin += row.len();
-        // Usually each choice is faster than the previous one and needs more of some resource.
+        // Handle the usual case first: each choice is faster than the previous choice of its row, and needs more of some resource.
         let rising = |one: &Renewable| one.demands[range.clone()].is_sorted_by(|a, b| a < b);
         if row.is_sorted_by(|a, b| a.time > b.time) && renewables.iter().any(rising) {
             continue;
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // At least one of the better choices has no better choice itself.
+            // Take a better choice for which there is no better choice. At least one exists.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));

@@ -4,12 +4,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
-/// Starts from the mapping of Min-min. Moves a task of the machine that completes last to another machine, or swaps it with a task
-/// of another machine. This is repeated as long as both machines then complete before the old last completion.
+/// Starts from the mapping of Min-min. Moves a task of the machine that completes last to another machine, or swaps it
+/// with a task of another machine. This step is repeated as long as both machines complete, after the step, earlier
+/// than the last machine completed before it.
 ///
-/// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move helps.
-/// Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI 10.1287/ijoc.14.2.175.113.
-/// Complexity: for each task of the last machine, O(m) for moves and O(n) for swaps. Each step lowers the sorted completions, so
+/// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move
+/// helps. Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI
+/// 10.1287/ijoc.14.2.175.113. Complexity of a step: for each task of the machine that completes last, O(m) for moves
+/// and O(n) for swaps. Each step makes the list of completions, sorted from the last on, lexicographically smaller, so
 /// the search ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent;
@@ -24,7 +26,7 @@ impl Mapper for Descent {
 
 impl Descent {
     /// Improves a mapping. A move counts as one look at a pair of a task and a machine, and a swap as one look at a pair of
-    /// tasks. The search stops before it exceeds `looks`. Returns whether the mapping cannot be improved further.
+    /// tasks. The search stops before it exceeds `looks`. Returns whether no move and no swap improves the mapping any more.
     pub fn improve(problem: &MappingProblem<'_>, loads: &mut Loads, looks: usize) -> bool {
         let mut left = looks;
         let mut afford = |pairs: usize| {
@@ -50,7 +52,7 @@ impl Descent {
     }
 }
 
-/// Makes the best move of a task away from the last machine, if it helps.
+/// Makes the best move of a task away from the machine that completes last, if a move helps.
 fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, MachineId(0));
@@ -74,7 +76,7 @@ fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     found
 }
 
-/// Makes the best swap of a task of the last machine with a task of another machine, if it helps.
+/// Makes the best swap of a task of the machine that completes last with a task of another machine, if a swap helps.
 fn step_swap(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, 0);

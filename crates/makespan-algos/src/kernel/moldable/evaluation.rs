@@ -42,7 +42,7 @@ pub struct ListSchedule<'p> {
     /// The first instant and the first position that changes may affect.
     since: i64,
     from: usize,
-    /// The tasks by their ends, if they have been requested.
+    /// The ends of the tasks in ascending order, each with its task. Empty until the list is requested.
     by_end: Vec<(i64, u32)>,
 }
 

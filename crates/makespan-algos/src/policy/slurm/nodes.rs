@@ -15,9 +15,9 @@ pub(super) struct Nodes<'a> {
 /// Features that a certain number of nodes of a job must have, such as `[intel*1&amd*1]`.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// For each node, a bit for each part whose features it has.
+    /// For each node, a bit for each counted feature that the node has. The bits are in the order of `counts`.
     parts: FxHashMap<u32, u64>,
-    /// For each part, the number of nodes that it needs.
+    /// For each counted feature, the number of nodes that must have it.
     counts: Vec<u32>,
 }
 

@@ -177,7 +177,7 @@ fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &m
         return None;
     }
     let old = solution.chosen[task as usize];
-    // Rarely more than a quarter of two hundred choices.
+    // Draw the distance to the new choice. It is rarely more than a quarter of two hundred choices.
     let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
     let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
     Some(OtherChoice { task, old, new })

@@ -114,8 +114,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// Returns a random task on a path without gaps from the beginning to the last end in a group. On this path, each task waits
-    /// for the previous task or for its processors.
+    /// Returns a random task on a critical path. The path ends with the last task of a group. Each task on it starts at
+    /// the instant at which the previous task on the path ends, because it waits for that task or for its processors.
     fn critical(&mut self) -> u32 {
         let Self { present, random, .. } = self;
         let mut task = last(present, random);
