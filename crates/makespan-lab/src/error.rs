@@ -13,9 +13,7 @@ pub enum LabError {
     #[error("{name} is {value}; {expected}")]
     Option { name: &'static str, value: String, expected: &'static str },
     /// The output folder is a file.
-    #[error(
-        "`{0}` is a file, but results are written to a folder; name another one, which is created if it is missing"
-    )]
+    #[error("`{0}` is a file, but results are written to a folder; name a folder, which is created if it is missing")]
     NoFolder(PathBuf),
     /// The data contain no project of the requested sets.
     #[error("sets is {sets}, of which there is no project; there are {there}")]

@@ -72,7 +72,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // The remaining work is short, and the run of the shards already handles signals.
+        // The shards have finished, so the remaining work is short, and the run of the shards already handles signals.
         Some(true) => {}
         None => listen(campaign)?,
     }

@@ -21,7 +21,7 @@ pub fn geometric(sample: &[f64]) -> Option<f64> {
     mean(&sample.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
 }
 
-/// Returns the smallest and the largest value. The largest value is at least 0.
+/// Returns the smallest value, and the largest value or 0, whichever is larger.
 pub fn range(sample: &[f64]) -> (f64, f64) {
     (sample.iter().copied().fold(f64::INFINITY, f64::min), sample.iter().copied().fold(0.0, f64::max))
 }

@@ -1,4 +1,4 @@
-//! Checks of results: bounds are verified, schedules are validated, and no value may be below a bound.
+//! Checks results: verifies bounds, validates schedules, and rejects values below a bound.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use makespan_core::{Bound, Instance, Objective, Schedule, validate};
 
 use crate::LabError;
 
-/// Returns the value of a bound after its certificate has proved it.
+/// Returns the value of a bound, after a check that its certificate proves it.
 pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) -> Result<i128, LabError> {
     match bound.verify(instance) {
         Ok(()) => Ok(bound.value.integer()),
@@ -26,7 +26,7 @@ pub(crate) fn at_least(
         return Ok(());
     }
     let (value, bound) = (objective.decimal(value), objective.decimal(bound));
-    Err(wrong(objective, key, format!("it is {bound}, and {algorithm} reaches {value}")))
+    Err(wrong(objective, key, format!("it is {bound}, but {algorithm} reaches {value}")))
 }
 
 /// Returns an error with the first rule that a schedule breaks.

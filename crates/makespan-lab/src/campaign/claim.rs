@@ -7,20 +7,20 @@ use super::output::{markdown_table, text_table};
 /// The verdict of the data on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All measurements agree.
+    /// All measurements agree with the claim.
     Holds,
-    /// Some measurements agree.
+    /// Some measurements agree with the claim, and others do not.
     Partly,
-    /// No measurement agrees.
+    /// No measurement agrees with the claim.
     DoesNotHold,
-    /// All measurements agree or are better than the paper states.
+    /// Each measurement agrees with the claim or is better than the paper states.
     Better,
     /// No measurement contradicts the claim, but some confidence interval contains the threshold.
     Undecided {
-        /// Number of runs of the interval.
+        /// Number of runs from which the confidence interval is computed.
         runs: usize,
     },
-    /// The campaign has no point that decides the claim.
+    /// The campaign has no measurement that could decide the claim.
     NotMeasured,
 }
 
@@ -29,7 +29,7 @@ pub enum Verdict {
 pub(crate) enum Answer {
     Yes,
     No,
-    /// The figure is better than the paper states.
+    /// The measured figure is better than the paper states.
     Better,
     /// The confidence interval over this number of runs contains the threshold.
     Undecided(usize),
@@ -65,7 +65,8 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim with figures and an answer for each. `separator` separates the figures.
+    /// Returns a claim that several figures decide, each with its answer. In the text of the claim, `separator`
+    /// separates the figures.
     pub(crate) fn each<A: Copy + Into<Answer>>(
         place: impl Into<String>,
         statement: impl Into<String>,

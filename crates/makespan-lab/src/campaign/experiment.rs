@@ -11,18 +11,18 @@ use super::output::File;
 use super::{Claim, Ran, Search};
 use crate::LabError;
 
-/// An experiment of many runs. It defines the options, the runs, the measurement of each run, and the report.
-/// `reproduce` does the rest.
+/// An experiment of many runs. An implementation defines the options, the runs, the measurement of each run, and the
+/// report. The function `reproduce` does everything else.
 pub trait Campaign: Args + Sync {
     /// The name on the command line.
     const NAME: &'static str;
     /// The paper whose experiments are repeated, or the subject of the measurements.
     const PAPER: &'static str;
-    /// The name of the runs, in the plural.
+    /// The word for the runs in messages, in the plural.
     const UNIT: &'static str;
     /// True if wall times are among the results.
     const MEASURES_TIME: bool = false;
-    /// The result of a run: the instance and the measurements.
+    /// The type of the result of a run, which contains data of the instance and the measurements.
     type Run: Ran + Serialize + DeserializeOwned + Send;
 
     /// Adds the options to a command.
@@ -36,18 +36,18 @@ pub trait Campaign: Args + Sync {
         matches.and_then(|matches| Self::from_arg_matches(&matches)).expect("every option has a default")
     }
 
-    /// Rejects options with which nothing would be measured.
+    /// Returns an error if nothing would be measured with these options.
     fn check(&self) -> Result<(), LabError>;
 
-    /// Returns the options that influence a run. Runs of another version are not taken from the journal.
+    /// Returns the options that influence a run, as text. A run in the journal is reused only if this text is equal.
     fn version(&self) -> String;
 
-    /// Returns the options of the optimiser, if its plans are measured.
+    /// Returns the options of the optimiser, if the campaign measures plans of the optimiser.
     fn search(&self) -> Option<&Search> {
         None
     }
 
-    /// Returns the number of runs at the same time; `None` means one for each core.
+    /// Returns the number of runs that are measured at the same time. `None` means one run for each core.
     fn threads(&self) -> Option<usize> {
         self.search().map(|search| search.at_once)
     }
@@ -58,10 +58,11 @@ pub trait Campaign: Args + Sync {
     /// Measures a run.
     fn measure(&self, key: KeyOf<Self>) -> Result<Self::Run, LabError>;
 
-    /// Returns the tables, figures and verdicts of the runs, which are in the order of their keys.
+    /// Returns the tables, figures and verdicts. `runs` is sorted by key.
     fn report(&self, runs: &[Self::Run]) -> Result<Report, LabError>;
 
-    /// Returns a campaign that belongs to this one and runs after it, with its own threads and a folder of its name.
+    /// Returns a second campaign that belongs to this campaign, if there is one. It runs after this campaign, with its
+    /// own number of threads, in a subfolder with its name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }
@@ -81,7 +82,7 @@ pub trait AnyCampaign {
     /// The errors of `reproduce`.
     fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary, LabError>;
 
-    /// Returns the program version and the options that influence runs, including those of a part.
+    /// Returns the program version and the options that influence runs, including the options of [`Campaign::part`].
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or this program cannot be read.
@@ -103,7 +104,8 @@ pub trait AnyCampaign {
 /// The amount of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// Number of runs of the campaign, or of its part if that has more. Additional shards have no work.
+    /// Number of runs of the campaign, or of its part if the part has more runs. If there are more shards than runs,
+    /// the additional shards have no work.
     pub runs: usize,
     /// Number of unfinished runs of the campaign and its part.
     pub missing: usize,
@@ -129,7 +131,7 @@ pub struct Summary {
     pub claims: Vec<Claim>,
     /// Number of runs in the results.
     pub runs: usize,
-    /// Number of these runs that an earlier campaign had finished.
+    /// Number of these runs whose results an earlier campaign had already stored in the journal.
     pub reused: usize,
     /// The whole result as text.
     pub text: String,
@@ -143,7 +145,7 @@ pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
 
 /// Receives the progress of a campaign, on the thread that started it.
 pub trait Progress {
-    /// Called before the first run with the number of all runs and of those that an earlier campaign has finished.
+    /// Called before the first run with two numbers: of all runs, and of the runs that an earlier campaign has finished.
     fn started(&mut self, total: usize, reused: usize);
     /// Called after each run.
     fn finished(&mut self, done: usize, total: usize);

@@ -1,4 +1,5 @@
-//! The grid of a campaign: instances by algorithms, and samples over the cells of its groups.
+//! The grid of a campaign: each instance is planned by each algorithm. Instances form groups, and a group has a cell
+//! for each algorithm.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ pub struct Run<Key, Facts, Outcome> {
     pub outcomes: Vec<(String, Outcome)>,
 }
 
-/// A run of any types.
+/// A run, for code that does not depend on the types of its key, facts and outcomes.
 pub trait Ran {
     type Key: Copy + Ord + Send;
     type Outcome;
@@ -61,7 +62,7 @@ pub(crate) struct Cell<'a, Group, R: Ran> {
 }
 
 impl<'a, Group, R: Ran> Cell<'a, Group, R> {
-    /// Returns a figure of each row that has the figure.
+    /// Returns the value of `figure` for each row, without the rows for which it is `None`.
     pub fn sample(&self, figure: impl Fn(&Row<'a, R>) -> Option<f64>) -> Vec<f64> {
         self.rows.iter().filter_map(figure).collect()
     }
@@ -81,9 +82,9 @@ impl<'a, Group, R: Ran> Cell<'a, Group, R> {
     }
 }
 
-/// Gathers runs into groups. `groups` returns a list of groups for each run. The result contains first the groups at
-/// the first position of these lists, in the order of their appearance, then those at the second position, and so on. A
-/// group has one cell for each algorithm.
+/// Gathers runs into groups. `groups` returns a list of groups for each run. The result begins with all groups that are
+/// first in the list of some run, in the order in which they first occur. The groups that are second in a list follow,
+/// and so on. A group has one cell for each algorithm.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: Ran>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

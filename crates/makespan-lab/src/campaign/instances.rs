@@ -79,10 +79,10 @@ impl fmt::Display for Key {
     }
 }
 
-/// Mixes all parts of a key into the seed of the campaign, so that neighbouring points share no instance.
+/// Mixes all parts of a key into the seed of the campaign, so that keys with a part in common get unrelated instances.
 pub(crate) fn stirred(seed: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(seed, |state, part| {
-        // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+        // Apply the last step of SplitMix64 (Steele, Lea and Flood 2014).
         let mut mixed = state.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part).wrapping_add(1);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -19,7 +19,7 @@ pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// The action if another process has the journal open.
+/// The action if another process holds the lock on the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lock {
     /// Return an error.
@@ -37,7 +37,7 @@ pub(super) struct Journal {
 
 #[derive(Serialize, Deserialize)]
 struct Entry<R> {
-    /// The version: program and options.
+    /// The version of the runs: a text with the program and the options.
     options: String,
     run: R,
 }

@@ -29,11 +29,11 @@ struct Entry {
 
 /// A campaign with the options from a command line.
 pub struct Named {
-    /// The name of its runs, in the plural.
+    /// The word for the runs of the campaign in messages, in the plural.
     pub unit: &'static str,
     /// The folder for the results.
     pub folder: PathBuf,
-    /// Name and options, without the folder and the number of threads. They identify the campaign.
+    /// The name and the options of the campaign, which identify it. The folder and the number of threads are not included.
     words: String,
     /// The campaign itself.
     pub campaign: Box<dyn AnyCampaign>,

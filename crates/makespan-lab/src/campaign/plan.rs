@@ -13,7 +13,7 @@ use crate::LabError;
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The value of the plan, or `None` if no modes were found that leave enough of a consumable.
+    /// The value of the plan, or `None` if the algorithm found no modes of the tasks for which the consumables suffice.
     pub value: Option<i128>,
     /// The best verified bound, including the bounds that the algorithm itself proved.
     pub bound: i128,
@@ -34,7 +34,7 @@ impl<Key: Copy + Ord + Send, Facts> Run<Key, Facts, Plan> {
         self.outcomes.iter().map(|(_, plan)| plan.bound).max().unwrap_or(0)
     }
 
-    /// Returns the value of an algorithm over the bound.
+    /// Returns the value of an algorithm's plan divided by the bound.
     pub fn ratio(&self, algorithm: &str) -> Option<f64> {
         Some(self.of(algorithm)?.value? as f64 / self.bound() as f64)
     }
@@ -47,7 +47,7 @@ pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(S
     let begin = Instant::now();
     let plan = scheduler.schedule(instance, &mut context).map_err(|error| error.to_string())?;
     let seconds = begin.elapsed().as_secs_f64();
-    let schedule = plan.into_schedule().ok_or("it plans no placements")?;
+    let schedule = plan.into_schedule().ok_or("it returns no placements")?;
     valid(instance, &schedule)?;
     Ok((schedule, context.remarks, seconds))
 }

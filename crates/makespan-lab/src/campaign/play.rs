@@ -16,7 +16,7 @@ use crate::LabError;
 
 /// The note on wall times that were not measured on a single machine.
 const SHARDED: &str =
-    "Times were measured in shards: several instances at the same time, on the machines that these ran on.\n";
+    "Times were measured in shards: several instances ran at the same time, on the machines of the shards.\n";
 
 impl<C: Campaign> AnyCampaign for C {
     fn name(&self) -> &'static str {

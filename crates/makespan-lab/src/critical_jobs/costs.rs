@@ -7,7 +7,7 @@ use super::{DEADLINES, Key, Outcome, with_deadline};
 use crate::LabError;
 use crate::campaign::{Claim, aligned, failed, shown};
 
-/// Steps of each of two searches for a low cost. The figures do not depend on the machine.
+/// Limit of each of two searches for a low cost. It counts steps, so that the results do not depend on the machine.
 const STEPS: &str = "objective=cost,steps=50000,searches=2";
 /// Steps of the search for prices.
 const PRICED: u32 = 300;
@@ -18,7 +18,7 @@ pub(super) fn spec(factor: &str) -> String {
     if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},deadline={factor}]") }
 }
 
-/// Returns the name of the bound among the algorithms.
+/// Returns the name under which the results contain the bound for this deadline, next to the algorithms.
 pub(super) fn bound(factor: &str) -> String {
     format!("bound[deadline={factor}]")
 }

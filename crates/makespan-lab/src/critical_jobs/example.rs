@@ -11,12 +11,12 @@ use crate::campaign::{failed, in_memory};
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
-/// The policy that plans a job when the previous one has ended. The time to the deadline counts from then.
+/// The policy that plans a job when the previous job has ended. The time to the job's deadline counts from this instant.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
 /// The policy that collects both jobs. They wait in its buffer for half a second.
 const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
-/// Both ways to serve the two jobs, which are submitted at the same time.
+/// The results of both ways to serve the two jobs. The jobs are submitted at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
     /// The jobs one after the other.
@@ -91,7 +91,7 @@ fn instance() -> Result<Instance, LabError> {
     let unusable = |reason: String| failed("critical-jobs", "the example", reason);
     let platform = Platform::new(SPEEDS.iter().enumerate().map(node).collect());
     let platform = platform.map_err(|error| unusable(error.to_string()))?;
-    // In the second job p2 waits for p0, p1 and p4, as the text states for figure 3.
+    // In the second job, p2 waits for p0, p1 and p4, as the paper states for figure 3.
     let first = job("first", &[30, 40, 20, 30, 20, 30], &[(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)], 0)?;
     let pairs = [(3, 0), (3, 1), (3, 4), (0, 2), (1, 2), (4, 2), (2, 5), (2, 6)];
     let other = job("second", &[40, 50, 40, 20, 30, 30, 40], &pairs, 1)?;

@@ -35,7 +35,7 @@ const SHAPES: [(&str, Shape); 3] = [
 /// Mean seconds between two jobs of a flow. 0 means that all jobs arrive at once.
 const GAPS: [u32; 4] = [40, 20, 10, 0];
 
-/// Part of the warning about a job without its own plan.
+/// Part of the warning that the method found no plan for a job and uses HEFT's.
 const FALLBACK: &str = "HEFT's places are taken";
 /// Deadlines, as multiples of HEFT's makespan.
 const DEADLINES: [&str; 4] = ["1.25", "1.5", "2", "3"];
@@ -91,7 +91,7 @@ impl fmt::Display for Key {
 pub struct Outcome {
     /// Makespan in seconds.
     makespan: f64,
-    /// The sum over tasks of V / T, each rounded up to a thousandth.
+    /// Cost: the sum, over the tasks, of V / T (volume divided by time), each rounded up to a thousandth.
     cost: f64,
     /// Number of jobs that end by their deadline.
     on_time: usize,
@@ -108,7 +108,7 @@ pub struct Served {
     utilisation: f64,
     /// Mean load divided by the largest load.
     balance: f64,
-    /// Number of jobs in time by the policy's own clock.
+    /// Number of jobs that end by their deadline, if deadlines count as the policy counts them.
     as_told: usize,
     /// Number of tasks that collided in the executed plans.
     collisions: usize,

@@ -36,22 +36,23 @@ pub mod algorithm {
     pub const SEQUENTIAL: &str = "sequential";
     /// Graham's list in the order of the dual approximation's shelves.
     pub const SHELF: &str = "list[order=shelf]";
-    /// Graham's list in ascending order of weight over time. This interpretation of "weighted LPTF" gives the paper's
-    /// curves.
+    /// Graham's list in ascending order of weight divided by time. This interpretation of "weighted LPTF" gives the
+    /// paper's curves.
     pub const LPTF: &str = "list[order=weighted-lptf]";
-    /// Graham's list in descending order of weight over time: the other interpretation, Smith's rule.
+    /// Graham's list in descending order of weight divided by time (Smith's rule). This is the other interpretation of
+    /// "weighted LPTF".
     pub const SMITH: &str = "list[order=smith]";
     /// Graham's list in ascending order of area.
     pub const SAF: &str = "list[order=saf]";
-    /// The paper's algorithm with the first schedule: all jobs of a batch start together.
+    /// The paper's algorithm, stopped after the first schedule, in which all jobs of a batch start together.
     pub const RAW: &str = "demt[compaction=raw]";
-    /// The paper's algorithm with the second schedule: each job starts as soon as its processors are idle.
+    /// The paper's algorithm, stopped after the second schedule, in which each job starts as soon as its processors are idle.
     pub const SHIFT: &str = "demt[compaction=shift]";
-    /// The paper's algorithm with the third schedule: a list in the order of the batches.
+    /// The paper's algorithm, stopped after the third schedule, which is a list in the order of the batches.
     pub const UNSHUFFLED: &str = "demt[shuffles=0]";
     /// A variant that is not in the paper: it shuffles the jobs within the batches instead of the batches.
     pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
-    /// The stages of the paper's algorithm, which its figures do not show.
+    /// The paper's algorithm with only some of its stages. The paper's figures do not show these results.
     pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
     /// All algorithms, in the order of reports.
     pub const ALL: [&str; 11] =
@@ -165,7 +166,7 @@ impl Campaign for Options {
         self.threads
     }
 
-    /// Returns the large instances first. At the end, they would leave cores idle.
+    /// Returns the keys with the large instances first. If large instances came last, cores would be idle at the end.
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.instances.keys().collect();
         keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));
@@ -187,12 +188,12 @@ impl Campaign for Options {
             at_least(minsum, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
             outcomes.push((algorithm, outcome));
         }
-        // Stored as an integer, so that a result from the journal has the same digits.
+        // Round the estimate to an integer, so that it has the same digits after it was read from the journal.
         let printed = (printed * 1e15).round() as i128;
         Ok(Run { key, seed, facts: Bounds { makespan, minsum, printed }, outcomes })
     }
 
-    /// `results.csv` contains no times, so that equal seeds give equal bytes.
+    /// Returns the report. `results.csv` contains no times, so that equal seeds give equal bytes.
     fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
         let points = Points::of(runs);
         let times = rows(runs).map(|(run, algorithm, outcome)| {

@@ -52,7 +52,7 @@ const EIGHT: Cluster = Cluster { nodes: 4, each: 8 };
 const TWO: Cluster = Cluster { nodes: 2, each: 4 };
 
 pub(super) const SHOWN: [Shown; 6] = [
-    shown(2, "Shape of the schedule: P_full, and P_2 over P_1", FOUR, &ALL, 20),
+    shown(2, "Shape of the schedule: the columns of P_full, and beside them P_1 with P_2 above it", FOUR, &ALL, 20),
     shown(5, "P_full from the left: whole SMPs, then remainders by decreasing size", EIGHT, &[Part::Full], 0),
     shown(6, "P_full from the left and P_1 from the right, idle processors between", FOUR, FULL_AND_FIRST, 20),
     shown(7, "P_2 in its boxes, with the idle processors in them", FOUR, &[Part::Second], 2),
@@ -60,8 +60,8 @@ pub(super) const SHOWN: [Shown; 6] = [
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// Describes a figure. In figures 8 and 9 the first shelf is random, because no knapsack led to their situations: a
-/// last job that does not need its box makes room before.
+/// Describes a figure. In figures 8 and 9 the first shelf is random, because no choice of the knapsack led to the
+/// situations of these figures: before one occurs, the last job of `P_2`, which does not need its box, makes room.
 const fn shown(figure: u32, shows: &'static str, cluster: Cluster, parts: &'static [Part], seed: u64) -> Shown {
     Shown { figure, shows, cluster, is_random: figure >= 8, parts, seed }
 }
@@ -83,7 +83,8 @@ fn draw(shown: &Shown) -> Result<Drawing, LabError> {
     Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
-/// Chooses one or two jobs for the second shelf, besides those that do not fit into the first.
+/// Chooses a first shelf at random: the second shelf gets one or two jobs in addition to the jobs that do not fit into
+/// the first shelf.
 fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
     let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
     let mut room = cluster.processors();

@@ -37,7 +37,7 @@ pub enum Population {
     Shape(Shape),
 }
 
-/// The length for which adversarial jobs nearly fill the platform.
+/// The schedule length for which adversarial jobs are drawn: in a schedule of this length, they nearly fill the platform.
 const LENGTH: Time = Time::from_seconds(10);
 
 impl Population {
@@ -53,7 +53,7 @@ impl Population {
         Self::Shape(Shape::Caps),
     ];
 
-    /// Draws jobs on these SMPs that must be in their best placement.
+    /// Draws an instance of jobs on these SMPs. Every job must be in its best placement.
     pub(super) fn draw(self, cluster: Cluster, jobs: usize, seed: u64) -> Result<Instance, LabError> {
         let platform = Self::platform(cluster)?;
         let processors = platform.processors();
@@ -84,7 +84,8 @@ impl Population {
 /// steps of allotments.
 fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    // Exponential shares of the platform, which correspond to cuts at random positions.
+    // Draw a share of the platform for each job, with an exponential distribution. This corresponds to dividing the
+    // platform at random positions.
     let shares: Vec<f64> = (0..jobs).map(|_| -random.random_range(1e-9_f64..1.0).ln()).collect();
     let total: f64 = shares.iter().sum();
     let mut drawn = Vec::with_capacity(jobs);
@@ -109,7 +110,7 @@ fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng
     let mut last = sequential;
     let mut times = vec![Time::from_ticks(last)];
     for count in 2..=i64::from(processors) {
-        // The least time with at least the work on one processor fewer.
+        // Compute the least time at which the work is not less than on one processor fewer.
         let perfect = (last * (count - 1) + count - 1) / count;
         let faster = match shape {
             Shape::Linear => true,

@@ -8,7 +8,7 @@ use crate::campaign::{Claim, Ran, find};
 
 const BRAUN: &str = "Braun et al. 2001";
 const AIM: &str = "Aim";
-/// The implemented heuristics among the eleven of that paper, except its genetic algorithm and Min-min.
+/// The heuristics of Braun et al. that this project implements, except the genetic algorithm and Min-min.
 const OTHERS: [&str; 4] = ["olb", "met", "mct", "max-min"];
 /// Rounding error of published makespans, which have one decimal.
 const ROUNDING: f64 = 0.05;

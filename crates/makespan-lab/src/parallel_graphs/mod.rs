@@ -42,8 +42,8 @@ const ALGORITHMS: [&str; 12] = [
     "sweep[steps=0]",
 ];
 
-/// The algorithms from the literature whose best makespan represents the literature. Each appears with the placement of
-/// its paper and with list placement.
+/// The algorithms from the literature whose best makespan represents the literature. CPA and MCPA appear twice: with
+/// the placement of their papers and with list placement.
 const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
 
 /// The algorithms from the literature that are drawn next to every limit of `optimise`. M-HEFT is left out: its
@@ -177,7 +177,7 @@ fn geometric_ratio(cell: &Cell<'_>) -> f64 {
     geometric(&cell.sample(|row| Some(ratio(row)))).unwrap_or(f64::NAN)
 }
 
-/// Returns the numbers of the tables.
+/// Returns the numbers of a row of the tables, one for each column.
 fn measures(cell: &Cell<'_>) -> [f64; 6] {
     let ((least, largest), seconds) = (cell.range(ratio), cell.mean(|(.., plan)| plan.seconds));
     [geometric_ratio(cell), cell.mean(ratio), least, largest, cell.mean(over_baselines), seconds]
@@ -309,7 +309,7 @@ impl Options {
         let mean = "makespan / verified bound: geometric mean";
         let ratios = plot(title, "processors", mean, shown.iter().map(by_processors).collect());
         let lines = shown.iter().map(over_graphs).collect();
-        let shares = plot(title, "share of the graphs, %", "makespan / verified bound, at most", lines);
+        let shares = plot(title, "share of the graphs, %", "makespan / verified bound, maximum", lines);
         Ok(vec![figure("ratios", &Figure { log_x: true, ..ratios })?, figure("distribution", &shares)?])
     }
 }

@@ -10,7 +10,7 @@ use crate::campaign::{Cell, cells};
 pub(super) struct Point {
     /// The makespan divided by its bound, minus 1.
     pub gap: f64,
-    /// The maxspan, in seconds.
+    /// The makespan (in the paper: maxspan), in seconds.
     pub makespan: f64,
     /// The paper's utilisation.
     pub utilisation: f64,

@@ -9,8 +9,8 @@ use crate::campaign::{Claim, Verdict};
 enum Figure {
     /// The gap over the best known makespan. The text is the name of that makespan in reports.
     OverBest(&'static str),
-    /// The gap over the critical path. It is only meaningful for the whole set, because a part of the set has another
-    /// mean.
+    /// The gap over the critical path. This gap can be compared with the target only if the whole set is planned,
+    /// because the mean over some of its projects differs.
     OverPath,
     BoundBelow,
 }
@@ -63,14 +63,14 @@ impl Target {
         let of = if is_path { point.projects } else { point.known };
         let measured = format!("{value:.3} % of {of} of {all} projects");
         if is_path && of < all {
-            // Other projects have other critical paths.
+            // The target is for all projects of the set. Other projects have other critical paths, so they decide nothing.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
         // A project without a plan must not improve the mean. Some projects with several modes have no plan at all.
         let planned = if is_path { point.planned == of } else { point.missed == 0 };
         let holds = planned && most.parse().is_ok_and(|most: f64| value <= most);
-        // The projects with a known best value may be the easier ones. The claim only holds in full if every planned
-        // project has such a value.
+        // The projects with a known best value may be the easier ones. So the claim holds completely only if every
+        // planned project has a known best value.
         Claim::new(place, statement, measured, &[holds, holds && of >= point.planned])
     }
 

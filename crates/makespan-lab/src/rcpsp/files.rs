@@ -55,10 +55,11 @@ impl File {
         let factors = [0.25, 0.5, 0.75, 1.0];
         let mut drawn = Vec::new();
         for (set, activities, modes) in SETS {
-            // PSPLIB's larger projects have scarcer resources.
+            // Use scarcer resources for larger projects, as PSPLIB does.
             let strengths = if activities > 60 { [0.1, 0.2, 0.3, 0.4] } else { [0.2, 0.5, 0.7, 1.0] };
             for number in 0..projects as usize {
-                // The lengths 3 and 4 have no common divisor, so even a few projects differ in kind.
+                // Step through both lists at once. Their lengths 3 and 4 have no common divisor, so even a few projects
+                // have different combinations.
                 let options = ProjectOptions {
                     activities,
                     modes,

@@ -130,9 +130,13 @@ impl Campaign for Options {
             }
         }
         if self.files().is_empty() {
-            refuse("instances", "no project", "name a folder that has files .sm, .mm or .rcp, itself or in folders")?;
+            refuse(
+                "instances",
+                "no project",
+                "name a folder with files .sm, .mm or .rcp; they may be in its subfolders",
+            )?;
         }
-        // A broken file is reported before the campaign spends hours on the other files.
+        // Read all files first, so that a broken file is reported before the campaign spends hours on the other files.
         let mut read = self.files().iter().filter(|file| matches!(file.source, Source::File(_)));
         read.try_for_each(|file| file.instance().map(drop))
     }

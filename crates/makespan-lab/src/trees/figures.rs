@@ -7,9 +7,9 @@ use super::{Options, Run, Setting, outcome};
 use crate::LabError;
 use crate::campaign::{File, in_memory};
 
-/// The heuristics whose logarithms are drawn.
+/// The heuristics for which the figures show the logarithm of LP's throughput divided by the heuristic's throughput.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
-/// The heuristics whose deviations are drawn: the paper gives a theory for them.
+/// The heuristics for which the figures show the deviation from theory, because the paper gives a theoretical throughput for them.
 const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
 /// Returns the figures of the reading that is played in full: figure 2 for both buffer sizes, and figure 3 for each

@@ -252,7 +252,7 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> 
     let theory = match heuristic {
         Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
         Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
-        // The first kind is the macro-task. The other kinds contain the tasks that are left over at the end.
+        // The first kind of task is the macro-task. The other kinds are the tasks that remain at the end.
         Heuristic::Cgbc => {
             let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
             let joined = joined.map_err(|error| failed(error.to_string()))?;

@@ -40,7 +40,7 @@ pub(super) struct Ratios {
     pub max: f64,
     /// The smallest ratio among the compared instances.
     pub min: f64,
-    /// The sum and the number of the deviations of measured from theoretical throughput.
+    /// The sum of the deviations of the measured from the theoretical throughput, and the number of these deviations.
     pub deviations: (f64, usize),
 }
 

@@ -49,8 +49,8 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl Reading {
-    /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. If two readings are equally
-    /// good, it is the simpler one.
+    /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. Of equally good readings,
+    /// this is the simplest one.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
     /// Returns the readings that are compared: two to four applications, both units, and every reading of latencies

@@ -18,11 +18,11 @@ pub(super) struct Statement {
     pub(super) judge: fn(&Evidence<'_>) -> Option<(String, bool)>,
 }
 
-/// The largest relative difference between a measured mean ratio and a printed one that agree.
+/// The largest relative difference at which a measured mean ratio agrees with the printed ratio.
 const TOLERANCE: f64 = 0.10;
-/// The largest factor between a measured largest ratio and a printed one that agree.
+/// The largest factor between a measured maximum ratio and the printed maximum at which the two agree.
 const FACTOR: f64 = 2.0;
-/// The ratio of LP to DATA-CENTRIC above which DATA-CENTRIC fails.
+/// The ratio of LP's throughput to DATA-CENTRIC's throughput above which DATA-CENTRIC counts as failed.
 const FAILS: f64 = 2.0;
 
 /// The statements in the order of the paper.
@@ -93,7 +93,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
     },
     Statement {
         place: "Section 5.2.2",
-        text: "Where DATA-CENTRIC fails, its theoretical throughput fails as well (by half of the logarithm, in 90 %)",
+        text: "If DATA-CENTRIC fails, its theory predicts it (in 90 % of the cases: at least half of the logarithm)",
         judge: failures_in_theory,
     },
     Statement {

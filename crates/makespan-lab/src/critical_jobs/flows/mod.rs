@@ -14,8 +14,9 @@ pub(super) use at_most::at_most;
 pub(super) use report::{claims, text};
 
 /// The policies: plan jobs one by one, collect jobs in a buffer with either clock, or plan all jobs again at each
-/// arrival. The last policy also plans again at each arrival, and chooses plans by utilisation, as in the paper. The
-/// two clocks differ only with a buffer, because otherwise jobs are handed over when they arrive.
+/// arrival. The last policy also plans all jobs again at each arrival. As in the paper, it chooses the plans with the
+/// highest utilisation. The two clocks differ only with a buffer, because otherwise jobs are handed over when they
+/// arrive.
 pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
 const ONE_BY_ONE: &str = "job-flow[serve=arrival,starts=reserved]";
 const BUFFER: &str = "job-flow[buffer=20s,starts=reserved]";

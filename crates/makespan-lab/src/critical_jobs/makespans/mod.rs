@@ -93,7 +93,7 @@ pub enum Key {
 pub struct Outcome {
     /// Makespan in seconds.
     makespan: f64,
-    /// True if the algorithm found its own plan. Otherwise HEFT's plan is used.
+    /// True if the algorithm found a plan itself. Otherwise its plan is HEFT's plan.
     found: bool,
 }
 
@@ -213,7 +213,7 @@ impl Campaign for Options {
 fn instance(seed: u64, files: &[PathBuf], key: Key) -> Result<(Instance, Option<u32>), LabError> {
     match key {
         Key::Drawn(shape, run, of) => {
-            // The logarithms of the sizes are spread evenly, so that small graphs are as frequent as large ones.
+            // Spread the logarithms of the sizes evenly, so that small and large graphs are equally frequent.
             let share = f64::from(run) / f64::from(of.max(2) - 1);
             let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
             let seed = stirred(seed, [u64::from(shape), u64::from(run), 8]);

@@ -1,4 +1,4 @@
-//! Comparisons of curves, and numbers for the words in the claims.
+//! Comparisons of curves. Constants define numbers for the paper's words, such as "around" and "stable".
 
 use makespan_generate::Family;
 
@@ -32,7 +32,7 @@ impl Evidence {
         all.into_iter().fold(self, add)
     }
 
-    /// Adds answers. There are none if the points do not decide.
+    /// Adds answers. `answers` is empty if the points do not decide the claim.
     pub(super) fn answer<A: Into<Answer>>(mut self, answers: impl IntoIterator<Item = A>) -> Self {
         self.answers.extend(answers.into_iter().map(Into::into));
         self
@@ -50,7 +50,7 @@ impl Evidence {
         if ratios.is_empty() { self } else { self.note(format!("{name} {}", ratios.join(" "))) }
     }
 
-    /// Adds a curve, and for each of its averages the answer to a condition.
+    /// Adds the figures of a curve, and for each of its averages the answer whether a condition holds.
     pub(super) fn each<A: Into<Answer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
         self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
     }
