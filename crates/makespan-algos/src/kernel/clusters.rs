@@ -1,5 +1,5 @@
-//! Clusters of equal processors, with the instant from which each processor is free. Tasks are placed after all earlier tasks,
-//! never in gaps.
+//! Clusters of equal processors, with the instant from which each processor is free. A task is placed after all tasks
+//! that its processors already have, never in a gap before them.
 
 use makespan_core::{Instance, Placement, ProcSet, TaskId, Time};
 
@@ -37,7 +37,7 @@ impl Cluster {
     }
 }
 
-/// A partial schedule on clusters, without unavailable periods, needs and places on machines.
+/// A partial schedule on clusters. It ignores unavailable periods, needs of resources, and restrictions of tasks to machines.
 #[derive(Debug)]
 pub struct Clusters<'p, 'a> {
     packing: &'p Packing<'a>,
@@ -126,7 +126,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
         let free = &mut self.all[cluster.index()].free;
         let mut ids: Vec<u32> = free[..processors].iter().map(|&(_, id)| id).collect();
         ids.sort_unstable();
-        // The other processors that are free before the end move to the front.
+        // Keep the list sorted: processors that are free before the end of the task move to the front.
         let before = free[processors..].partition_point(|&other| other.0 < end);
         free.copy_within(processors..processors + before, 0);
         for (place, &id) in free[before..before + processors].iter_mut().zip(&ids) {

@@ -25,8 +25,9 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
     last
 }
 
-/// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into a new batch
-/// before the others, with their allotments in `first`. If `REPAIRS` attempts do not suffice, all tasks move into one such batch.
+/// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into a
+/// new first batch, with their allotments in `first`. If tasks still end later after `REPAIRS` attempts, all tasks move
+/// into one batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -130,9 +131,9 @@ pub struct Shuffling<'a> {
     pub random: &'a mut ChaCha8Rng,
 }
 
-/// Third stage: takes the batches in order as a list, each batch ordered by decreasing weight over area. Then tries orders that
-/// differ from the best order so far: either two batches are exchanged, or the tasks in each batch are shuffled. Returns the list
-/// with the least weighted completion.
+/// Third stage: takes the tasks of the batches, in the order of the batches, as a list. Within a batch, tasks are
+/// sorted by decreasing weight divided by area. Then tries orders that differ from the best order so far: either two
+/// batches are exchanged, or the tasks in each batch are shuffled. Returns the list with the least weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -178,7 +179,7 @@ fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
     }
 }
 
-/// Returns weight over area as an ordered integer.
+/// Returns weight divided by area as an integer that preserves the order.
 fn weight_over_area(instance: &Instance, allotted: Allotted) -> u128 {
     let area = allotted.time(instance).area(allotted.processors).unsigned_abs().max(1);
     (u128::from(instance.weight(allotted.task).millionths()) << 64) / area

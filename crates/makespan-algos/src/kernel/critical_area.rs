@@ -14,7 +14,8 @@ pub struct Limits {
     pub processors: f64,
     /// Maximum number of processors of a task.
     pub most: u32,
-    /// Maximum number of processors of all tasks of one precedence level together, except that each task has its minimum.
+    /// Maximum number of processors of all tasks of one precedence level together. It may be exceeded only because each
+    /// task has at least its minimum.
     pub of_level: Option<u64>,
 }
 
@@ -70,7 +71,7 @@ struct Growing<'p, 'a> {
     levels: Vec<f64>,
     /// For each row, its position in the order.
     places: Vec<u32>,
-    /// The rows without predecessors by decreasing bottom level. Their bottom levels may have decreased since.
+    /// The rows without predecessors by decreasing bottom level. Their bottom levels may have decreased since they were inserted.
     first: BinaryHeap<(Level, Reverse<Row>)>,
     /// Positions of rows whose bottom levels may have changed.
     changed: BinaryHeap<u32>,
@@ -113,7 +114,7 @@ impl<'p, 'a> Growing<'p, 'a> {
             if level == present {
                 return Some(row);
             }
-            // Levels only decrease, so no row is missed.
+            // Correct the entry at the top. Bottom levels only decrease, so the first correct entry at the top is the largest.
             *top = (present, Reverse(row));
         }
         None

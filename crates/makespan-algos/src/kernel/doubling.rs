@@ -95,7 +95,8 @@ pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> V
         let idle = piles.is_empty();
         batches.push(Batch { offset, piles });
         if idle && !regular {
-            // If too few processors are open, longer batches do not help. The next batch begins when this changes.
+            // If too few processors are open for any task, a longer batch does not help. The next batch begins when the
+            // number of open processors changes.
             offset = room.next_change(offset).unwrap_or(offset);
         } else {
             offset += if regular { length } else { actual };
@@ -127,7 +128,7 @@ fn select<'a>(
     // A single processor may be open for less than the length of the batch.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
-    // The index of the current pile of small sequential tasks, and its height.
+    // The index of the pile to which small sequential tasks are added, and its height.
     let mut open: Option<(usize, Time)> = None;
     let mut allotments = vec![0; remaining.len()];
     for (index, candidate) in remaining.iter().enumerate() {

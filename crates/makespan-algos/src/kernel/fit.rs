@@ -9,12 +9,12 @@ use crate::kernel::choices::Choices;
 
 /// First fit under a deadline, for varying orders and deadlines.
 ///
-/// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each task, the
-/// allotments are tried from this one upward, and the first whose earliest fit ends by the deadline is used. So a task that does
-/// not fit on its thriftiest allotment gets more processors until it fits into the remaining space. Either the deadline is met, or
-/// some task does not fit. The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R. Garey, D.
-/// S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotment and the perturbed
-/// orders are ours. There is no guarantee.
+/// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each task,
+/// this allotment and then larger ones are tried. The first allotment whose earliest fit ends by the deadline is used.
+/// So a task that does not fit on its thriftiest allotment gets more processors until it fits into the remaining space.
+/// Either the deadline is met, or some task does not fit. The method follows first fit decreasing for bin packing,
+/// which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into
+/// a scheduler. The variable allotments and the perturbed orders are not from the literature. There is no guarantee.
 #[derive(Debug)]
 pub struct Fit<'a> {
     choices: &'a Choices,
@@ -84,7 +84,7 @@ impl<'a> Fit<'a> {
         &self.placed
     }
 
-    /// Draws new factors: half of the time near those of the best order, otherwise near one.
+    /// Draws new factors: in half of the calls near the factors of the best order, otherwise near one.
     fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
         let Some(random) = random else { return self.tried.fill(1.0) };
         let near_best = random.random_bool(0.5);

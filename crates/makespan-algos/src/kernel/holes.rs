@@ -100,10 +100,11 @@ impl<'a> Holes<'a> {
         let mut ready = ProcSet::new();
         let mut left = tasks.count;
         while left > 0 {
-            // A processor that is not ready arrives later, and for the last time in a period without an end.
+            // This always succeeds while tasks are left, because a processor that is not ready arrives later, at the
+            // latest in its period without an end.
             let Some((&now, _)) = sweep.arrivals.first_key_value() else { break };
             if !ready.is_empty() {
-                // A processor whose period has ended may arrive again at this very instant.
+                // A processor whose free period has ended may become free again at this instant.
                 ready = sweep.still_ready(&ready, now);
             }
             let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
@@ -131,7 +132,7 @@ impl<'a> Holes<'a> {
                 processors.iter().for_each(|id| sweep.hold(id, now));
                 usage.hold(&Holding { task, processors: &processors, period, begun: false });
                 sweep.wake(period.until);
-                // Checks again what is left on the nodes of the task.
+                // Check the resources again on exactly the nodes of the task.
                 let parts = platform.parts(&processors);
                 let own = parts.iter().flat_map(|&(node, _)| platform.processors_of(node).intervals().to_vec());
                 let nodes = ProcSet::from_intervals(own.collect());

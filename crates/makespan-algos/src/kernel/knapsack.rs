@@ -9,7 +9,7 @@ pub struct Item {
     pub value: u64,
 }
 
-/// Maximum number of table entries. Beyond it, items are taken greedily by value per processor.
+/// Maximum number of table entries. If the table would be larger, items are taken greedily by value per processor.
 const MAX_ENTRIES: usize = 1 << 28;
 
 /// Chooses items with a total width of at most `capacity` and the largest total value. Returns, for each item, whether it is

@@ -10,7 +10,7 @@ use super::list::{Allotted, ListSweep};
 /// A number of processors, and the longest time for which at least this number is open without a break.
 pub type Limit = (u32, Time);
 
-/// Maximum number of different numbers of open processors. If there are more, only some are kept.
+/// Maximum number of levels (distinct numbers of open processors). If there are more levels, only some are kept.
 const MAX_LEVELS: usize = 24;
 /// Inverse of the relative precision of the guess.
 const PRECISION: i64 = 128;
@@ -18,7 +18,7 @@ const PRECISION: i64 = 128;
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
 /// Approximate maximum number of placements in all lists together. For many tasks, fewer lists are made.
 const MAX_PLACEMENTS: usize = 100_000;
-/// Maximum number of attempts to move tasks forward that end far too late.
+/// Maximum number of attempts to move tasks that end far too late to the front of the list.
 pub const REPAIRS: usize = 6;
 
 /// The platform from an instant on, with its unavailable periods.
@@ -46,7 +46,7 @@ pub struct Ending {
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
-    /// For each task, its number of processors, and whether it may take the whole length or only half of it.
+    /// For each task, its number of processors, and whether it may take the whole length (otherwise at most half of the length).
     allotments: Vec<(u32, bool)>,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Open<'a> {
     /// Returns the allotments for the shortest length found for which their work fits.
     fn fitting(&self, profiles: &[&Profile]) -> Fitting {
         let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
-        // A shorter length does not have enough area.
+        // Begin with the length in which the open area is as large as the work, because shorter lengths have too little area.
         let mut length = self.availability.when_open(self.from, work).saturating_since(self.from).max(Time::TICK);
         let mut refused = None;
         let mut best = loop {

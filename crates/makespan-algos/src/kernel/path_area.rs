@@ -26,8 +26,8 @@ pub struct Mixed {
     pub bound: f64,
 }
 
-/// A time between the times of two allotments that are neighbours on the convex function below all areas. At the time of one
-/// allotment, both may be equal.
+/// A time between the times of two allotments that are neighbours on the convex function below all areas. If the time
+/// is that of one allotment, both allotments may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
     /// The choice with the longer time.
@@ -55,10 +55,10 @@ struct Corner {
 ///             sum_i n_i w_i(x_i)          <= C
 /// ```
 ///
-/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments, divided by
-/// the platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang
-/// (DOI 10.1145/1159892.1159899), with a smaller feasible set: they bound `w_i` from below by a function that is nowhere above this
-/// one.
+/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments,
+/// divided by the platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and
+/// of Jansen and Zhang (DOI 10.1145/1159892.1159899), with a smaller feasible set: their `w_i` is a function that is
+/// nowhere larger than the function here.
 ///
 /// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of paths, where
 /// `y_i` is the part of the mixture that goes through row `i`. Each side answers the mean of the other side's previous answers
@@ -150,7 +150,7 @@ impl<'p, 'a> Play<'p, 'a> {
         }
         let of_row = &self.corners[begin..];
         self.slopes.extend(of_row.windows(2).map(|pair| slope(pair[0], pair[1])));
-        // There are as many slopes as corners.
+        // Add a slope for the last corner, so that there are as many slopes as corners.
         self.slopes.push(f64::INFINITY);
         self.begins.push(self.corners.len());
     }
@@ -207,7 +207,7 @@ impl<'p, 'a> Play<'p, 'a> {
     /// Adds the best times at these shares to the mean, mixed so that the paths are as long as the area.
     fn answer(&mut self, around: [f64; 2], step: f64) {
         let [below, above] = around.map(|share| self.slope(share));
-        // If the slope does not change its sign, the best share is at one end.
+        // If the slope has the same sign at both shares, the best share is at an end of the interval.
         let part = if below > above { (below / (below - above)).clamp(0.0, 1.0) } else { 0.5 };
         for row in 0..self.times.len() {
             let [slow, fast] = around.map(|share| self.corner_at(row, self.worth(row, share)).time);

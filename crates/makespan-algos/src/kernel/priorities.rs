@@ -20,7 +20,8 @@ pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     let rows = packing.rows().len();
     let mut counts = vec![0.0; rows];
     let mut reached = vec![0_u64; rows];
-    // Visits 64 rows at a time, with one bit for each. The rows that wait for them are found backwards along the edges.
+    // Visit 64 rows at a time, with one bit for each. For every row, the bits of all its successors are collected
+    // backwards along the edges.
     for block in (0..rows).step_by(64) {
         reached.fill(0);
         for &row in packing.order().iter().rev() {

@@ -64,7 +64,8 @@ enum Full {
         lower: usize,
         upper: usize,
     },
-    /// A sequential task `upper` above the first processor of `lower`. The other processors of `lower` count in the first shelf.
+    /// A sequential task `upper` that runs after `lower` on its first processor. The other processors of `lower` count
+    /// as processors of the first shelf.
     Beside {
         lower: usize,
         processors: u32,
@@ -154,7 +155,8 @@ impl Building<'_> {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// First transformation: a low task on several processors of the first shelf gives up at least one and takes up to the height.
+    /// First transformation: takes a task of the first shelf that has several processors and takes at most three
+    /// quarters of the guess. The task gives up at least one processor, and then takes at most the height.
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
@@ -170,8 +172,9 @@ impl Building<'_> {
         self.lower.len() < before
     }
 
-    /// Second transformation: stacks low sequential tasks of the first shelf in pairs. A single remaining task goes on top of
-    /// any other task of the shelf with which it stays within the height.
+    /// Second transformation: stacks two sequential tasks of the first shelf, each of which takes at most three
+    /// quarters of the guess. A single remaining task goes on top of any other task of the shelf with which it stays
+    /// within the height.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
             self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
@@ -287,7 +290,8 @@ impl Building<'_> {
         }
     }
 
-    /// Places each small task in the column with the largest gap. By the area argument, one gap is always large enough.
+    /// Places each small task in the column with the largest gap. One gap is always large enough, because the total
+    /// work of all tasks is at most the area of the guess.
     fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
         let Columns { shelved, top, ceiling } = columns;
         let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));

@@ -22,8 +22,9 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
 /// Places the given waiting tasks of a job, which all run on single processors, from now on. Uses the rule of HEFT. Tasks that have
 /// started keep their places. Precedence between the tasks is kept. The places are added to `calendars`.
 ///
-/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206. The ranks are
-/// those in the whole graph. Complexity: O((e + n) m) for n tasks with e edges on m processors.
+/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206.
+/// The ranks are computed on the whole graph, including tasks that have started. Complexity: O((e + n) m) for n tasks
+/// with e edges on m processors.
 pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &mut [Calendar]) -> Vec<Placement> {
     let own = view.instance.job(job);
     let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
@@ -42,7 +43,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         }
         let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();
         let best = earliest(&problem, number, calendars, arrival, |_, end| end);
-        // Every task of an instance can run on some node.
+        // This never fails, because every task of an instance can run on some node.
         let Some((Place { processor, start }, end)) = best else { continue };
         calendars[processor.index()].hold(1, start, end);
         let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());

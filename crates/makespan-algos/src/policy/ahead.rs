@@ -5,17 +5,19 @@ use makespan_core::{Area, Context, Instance, Placement, Scheduler, Time, View};
 /// Returns a scheduler's plan of all waiting tasks, with the ids of the view's instance. Returns `None` if the scheduler cannot
 /// plan them, or if its plan has no placements.
 ///
-/// A scheduler may plan differently if an unavailable period is ahead, even one after the end of its plan. So periods that the plan
-/// does not reach are hidden from it. The first plan is made with the periods that begin before the minimum time of the waiting
-/// tasks. Each further plan uses the periods that begin before the end of the previous plan. This ends when a plan ends before all
-/// other periods begin, usually with the first or the second plan.
+/// A scheduler may plan differently if the instance has a future unavailable period, even a period after the end of the
+/// plan. So periods that begin after the end of the plan are hidden from the scheduler. The first plan is made with the
+/// periods that begin before the minimum time of the waiting tasks. Each further plan uses the periods that begin
+/// before the end of the previous plan. The last plan is the first one that ends before all periods that it did not use
+/// begin. Usually this is the first or the second plan.
 pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) -> Option<Vec<Placement>> {
     let periods = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let begins: Vec<Time> = periods.map(|period| period.start).collect();
     let mut horizon = view.now + least_time(view).max(Time::TICK);
     loop {
         let residual = view.instance.residual_before(view, horizon);
-        // If a scheduler supports the whole instance, it supports its parts. The policy was only created for such an instance.
+        // The scheduler supports the remaining tasks, because it supports the whole instance: the policy is created
+        // only for instances that its scheduler supports.
         let plan = scheduler.schedule(&residual.instance, &mut Context::with_seed(seed)).ok()?.into_schedule()?;
         let end = plan.placements().iter().map(|placement| placement.end).max().unwrap_or(view.now);
         let untold = begins.iter().copied().filter(|&begin| begin >= horizon).min();

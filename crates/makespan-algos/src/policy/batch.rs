@@ -11,9 +11,10 @@ use super::order::Queues;
 /// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput. 24(6),
 /// 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
 /// 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds if estimates are exact. Then the tasks
-/// of a batch start exactly as planned. If a task ends early or late, the tasks after it on its processors start as soon as
-/// all their processors are free. Each processor keeps the order of the plan. If processors fail or return, the tasks that have not
-/// started are planned again. Complexity: one plan for each batch, and a walk over the batch for each event.
+/// of a batch start exactly as planned. If a task ends early or late, the later tasks on its processors start as soon
+/// as all their processors are free, and each processor keeps the order of the plan. If processors fail or return, the
+/// tasks that have not started are planned again. Complexity: one plan for each batch, and a walk over the batch for
+/// each event.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("batch[scheduler=demt[shuffles=5]]", 1)?;
@@ -49,9 +50,9 @@ impl Batch {
         Self { selection: Selection::Queues(queues), ..self }
     }
 
-    /// Plans batches whose lengths double. When a batch has ended, the next batch takes waiting tasks that can end
-    /// within the length of this batch, in descending order of weight over work, if their work still fits into the open
-    /// processor time of the batch. Then the length is doubled for the following batch.
+    /// Plans batches whose lengths double. When a batch has ended, the next batch is selected: waiting tasks that can
+    /// end within the length of the new batch are taken in descending order of weight divided by work, as long as their
+    /// work fits into the open processor time of the new batch. Then the length is doubled for the following batch.
     ///
     /// The length of the first batch is the shortest run time of any waiting task. After a batch that contains all
     /// waiting tasks, the length is reset to the shortest run time of any waiting task. While a length is shorter than
@@ -59,9 +60,9 @@ impl Batch {
     /// wait until the longest task of a backlog has ended, unlike in batches that contain all waiting tasks.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
-    /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations: tasks are
-    /// selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths start again. No
-    /// guarantee is claimed. Plans are executed as by [`Batch`].
+    /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations:
+    /// tasks are selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths begin
+    /// again with the shortest run time. No guarantee is claimed. Plans are executed as by [`Batch`].
     ///
     /// ```
     /// let policy = makespan_algos::policy::policy("doubling[scheduler=demt]", 1)?;
@@ -108,7 +109,7 @@ fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let mut admitted: Vec<(TaskId, i128)> =
         view.waiting.iter().filter_map(|task| profile(task).least_work(length).map(|work| (task, work))).collect();
     let weight = |task: TaskId| i128::from(view.instance.weight(task).millionths());
-    // Sorts by decreasing weight over work. Compares products to avoid divisions.
+    // Sort by decreasing weight divided by work. Compare products to avoid divisions.
     admitted.sort_by(|a, b| {
         let (first, second) = (weight(b.0).saturating_mul(a.1), weight(a.0).saturating_mul(b.1));
         first.cmp(&second).then(a.0.cmp(&b.0))

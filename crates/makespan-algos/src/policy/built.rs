@@ -1,4 +1,4 @@
-//! A policy that was created from an entry of the catalogue.
+//! Policies that are created from entries of the catalogue.
 
 use makespan_core::{Instance, Policy, Unsupported};
 

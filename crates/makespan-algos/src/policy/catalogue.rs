@@ -289,7 +289,7 @@ impl Built {
         Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
     }
 
-    /// Returns a policy that also requires that the number and the speed of processors determine the time of a job.
+    /// Returns a policy that, in addition, rejects instances in which a job has its own time on each machine.
     fn queue(policy: impl Policy + 'static) -> Self {
         Self::any(policy).only(|instance| {
             if instance.has_machine_times() {
@@ -345,8 +345,8 @@ fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> R
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
-/// Returns the tasks of an instance as such a policy plans them: each as a separate job. Only one of the equal tasks of a bag is
-/// kept.
+/// Returns an instance in which each task is a separate job, as such a policy plans tasks. Only one of the equal tasks
+/// of a bag is kept.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {
         return Cow::Borrowed(instance);
@@ -356,8 +356,8 @@ fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
 }
 
-/// Checks that the consumables suffice for all tasks, whatever their allotments. This is required because a queue does not look
-/// ahead.
+/// Checks that the consumables suffice for all tasks, whatever their allotments. Policies with a queue require this,
+/// because they start a task without regard to the consumables that later tasks need.
 fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     let platform = instance.platform();
     for (name, there) in platform.consumables().iter() {
@@ -415,7 +415,8 @@ pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
     build(spec, seed).map(|built| built.policy)
 }
 
-/// Returns the policy that a spec names, if it supports this instance. The caller must check what is added to the instance later.
+/// Returns the policy that a spec names, if it supports this instance. If jobs are added to the instance later, the
+/// caller must check them.
 ///
 /// # Errors
 /// [`PolicyError`] if the spec is invalid or the policy does not support the instance.

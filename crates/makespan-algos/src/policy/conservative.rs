@@ -19,16 +19,17 @@ use crate::free_time::Period;
 /// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. As long as tasks
 /// end by their estimates, no reservation is moved to a later instant. Thus a task backfills only if it delays no other task.
 ///
-/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its reservation and takes
-/// its earliest fit, which is never later. Tasks that arrive at the same instant are reserved afterwards. So the order of the queue
-/// only determines which task uses the free processors first. No task can take the reservation of another. If a task runs longer
-/// than its estimate, reservations that relied on it cannot be kept. Then all reservations are made again in the order of the
-/// queue.
+/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its reservation
+/// and takes its earliest fit, which is never later. Tasks that arrive at the same instant are reserved afterwards. So
+/// the order of the queue only determines which task uses the free processors first. No task can take the reservation
+/// of another task. If a task runs longer than its estimate, reservations that relied on it cannot be kept. Then all
+/// reservations are made again in the order of the queue.
 ///
-/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section 2,
-/// including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for an end as expected. For an
-/// early end, each waiting task checks whether the time before its reservation has enough free processors. If processors are not
-/// interchangeable, reservations have processors, and each query is a walk over all reservations.
+/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section
+/// 2, including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for an end as
+/// expected. For an early end, the policy checks for each waiting task whether enough processors are free before its
+/// reservation. If processors are not interchangeable, reservations have processors, and each query is a walk over all
+/// reservations.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
@@ -38,9 +39,9 @@ use crate::free_time::Period;
 pub struct Conservative {
     reading: Reading,
     state: Option<QueueState>,
-    /// If the number of free processors determines what fits, a reservation is only a start.
+    /// The reservations if the number of free processors determines whether a task fits. A reservation is then only a start.
     starts: Plan<Time>,
-    /// Otherwise, a reservation has processors.
+    /// The reservations in all other cases. A reservation is then a start with processors.
     slots: Plan<Slot>,
     /// The processors of a reservation may be exchanged later. This map contains the current ones, by place in the queue.
     places: BTreeMap<Place, Slot>,
@@ -60,7 +61,7 @@ impl Conservative {
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
             if !starts.start(state, place, decisions) {
-                // Something holds processors, but no event reported it. The task is tried again at the next instant.
+                // Processors are held, but no event has reported this. Try to start the task again at the next instant.
                 plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
                 Counts { held: &mut state.held }.hold(place, &(now + Time::TICK));
@@ -114,7 +115,8 @@ impl Policy for Conservative {
             self.by_sets(news, view, decisions);
             self.slots.next_start()
         };
-        // The single walk of a compression may leave a reservation that begins at an instant at which no task ends.
+        // Wake up at the next start, because a compression walks over the queue only once, so it may leave a
+        // reservation that begins at an instant at which no task ends.
         decisions.extend(next.map(|start| Decision::WakeAt(start.max(view.now + Time::TICK))));
     }
 }
@@ -154,7 +156,7 @@ impl Room<Time> for Counts<'_> {
 
     fn earlier(&mut self, place: Place, start: &Time, now: Time, opened: Period) -> Option<Time> {
         let asked = place.asked;
-        // The task must run at some time in the period in which processors were released.
+        // An earlier fit must overlap the period in which processors were released.
         let from = now.max(Time::from_ticks(opened.from.ticks() - asked.time.ticks() + 1));
         let period = Period { from, until: opened.until.min(*start) };
         self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, period, *start)

@@ -22,8 +22,8 @@ use crate::free_time::Period;
 /// narrow enough. In this case, no task runs into a closed period of its processors. If tasks need resources, the queue is visited
 /// once at each instant, the reservation includes all resources of the head, and each visited task costs a walk over the nodes.
 ///
-/// The processors of the head are chosen when it starts. Only if best placement is required, the reservation has processors, and
-/// changes them if one other placement makes room.
+/// The processors of the head are chosen when it starts. The reservation has processors only if best placement is
+/// required. These processors change if another placement of the head makes room for a later task.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("easy[order=saf]", 1)?;
@@ -34,7 +34,7 @@ pub struct Easy {
     reading: Reading,
     passes: Passes,
     state: Option<QueueState>,
-    /// The reservation of the last pass, if nothing has ended since.
+    /// The reservation that the last pass made, if no task has ended since then.
     reserved: Option<Reserved>,
     /// Present if tasks need resources.
     nodes: Option<NodesNow>,
@@ -101,7 +101,8 @@ impl Easy {
         let mut starts = Starts::new(view);
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
-            // The tasks that waited before keep waiting: no more processors are free, and less time is left.
+            // Visit only the new tasks. The other waiting tasks still do not fit, because no more processors are free,
+            // and less time is left until the reservation.
             let mut places: Vec<Place> =
                 arrivals(events).filter_map(|task| state.queue.place(view.instance, task)).collect();
             places.sort_unstable();
@@ -118,7 +119,7 @@ impl Easy {
         let machines = |event: &Event| {
             matches!(event, Event::NodeUp(_) | Event::NodeDown(_) | Event::Interrupted(_) | Event::Estimated(_))
         };
-        // For a single event, both ways agree, and this one is faster.
+        // For a single event, both ways give the same result, and this way is faster.
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);
         }
@@ -139,7 +140,7 @@ impl Easy {
         state.held.extend(view, &ended);
         ended.sort_unstable_by_key(|&task| state.held.order(task));
         let mut ground = Ground::new(state, &ended, view);
-        // Tasks that were released before the policy began are in the queue already. They must not enter it again after they start.
+        // Tasks that were released before the policy began are in the queue already. Such tasks must not enter the queue again.
         let new: Vec<TaskId> = arrivals(events).filter(|&task| !state.queue.contains(task)).collect();
         if new.len() < arrivals(events).count() {
             self.reserved = ground.look(state, view, decisions);
@@ -260,8 +261,8 @@ fn backfill(
     }
 }
 
-/// Visits the queue once if processors are not interchangeable. A task may take any processors that leave the head as
-/// many as it needs of those that are open for it.
+/// Visits the queue once if processors are not interchangeable. A task may take any processors, as long as enough of
+/// the processors that are open for the head remain for the head.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
     let Some(first) = state.start_heads(space, decisions) else { return };
@@ -311,7 +312,8 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
 
 impl Policy for Easy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        // If processors close, the processors of a node that are free now may differ from those that the head leaves free.
+        // If processors can close, the free processors of a node may now differ from those that the head leaves free
+        // later, so the known rooms do not apply.
         if view.instance.availability().is_always_open() {
             NodesNow::hear(&mut self.nodes, events, view);
         }

@@ -25,10 +25,10 @@ pub struct ExpectedStart {
 ///
 /// Tasks that wait for others ([`makespan_core::Instance::incoming`]) are not forecast.
 ///
-/// The policy must be new. It does not know more of the past than the view shows, for example earlier promises. For a policy
-/// with a past, use [`expected_starts_from`]. After the call, the policy is in a future state and must not be used further. Users
-/// usually estimate too long, so tasks tend to start earlier than forecast. With other orders than first come, first served, later
-/// arrivals may delay them.
+/// The policy must be new. It knows only the part of the past that the view shows, and not, for example, earlier
+/// promises. For a policy with a past, use [`expected_starts_from`]. After the call, the policy is in a future state
+/// and must not be used further. Users usually overestimate run times, so tasks tend to start earlier than forecast. If
+/// the order of the queue is not first come, first served, tasks that arrive later may delay the forecast tasks.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};

@@ -8,8 +8,8 @@ use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
 
-/// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the order of the
-/// plan, whatever times they really take.
+/// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the order
+/// of the plan, even if their run times differ from the estimates.
 ///
 /// A task starts on its planned processors as soon as all tasks before it there have ended and its data have arrived. Suppose times
 /// are as estimated and no task of the plan could start earlier in the same order, as in plans of list schedulers. Then the plan is
@@ -18,9 +18,10 @@ use super::keeper::{Departure, PlanKeeper};
 /// other. Otherwise, its remaining tasks are planned by the rule of HEFT. If estimates change, the order and the processors of a
 /// plan do not change.
 ///
-/// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206,
-/// also assume static plans whose order is kept at run time. Complexity: an event visits planned tasks in order until each
-/// processor has a waiting one. Each job that arrives or must move costs a plan.
+/// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI
+/// 10.1109/71.993206, also assume static plans whose order is kept at run time. Complexity: an event visits planned
+/// tasks in order until a waiting task has been found for each processor. Each job that arrives or must move costs a
+/// plan.
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -62,14 +63,15 @@ impl Follow {
         for job in &mut jobs {
             job.release = job.release.max(now);
             job.deadline = job.deadline.map(|deadline| deadline.max(now));
-            // A submitted job does not wait for any job that has not ended.
+            // Remove the dependences: when a job is submitted, all jobs that it waits for have ended.
             job.after.clear();
         }
         let taken = self.keeper.taken(view);
         let Ok(planned) = Instance::new(instance.platform().clone(), jobs, taken) else { return false };
         let planned = planned.holding(self.keeper.held(view));
         let mut context = Context::with_seed(self.seed);
-        // If a scheduler supports the whole instance, it supports its parts. The policy was only created for such an instance.
+        // The scheduler supports these jobs, because it supports the whole instance: the policy is created only for
+        // instances that its scheduler supports.
         let plan = self.scheduler.schedule(&planned, &mut context).ok().and_then(Plan::into_schedule);
         let Some(plan) = plan else { return false };
         let named = |at: &Placement| {
@@ -92,7 +94,7 @@ impl Follow {
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
-                // The rule of HEFT only supports tasks on one processor. These tasks wait for the repair.
+                // Keep the old places: the rule of HEFT supports only tasks on one processor, so these tasks wait for the repair.
                 self.keeper.add(before);
             } else if begun && own.is_compound() {
                 self.keeper.project(view);

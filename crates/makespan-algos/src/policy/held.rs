@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use super::space::Slot;
 use crate::free_time::{Period, Strips};
 
-/// The processors that running tasks and failures hold, until their expected ends. It is updated at each event,
-/// so that an event costs only as much as its changes.
+/// The processors that running tasks and failures hold, until their expected ends. The data are updated at each event,
+/// so the cost of an event is proportional to its changes.
 ///
 /// A task is expected to end by its estimate. If it runs longer, [`believed_end`] determines its expected end.
 #[derive(Debug)]
@@ -35,11 +35,11 @@ struct Hold {
     /// The end according to the estimate.
     expected: Time,
     end: Time,
-    /// The number of tasks that started before.
+    /// The number of tasks that started before this task.
     order: u64,
 }
 
-/// An instant that is late enough for an unknown end. Twice this instant does not overflow.
+/// Stands for an unknown end. Twice this instant does not overflow.
 const NEVER: Time = Time::from_ticks(i64::MAX / 2);
 
 impl Held {
@@ -198,7 +198,7 @@ pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     apart
 }
 
-/// Returns whether the number of free processors determines what fits: processors are interchangeable and never closed.
+/// Returns whether the number of free processors determines whether a task fits: processors are interchangeable and never closed.
 pub(super) fn counts_suffice(instance: &Instance) -> bool {
     interchangeable(instance) && instance.availability().is_always_open()
 }

@@ -30,7 +30,7 @@ pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
         return own.task_ids().filter(|&task| view.waiting.contains(task)).collect();
     }
     let at = |task: TaskId| (task.0 - own.first().0) as usize;
-    // Tasks that run, wait or may still arrive.
+    // Find the tasks that run, wait or may still arrive.
     let mut alive = vec![false; own.different_tasks() as usize];
     for run in view.running.iter().filter(|run| own.has_task(run.task)) {
         alive[at(run.task)] = true;

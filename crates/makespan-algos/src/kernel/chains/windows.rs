@@ -20,12 +20,12 @@ pub enum Room {
     Mean,
 }
 
-/// The time within which a job is planned.
+/// The limits within which some tasks of a job are planned.
 #[derive(Clone, Copy, Debug)]
 pub struct Span<'b> {
     /// Latest end of every task, in ticks.
     pub end: i64,
-    /// The time that is reserved for data.
+    /// The time that is reserved for transfers of data.
     pub room: Room,
     /// The tasks that are planned at the same time, in the order of their chain.
     pub run: &'b [u32],
@@ -87,7 +87,7 @@ impl Draft<'_> {
         let fastest = &frame.chart.times;
         let mut earliest: FxHashMap<u32, i64> = FxHashMap::default();
         for task in self.without_places(tasks, Side::Before) {
-            // If all predecessors are placed, they need no more room.
+            // If all predecessors have places, they need no further time.
             let mut open = false;
             let mut start = self.release();
             for from in frame.incoming(task) {

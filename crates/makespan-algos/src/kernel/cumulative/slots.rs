@@ -39,7 +39,7 @@ impl<W: Word> Free for Slots<W> {
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
         let (free, guard, time) = (&self.free[..self.top], self.guard, time as usize);
         let mut start = from as usize;
-        // The slots from the start to this one fit.
+        // The demand is known to fit in the slots from the start to this one.
         let mut known = start;
         'start: loop {
             let end = (start + time).min(free.len());
@@ -59,7 +59,7 @@ impl<W: Word> Free for Slots<W> {
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
         let (free, guard) = (&self.free[..self.top], self.guard);
         let mut start = until - time;
-        // The slots from this one to the end fit.
+        // The demand is known to fit in the slots from this one to the end.
         let mut known = (until as usize).min(free.len());
         while start >= from {
             let first = start as usize;

@@ -1,5 +1,5 @@
-//! A schedule as a sequence of tasks for each processor. One task is removed, and the exact result of each position is computed
-//! before the task is inserted again.
+//! A schedule as a sequence of tasks for each processor. After a task is removed, the exact makespan for each position
+//! of the task is computed before it is inserted again.
 //!
 //! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible job shop
 //! problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with transfers and any
@@ -8,9 +8,10 @@
 //! and the previous task has ended. After its end, the longest rest follows. The makespan is the maximum of this path and the
 //! longest path without the task.
 //!
-//! Some positions need not be tried. No position before a task that ends before all the data are sent is better than the position
-//! after it. No position after a task whose rest is shorter than the rests of all successors is better than the position before it.
-//! Between these limits, no position closes a cycle.
+//! Some positions need not be tried. Take a task on the processor that ends before any data for the removed task are
+//! sent: the position after it is at least as good as all earlier positions. Take a task whose rest is shorter than the
+//! rests of all successors of the removed task: the position before it is at least as good as all later positions. No
+//! position between these two limits closes a cycle.
 
 mod order;
 mod slots;
@@ -22,7 +23,7 @@ use order::Marks;
 
 /// Stands for no task.
 const NONE: u32 = u32::MAX;
-/// An instant before all others, so that a removed task delays nothing.
+/// An instant before all instants of a schedule. It stands for the end of a removed task, so that this task delays no other task.
 const GONE: i64 = i64::MIN / 4;
 
 /// The sequence of tasks on each processor, with the earliest end of each task. Processors are always open.

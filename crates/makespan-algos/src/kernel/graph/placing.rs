@@ -5,10 +5,11 @@ use makespan_core::FreeTime;
 use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
 
-/// Returns the place where `cost` of the node and of the end of a task is least, and the end of the task there. Ties are broken in
-/// favour of the first place. This is the insertion-based policy of HEFT: a task begins in the earliest gap of a processor that is
-/// long enough, after its data have arrived on the node at the instant `arrival`. Returns `None` if no node can run the task. Takes
-/// O(processors log tasks) if gaps are long enough.
+/// Returns the place of a task for which `cost`, a function of the node and of the end of the task, is least. Also
+/// returns the end of the task there. Ties are broken in favour of the first place. This is the insertion-based policy
+/// of HEFT: a task begins in the earliest gap of a processor that is long enough, after its data have arrived on the
+/// node at the instant `arrival`. Returns `None` if no node can run the task. Takes O(processors log tasks) if gaps are
+/// long enough.
 pub fn earliest<C: PartialOrd>(
     problem: &GraphProblem,
     task: u32,

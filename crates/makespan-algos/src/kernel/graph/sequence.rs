@@ -1,4 +1,5 @@
-//! A schedule as an order of the tasks and a processor for each task, which is evaluated again from the first changed position on.
+//! A schedule as an order of the tasks and a processor for each task. After a change, it is evaluated only from the
+//! first changed position on.
 
 use makespan_core::{FreeTime, Objective};
 
@@ -7,10 +8,10 @@ use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
 use crate::kernel::move_to;
 
-/// Stands for the processor on which a task ends first.
+/// Used instead of a processor: the task runs on the processor on which it ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
-/// The due of a job without a deadline.
+/// Stands for the deadline of a job without a deadline.
 const NO_DUE: i64 = i64::MAX / 4;
 
 /// Maximum number of stored instants at which processors become free.
@@ -27,8 +28,8 @@ pub struct Solution {
 
 /// A topological order of the tasks, and for each task a processor or [`ANY`].
 ///
-/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. For any schedule,
-/// the sequence of its tasks by start ends no later.
+/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. For any
+/// schedule, the sequence of its tasks by start gives a schedule that ends no later than it.
 #[derive(Clone, Debug)]
 pub struct Sequence<'a> {
     problem: &'a GraphProblem,
@@ -36,7 +37,7 @@ pub struct Sequence<'a> {
     order: Vec<u32>,
     position: Vec<u32>,
     wanted: Vec<ProcessorId>,
-    /// The ends and processors of the tasks in the last evaluation, and in the last accepted one.
+    /// The ends and processors of the tasks in the last evaluation. `accepted` contains those of the last accepted evaluation.
     present: Placed,
     accepted: Placed,
     value: f64,
@@ -290,9 +291,9 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Evaluates the changes from this position on. Returns the value, or `None` as soon as it exceeds `limit`. Takes O(k (d + 1))
-    /// for k positions after `from` and d edges to a task. If tasks may run on any processor, this is multiplied by the number of
-    /// processors.
+    /// Evaluates the changes from this position on. Returns the value, or `None` as soon as it exceeds `limit`. Takes
+    /// O(k (d + 1)) for k positions after `from` and d edges to a task. If tasks may run on any processor, the time is
+    /// multiplied by the number of processors.
     pub fn evaluate(&mut self, from: usize, limit: f64) -> Option<f64> {
         let block = from / self.stride;
         let processors = self.free.len();
@@ -337,7 +338,8 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // A tick after the limit costs twice as much as it can gain. The lateness of a job in time is zero.
+                // A tick after the limit costs twice the maximum that it can gain elsewhere. If all jobs are in time,
+                // the lateness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
@@ -384,7 +386,8 @@ impl<'a> Sequence<'a> {
             let time = self.problem.time(task, node);
             return (wanted, self.start(task, node, wanted, time) + time);
         }
-        // Minimises the end. Ties are broken in favour of the processor that waits least, and then of the first one.
+        // Minimises the end. Ties are broken in favour of the processor that is idle for the shortest time before the
+        // task, and then of the first processor.
         let (mut best, mut least) = ((ProcessorId::default(), i64::MAX), (i64::MAX, i64::MAX));
         for node in self.problem.node_ids() {
             let time = self.problem.time(task, node);

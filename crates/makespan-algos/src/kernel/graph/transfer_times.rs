@@ -14,7 +14,7 @@ pub struct TransferTimes {
     kinds: Vec<u32>,
     routes: Vec<Route>,
     payloads: Vec<Payload>,
-    /// For each edge, its time on each kind of route, in ticks. Empty if these would be too many.
+    /// For each edge, its time on each kind of route, in ticks. Empty if there would be more than `MAX_TIMES` times.
     times: Vec<i64>,
     /// Means over all pairs of different nodes: the latency in ticks, and the number of ticks for each byte.
     means: (f64, f64),

@@ -69,7 +69,8 @@ impl Columns<'_> {
         }
         let boxes: Vec<u32> = parts.second.iter().map(|slot| slot.width).collect();
         for (slot, place) in parts.second.iter().zip(pack::from_right(&boxes, cluster)) {
-            // The canonical allotment, which may leave a part of its box idle, or the width of the box if it is narrower.
+            // Use the canonical allotment, which may leave a part of its box idle. If the box is narrower, use the
+            // width of the box.
             let canonical = parts.profiles[slot.task].min_allotment(parts.half).unwrap_or(slot.width);
             let Some(processors) = fastest_within(parts.profiles[slot.task], canonical.min(slot.width)) else {
                 self.left.push(slot.task);

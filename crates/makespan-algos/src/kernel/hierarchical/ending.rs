@@ -1,5 +1,5 @@
-//! The last step if no transformation is left and `P_2` still does not fit. If all tasks are monotone, `P_2` then has one or two
-//! tasks (section 6 and appendix of the paper).
+//! The last step of the construction, if no transformation is possible any more and `P_2` still does not fit. If all
+//! tasks are monotone, `P_2` then contains one or two tasks (section 6 and appendix of the paper).
 
 use std::cmp::Reverse;
 
@@ -53,9 +53,9 @@ impl Parts<'_> {
         }
     }
 
-    /// A task whose box is too wide may still fit without a box, above all columns except those of `P_full`. Otherwise it goes to
-    /// the idle processors of the first shelf. If it needs one more processor, the last sequential task moves onto the shortest
-    /// task of `P_1`.
+    /// Places the only task of `P_2`, whose box is too wide. The task may still fit without a box, above all columns
+    /// except those of `P_full`. Otherwise it goes to the idle processors of the first shelf. If it needs one processor
+    /// more than are idle, the last sequential task moves onto the shortest task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));

@@ -4,8 +4,8 @@
 //! 199-208, HAL inria-00001082.
 //!
 //! Let d be a guess of the makespan. Every schedule that is built here for monotone tasks is no longer than `height`: 2 - 2/k
-//! times d, or 3/2 times d for k = 2. There are four parts of tasks. Columns of `P_full` have work for more than d. Tasks
-//! of `P_1` start at zero and take at most d. Tasks of `P_2` end by the height, above `P_1` and idle columns. *Small*
+//! times d, or 3/2 times d for k = 2. The tasks are divided into four parts. Columns of `P_full` have work for more than d. Tasks
+//! of `P_1` start at zero and take at most d. Tasks of `P_2` run above `P_1` and above idle columns, and end by the height. *Small*
 //! tasks, which take at most d/2 on one processor, fill the gaps. Each file contains one step of the paper:
 //!
 //! * `partition`: chooses the tasks of the first shelf by a knapsack (section 3.1), or refutes the guess;
@@ -144,8 +144,8 @@ impl Cluster {
     }
 }
 
-/// Returns the fastest allotment of at most `width` processors. If more processors are not faster, they stay idle. Thus a
-/// task is monotone for all widths up to the number of processors of the platform.
+/// Returns the fastest allotment of at most `width` processors. If additional processors do not make the task faster,
+/// they stay idle. Thus a task is monotone for all widths up to the number of processors of the platform.
 fn fastest_within(profile: &Profile, width: u32) -> Option<u32> {
     if width >= profile.max_processors() {
         return Some(profile.fastest());

@@ -46,11 +46,11 @@ pub(super) struct Parts<'a> {
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<Slot>,
-    /// Tasks of `P_1` on several processors that could give up half of their last ones.
+    /// Tasks of `P_1` on a k + 2^j processors (more than one) that could give up half of the last 2^j processors.
     pub(super) narrowable: Vec<Slot>,
     /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
     pub(super) singles: Vec<Slot>,
-    /// Tasks of `P_2` in boxes, by decreasing width that they would have in the first shelf. The narrowest is last.
+    /// Tasks of `P_2` in boxes, in decreasing order of the width that each task would have in the first shelf.
     pub(super) second: Vec<Slot>,
     pub(super) small: Vec<usize>,
     /// Tasks that have no place. This only happens to tasks that are not monotone.
@@ -85,7 +85,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns the smallest a k + 2^j on which the task takes at most the height, or more than the platform has if there is none.
+    /// Returns the smallest a k + 2^j processors on which the task takes at most the height. If there is no such
+    /// number, returns a number larger than the platform.
     pub(super) fn least(&self, task: usize) -> u32 {
         let least = self.profiles[task].min_allotment(self.height);
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
@@ -186,7 +187,7 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Removes the widest boxes from `P_2` until the others fit. Needed for tasks that are not monotone.
+    /// Removes the widest boxes from `P_2` until the remaining boxes fit. This is needed only if tasks are not monotone.
     pub(super) fn give_up(&mut self) {
         let mut second = std::mem::take(&mut self.second);
         second.sort_by_key(|slot| Reverse(slot.width));

@@ -6,7 +6,7 @@ use makespan_core::ProcSet;
 
 use super::Cluster;
 
-/// A row of whole SMPs, and a row of processors within another SMP.
+/// Consecutive whole SMPs, and consecutive processors within one more SMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The first id and the number of processors, both multiples of k.
@@ -22,7 +22,7 @@ impl Place {
         let range = |(first, count): (u32, u32)| if count == 0 { None } else { Some((first, first + count - 1)) };
         let whole = count - count % cluster.each;
         let parts = if count <= self.whole.1 {
-            // The remainder is in the next of the whole SMPs.
+            // If this place has no remainder, take the remainder of the task from the next of its whole SMPs.
             [range((self.whole.0, count)), None]
         } else {
             [range((self.whole.0, whole)), range((self.rest.0, count - whole))]
@@ -53,13 +53,14 @@ pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<Place> {
 }
 
 /// Packs `left` from the left and `right` from the right. The remainders that would fill only a part of an SMP on either side
-/// share SMPs in the middle. Also returns the idle processors: whole SMPs and a part of one.
+/// share SMPs in the middle. Also returns the idle processors: whole SMPs, and a part of one more SMP.
 ///
 /// Thus both sides together use at most two SMPs (figure 9 of the paper, and figure 8 if no other tasks follow).
 pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Place>, Vec<Place>, Place) {
     let (mut left_places, mut cursor) = wholes(left, cluster);
     let (mut right_places, mut from_right) = wholes(right, cluster);
-    // Returns how many remainders fill SMPs completely: decreasing powers of two reach every multiple of k exactly.
+    // Returns the number of remainders that fill SMPs completely. Sums of decreasing powers of two reach every multiple
+    // of k exactly.
     let full_smps = |order: &[usize], widths: &[u32]| {
         let sizes = || order.iter().map(|&index| widths[index] % cluster.each);
         let total: u32 = sizes().sum();

@@ -13,17 +13,18 @@ pub enum Partition {
     Refuted(Rejection),
     /// For each task, whether it is in the first shelf. The work of all tasks is at most the whole area.
     Chosen(Vec<bool>),
-    /// The table of the knapsack would be too large, and prices do not decide. This choice needs more than the area.
+    /// Undecided, because the table of the knapsack would be too large and the bound by prices does not refute the
+    /// guess. The work of this choice exceeds the area.
     Undecided(Vec<bool>),
 }
 
 /// Chooses the first shelf for a guess, or refutes the guess.
 ///
-/// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the second shelf
-/// take their least work within half of the guess. If a task takes at most half on one processor, it gains nothing in the first
-/// shelf and is never in it. If a task takes more than half on every allotment, it is always in the first shelf. In a schedule of
-/// this length, the tasks that run at the middle share the processors. Thus the least work of any choice is a lower bound on its
-/// work. O(n m k).
+/// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the
+/// second shelf take their least work within half of the guess. A task that takes at most half of the guess on one
+/// processor is never in the first shelf, because it would save no work there. A task that takes more than half of the
+/// guess on every allotment is always in the first shelf. In a schedule of this length, the tasks that run at the
+/// middle share the processors. Thus the least work of any choice is a lower bound on its work. O(n m k).
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {

@@ -16,7 +16,7 @@ enum Family {
     Linear,
     /// No speed-up.
     Flat,
-    /// Speed-up only at some allotments, and there as much as possible.
+    /// Speed-up only at some allotments. At these, the time is as short as possible.
     Steps,
     /// Perfect speed-up up to some allotment.
     Capped,
@@ -71,7 +71,7 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
         // About the guess, or several times the guess, so that canonical allotments of every size occur.
         let times = if random.random_bool(0.4) { 1 } else { i64::from(random.random_range(1..=width)) };
         let sequential = (length * times * random.random_range(4..=11) / 10).max(1);
-        // A job that no number of processors makes short enough would determine the makespan alone.
+        // Avoid jobs that are too long on any number of processors, because one such job would determine the makespan alone.
         let long = sequential > length;
         let family = if long && matches!(family, Family::Flat) { Family::Linear } else { family };
         profiles.push(profile(family, sequential, cluster.processors(), random));
@@ -168,7 +168,7 @@ fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Sc
     schedule
 }
 
-/// Finds the ending that is needed: returns the number of jobs that remain in `P_2`, and whether they fit.
+/// Repeats the construction up to the ending. Returns the number of jobs that remain in `P_2`, and whether they fit.
 fn watch(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time, seen: &mut Seen) -> (usize, bool) {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
     seen.transformed += usize::from(!parts.is_feasible());
@@ -202,8 +202,8 @@ fn every_guess_that_is_not_refuted_is_met() {
     assert!(seen.one_left > 0 && seen.stacked > 0, "{seen:?}");
 }
 
-/// Without the partition's bound on the work, or for arbitrary jobs, the schedule may be longer than the height, but it is
-/// valid. This test also reaches two remaining jobs in `P_2`, which no partition above leads to.
+/// Checks that the schedule is valid if the first shelf or the jobs are arbitrary. The schedule may then be longer than
+/// the height. This test also reaches two remaining jobs in `P_2`, which no partition above leads to.
 #[test]
 fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
     let mut random = ChaCha8Rng::seed_from_u64(2002);

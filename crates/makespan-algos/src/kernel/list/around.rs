@@ -10,8 +10,8 @@ use crate::kernel::leaves::{Asked, Least, Tree};
 /// Applies Graham's rule around unavailable processors: at each instant, the list is read from its head, and a task starts if the
 /// timeline has room for it until its end. Returns the reservations in the order of the list.
 ///
-/// The number of processors that are free from now on decreases with the duration. Thus a whole part of the list is skipped
-/// if its narrowest task would not even fit for the duration of its shortest task.
+/// The number of processors that are free from now on decreases with the duration. Thus a group of tasks is skipped if
+/// the fewest processors that any of its tasks needs are not free for the time of its shortest task.
 pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
     let release = |index: usize| instance.release(list[index].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
@@ -38,7 +38,8 @@ pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allo
         let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
         let change = timeline.next_change(now).map_or(Time::MAX, |change| match waiting.all() {
             Asked::NONE => change,
-            // No waiting task fits before the narrowest of them would fit for the shortest time of them.
+            // Take the fewest processors and the shortest time of all waiting tasks. No waiting task fits before these
+            // processors are free for this time.
             Asked { width, time } => timeline.earliest_fit(width, time, change),
         });
         now = arrival.min(change);

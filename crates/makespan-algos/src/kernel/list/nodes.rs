@@ -21,10 +21,10 @@ pub(super) type Start = (Time, Vec<u32>);
 /// whole nodes and a part of at most one more node for it, which are free and open until its end. Returns the starts in the order
 /// of the list.
 ///
-/// If some processors form a best placement, so do some of any smaller number. Therefore each instant has a widest job that fits,
-/// and every narrower job fits as well. On a platform that is always open, the search in the list is thus the search of
-/// [`super::ListSweep`]. It takes O(n (log n + nodes)) in total, plus the time to list the ids. Around unavailable processors,
-/// every waiting job is checked at every instant.
+/// If a best placement of some number of processors exists, one of every smaller number exists. Therefore each instant
+/// has a maximum number of processors: every job of at most this number fits, and no wider job does. On a platform that
+/// is always open, the search in the list is thus the search of [`super::ListSweep`]. It takes O(n (log n + nodes)) in
+/// total, plus the time to list the ids. Around unavailable processors, every waiting job is checked at every instant.
 pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()

@@ -9,36 +9,39 @@ use super::{MachineId, MappingProblem};
 
 /// Maximum number of machines that are tried for a task: those with the lowest cost.
 const MAX_CANDIDATES: usize = 16;
-/// The number of entries of a machine among the machines that are drawn for a task, by its cost above the cheapest machine. Costs
-/// are in multiples of the price of a mean task. In a good mapping nearly all tasks have nearly no extra cost, and few large tasks
-/// have a high one.
+/// Pairs of a limit and a number. If a machine's cost for a task exceeds the cost on the cheapest machine by at most
+/// the limit, the machine has this number of entries in the list from which machines for the task are drawn. Costs are
+/// in multiples of the price of a mean task. In a good mapping nearly all tasks have nearly no extra cost, and few
+/// large tasks have a high one.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// Approximate maximum number of entries for the machines to be drawn from.
 const MANY: usize = 20_000_000;
-/// The temperature, in multiples of the price of a mean task: at the beginning, at the beginning for few tasks, and at the end.
+/// The temperature at the beginning, in multiples of the price of a mean task. `HOT_FEW` is the temperature at the
+/// beginning if there are few tasks, and `COLD` is the temperature at the end.
 const HOT: f64 = 0.2;
 const HOT_FEW: f64 = 0.5;
 const COLD: f64 = 5e-3;
-/// Excess over the bound, as a share of the bound, by which the price of a machine grows by the factor e, at the beginning and at
-/// the end. Beyond `BENT` times this excess, the growth is only linear.
+/// At the beginning, the price of a machine grows by the factor e if its load exceeds the bound by this share of the
+/// bound. `HARD` is the share at the end. If the excess is more than `BENT` times this share, the growth is
+/// only linear.
 const SOFT: f64 = 0.03;
 const HARD: f64 = 0.0012;
 const BENT: f64 = 5.0;
-/// A change is never accepted if its cost exceeds the temperature by this factor: e to the power of minus this factor is less than
-/// any random number except 0.
+/// A change is never accepted if its cost is more than this factor times the temperature: e to the power of minus this
+/// factor is less than any random number except 0.
 const HOPELESS: f64 = 38.0;
 /// Share of the changes that are chains. The others are moves of one task.
 const EJECTIONS: f64 = 0.95;
 
-/// If there are at most this number of tasks, or of tasks per machine, the bound is far below any mapping, and another penalty is
-/// used. The temperature then falls `CYCLES` times, each time from the initial temperature, because one descent often ends far from
-/// the best mapping.
+/// If there are at most `FEW` tasks, or at most `FEW_EACH` tasks per machine, the bound is far below the
+/// makespan of any mapping. Then another penalty is used. The temperature then falls `CYCLES` times, each time from the
+/// initial temperature, because one descent often ends far from the best mapping.
 const FEW: usize = 25;
 const FEW_EACH: usize = 4;
 const CYCLES: f64 = 8.0;
 /// Position of the target between the bound and the shortest makespan so far.
 const TARGET: f64 = 0.3;
-/// Excess over the target, in mean tasks, that counts double.
+/// Excess of a load over the target, in mean tasks, at which the penalty doubles.
 const STEEP: f64 = 0.5;
 
 /// The machines that are worth trying for each task. A machine has the more entries, the less it costs above the cheapest machine
@@ -154,11 +157,12 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 
 /// A search: the current mapping and the best one.
 ///
-/// The objective is the sum over machines of their price for their load. It grows exponentially for the load after the bound, and
-/// more steeply as time passes. At the bound itself its slope is the price, so tasks may move freely among machines of equal cost.
-/// At the prices of the linear programme, only few tasks have several candidates of nearly equal cost, and these candidates are
-/// drawn most often. A change moves one task or two. A move of one task takes it to a candidate. In a chain, the first task ejects
-/// a second task from its new machine. The second task moves to a candidate of its own, which may be the old machine of the first.
+/// The objective is the sum, over the machines, of the price for the machine's load. It grows exponentially with the
+/// load that exceeds the bound, and more steeply in later steps of the search. For a load equal to the bound, its slope
+/// is the price, so tasks may move freely among machines of equal cost. At the prices of the linear programme, only few
+/// tasks have several candidates of nearly equal cost, and these candidates are drawn most often. A change moves one
+/// task or two. A move of one task takes it to a candidate. In a chain, the first task ejects a second task from its
+/// new machine. The second task moves to a candidate of its own, which may be the old machine of the first.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
 /// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) for each change.
@@ -173,7 +177,7 @@ pub struct EjectionChains<'a> {
     tasks: Vec<u32>,
     /// The penalty of each machine for its load.
     penalties: Vec<f64>,
-    /// Excess over the bound, as a share of the bound, by which a price grows by the factor e.
+    /// The share of the bound by which a load must exceed the bound for the price of its machine to grow by the factor e.
     width: f64,
     target: f64,
     best: f64,
@@ -297,7 +301,7 @@ impl<'a> EjectionChains<'a> {
         } else {
             let at = third.index();
             cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
-            // The remaining cost of the first machine only increases this.
+            // Stop early: the part of the cost that is not yet computed, that of the first machine, only increases the cost.
             if cost > heat * HOPELESS {
                 return;
             }
@@ -354,7 +358,7 @@ impl<'a> EjectionChains<'a> {
         self.tasks[machine.index()] > 0 && self.loads[machine.index()] >= self.best
     }
 
-    /// Stores the mapping after a change if it is better, and lowers the target.
+    /// If the mapping after a change is the best so far, stores it and lowers the target.
     fn settle(&mut self) {
         if self.late == 0 {
             self.keep();

@@ -27,15 +27,16 @@ pub enum Fitness {
 /// * The refinery tries moves before exchanges and takes the first that is better.
 /// * The search ends after `patience` generations without an improvement by a millionth, and after `generations` in any case.
 ///
-/// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a machine is the
-/// inverse of its mean time. The size of a task is the minimum over machines of its time times their capacity. On uniform machines,
-/// this is the formula of the paper. As in the paper, it is never after the makespan of any mapping, because it is the bound that
-/// the capacities prove as prices. (With a mean size instead, good mappings of unrelated machines end long before their ideal, and
-/// the fitness makes them worse.)
+/// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a
+/// machine is the inverse of its mean time. The size of a task is the minimum over machines of its time times their
+/// capacity. On uniform machines, this is the formula of the paper. As in the paper, it is never after the makespan of
+/// any mapping, because it is the bound that the capacities prove as prices. (If the size were a mean instead of a
+/// minimum, good mappings on unrelated machines would end long before the ideal completion, and improving the fitness
+/// would make them worse.)
 ///
-/// A machine that is not ready before the ideal completion cannot take part in it, and is omitted from both sums. If it counted,
-/// the ideal would be long after any sensible end, and the best mapping would have all tasks on the slowest machine. If all
-/// machines are ready in time, this is the printed formula.
+/// A machine that is not ready before the ideal completion cannot take part in it, and is omitted from both sums. If
+/// such a machine counted, the ideal completion would be long after any sensible end, and the fittest mapping would
+/// have all tasks on the slowest machine. If all machines are ready in time, this is the printed formula.
 ///
 /// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) for each generation, and at most O(n^2 / m) for
 /// its refinery.
@@ -323,7 +324,8 @@ pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let mut work: f64 = (0..tasks).map(size).sum();
     let mut order: Vec<usize> = (0..problem.machines()).filter(|&machine| capacity[machine] > 0.0).collect();
     order.sort_unstable_by_key(|&machine| (problem.ready()[machine], machine));
-    // Adds machines in the order in which they are ready, as long as the next one is ready before the end so far.
+    // Add machines in the order in which they are ready, as long as the next machine is ready before the ideal
+    // completion of the machines so far.
     let (mut capacities, mut end) = (0.0, f64::INFINITY);
     for machine in order {
         let ready = problem.ready()[machine] as f64;

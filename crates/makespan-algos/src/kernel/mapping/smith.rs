@@ -23,7 +23,7 @@ pub struct Smith<'a> {
     problem: &'a MappingProblem<'a>,
     weights: &'a [f64],
     limit: Option<i64>,
-    /// Price of a tick after the limit.
+    /// Price of each tick by which a machine completes after the limit.
     price: f64,
     machine_of: Vec<MachineId>,
     /// For each machine, its tasks in Smith's order.
@@ -52,7 +52,8 @@ impl<'a> Smith<'a> {
             lines[machine.index()].push(task as u32);
         }
         let loads = problem.completions(&mapping);
-        // At most, all tasks wait for the work that exceeds the limit.
+        // In the worst case, all tasks wait for the work that exceeds the limit, so a tick of this work costs at most
+        // the sum of all weights.
         let price = DEAR * weights.iter().sum::<f64>();
         let best = (i64::MAX, f64::INFINITY, mapping.clone());
         let (machine_of, value, late, scale) = (mapping, 0.0, 0, 0.0);
@@ -155,7 +156,7 @@ impl<'a> Smith<'a> {
         self.weights[task as usize] * (start + time) as f64 + behind * time as f64
     }
 
-    /// Returns by how much the ticks of a machine after the limit increase if its load increases by `more`.
+    /// Returns the number of additional ticks by which a machine completes after the limit if its load increases by `more`.
     fn later(&self, machine: MachineId, more: i64) -> i64 {
         self.over(machine, self.loads[machine.index()] + more) - self.over(machine, self.loads[machine.index()])
     }

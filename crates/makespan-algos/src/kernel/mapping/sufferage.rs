@@ -6,9 +6,10 @@ use super::{MachineId, Mapper, MappingProblem};
 
 /// The *sufferage* of a task is the difference between its second earliest and its earliest completion.
 ///
-/// By passes: each pass goes through the waiting tasks in their order. For each machine, it selects the task with the largest
-/// sufferage of those for which the machine is best. At the end of the pass, the selected tasks are mapped, and the others wait for
-/// the next pass. Greedy: the task with the largest sufferage is mapped repeatedly, and the others are evaluated again.
+/// By passes: each pass goes through the waiting tasks in their order. For each machine, the pass selects one of the
+/// tasks for which this machine is best: the task with the largest sufferage. At the end of the pass, the selected
+/// tasks are mapped, and all other tasks wait for the next pass. Greedy: each step maps the task with the largest
+/// sufferage, and then evaluates all remaining tasks again.
 ///
 /// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H. Casanova et al.,
 /// HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the largest sufferage. Complexity: O(n

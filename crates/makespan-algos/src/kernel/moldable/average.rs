@@ -10,8 +10,9 @@ const STEPS: usize = 14;
 /// Precision of the share of the paths.
 const NEAR: f64 = 1e-4;
 
-/// Returns, for each task, a time between the times of its choices, in ticks. It is the average of the times that the task would
-/// choose as a compromise between the longest path and the area, over a sequence of paths with prices.
+/// Returns, for each task, a time between the times of its choices, in ticks. At given prices, each task chooses the
+/// time that is the best compromise between the longest path and the area. The result is the average of these times
+/// over a sequence of prices.
 ///
 /// The paths ascend the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13,
 /// 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_core::proof::PathFlow`]. Averages of its best replies converge to
@@ -31,7 +32,7 @@ pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
         for ((hull, time), through) in hulls.iter().zip(&mut times).zip(&prices.through) {
             *time = hull.choice(through * prices.of_time(problem)).time;
         }
-        // Later times are better, so they have more weight.
+        // Give the times of later steps more weight, because they are better.
         let step = weight / prices.all;
         average.iter_mut().zip(&times).for_each(|(average, time)| *average += step * (time - *average));
     }
@@ -49,7 +50,7 @@ struct Hull {
 struct Corner {
     time: f64,
     area: f64,
-    /// The price of a tick, in area, up to which no later corner is better.
+    /// The price of a tick, in area, up to which this corner is at least as good as all later ones.
     until: f64,
 }
 
@@ -122,8 +123,8 @@ impl Prices {
         }
     }
 
-    /// Finds the share at which paths and area are equally long. This share proves the best bound. The search begins with growing
-    /// steps from the previous share.
+    /// Finds the share at which the paths are as long as the area divided by the number of processors. This share
+    /// proves the best bound. The search begins at the previous share, with steps that grow.
     fn balance(&mut self, problem: &MoldableProblem<'_>, hulls: &[Hull]) {
         let (mut low, mut high) = (1e-6, 1.0 - 1e-9);
         let mut step = 0.02;

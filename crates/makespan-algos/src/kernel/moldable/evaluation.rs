@@ -88,8 +88,8 @@ impl<'p> ListSchedule<'p> {
         schedule
     }
 
-    /// Returns the value of the current schedule in the unit of the objective. For a mean it is the sum. Beyond the limit, it is
-    /// larger.
+    /// Returns the value of the current schedule in the unit of the objective. For a mean, it is the sum. If the
+    /// makespan exceeds the limit, a large penalty is added.
     pub fn value(&self) -> f64 {
         self.value
     }
@@ -241,7 +241,8 @@ impl<'p> ListSchedule<'p> {
         self.list.sort_from(first, |task| (starts[task as usize], ends[task as usize], task));
         (self.since, self.from) = (i64::MAX, usize::MAX);
         if !self.problem.is_open() {
-            // Here the processors of a task depend on the order, and the starts of others depend on these processors.
+            // Evaluate the whole order again next time: in this case the processors of a task depend on the order, and
+            // starts of other tasks depend on these processors.
             self.from = first;
             self.build(f64::INFINITY, false);
             self.value = self.measure.value(&self.tally);

@@ -56,7 +56,7 @@ impl EventList {
     ) -> bool {
         let Given { problem, measure, list, tails, .. } = *given;
         let processors = problem.instance().processors();
-        // The maximum idle area if the makespan counts: the work of all tasks must fit, too.
+        // If the makespan is the objective, limit the idle area: the area until the limit must also contain the work of all tasks.
         let most_idle = if measure.is_makespan() && limit < i64::MAX as f64 {
             i128::from(limit as i64 - problem.origin()) * i128::from(processors) - given.work
         } else {
@@ -119,7 +119,7 @@ impl EventList {
         }
     }
 
-    /// Starts the tasks as before that start before `until` in the current schedule.
+    /// Starts each task that starts before `until` in the current schedule at its current start.
     fn keep(
         &mut self,
         given: &Given<'_>,

@@ -1,10 +1,10 @@
-//! The value of a schedule, also of a partial one.
+//! The value of a complete or partial schedule.
 
 use makespan_core::{EndCost, Objective};
 
 use super::MoldableProblem;
 
-/// Cost of a tick beyond the limit on the makespan. It exceeds everything else.
+/// Cost of each tick by which the makespan exceeds its limit. It is larger than any other cost.
 const BEYOND: f64 = 1e9;
 
 /// An objective: the maximum or the sum, over groups of tasks, of the cost of the last end in the group. A group contains all tasks

@@ -8,7 +8,7 @@ use crate::free_time::Skyline;
 use crate::kernel::choices::Choice;
 use crate::kernel::packing::Packing;
 
-/// Maximum number of tasks, and of edges between single tasks. Beyond it, trying one change would take too long.
+/// Maximum number of tasks, and of edges between single tasks. With more of them, trying one change would take too long.
 const MAX_TASKS: u64 = 20_000;
 const MAX_EDGES: usize = 2_000_000;
 
@@ -59,8 +59,8 @@ impl Neighbours {
 }
 
 impl<'a> MoldableProblem<'a> {
-    /// Returns the problem of a packing. Its choices have the same positions. Returns `None` if more than the number of processors
-    /// matters, or if there are more than 20,000 tasks.
+    /// Returns the problem of a packing. Its choices have the same positions. Returns `None` if something other than
+    /// the number of processors matters for tasks, or if there are more than 20,000 tasks.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let instance = packing.instance();
         let counted = instance.has_equal_processors() && !instance.has_demands() && !instance.has_transfers();

@@ -4,7 +4,7 @@ use makespan_core::ResourceKind;
 
 use super::{Packing, Row};
 
-/// Maximum number of ways to use up amounts that are kept. If there are more, the result is unknown.
+/// Maximum number of ways (combinations of used amounts) that the search keeps. If there are more, the result is unknown.
 const WAYS: usize = 4096;
 
 /// The result of the search for allotments that use up no more than is available.
@@ -12,9 +12,9 @@ const WAYS: usize = 4096;
 pub enum Affordable {
     /// The choices found, one for each row.
     Choices(Vec<u32>),
-    /// There are no such allotments.
+    /// No allotments use up so little.
     Never,
-    /// There were too many ways.
+    /// The search would have to keep more than `WAYS` ways.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ impl Packing<'_> {
             };
             consumables.iter().map(|&resource| amount(resource)).collect()
         };
-        // The minimum that all later rows use up, for each amount separately.
+        // For each consumable separately, the minimum amount that all later rows together use up.
         let mut behind = vec![vec![0_u64; there.len()]; rows.len()];
         for at in (1..rows.len()).rev() {
             let (before, own) = behind.split_at_mut(at);

@@ -11,16 +11,17 @@ const BALANCES: [f64; 9] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97, 1.0];
 const ROUNDS: u32 = 12;
 /// Number of rows above which fewer balances and rounds are tried.
 const MANY: usize = 20_000;
-/// Maximum number of single changes of allotments for each row that repair the excess use of consumables.
+/// Maximum number of changes of single allotments, for each row, in the repair of choices that use up too much of a consumable.
 const REPAIRS: usize = 20;
 
 impl Packing<'_> {
     /// Returns several sets of choices for all rows: from those with the least area to those that shorten the longest paths
     /// most.
     ///
-    /// Tasks on the longest path pay for time, in proportion to the share of earlier rounds in which they were on it. All tasks pay
-    /// for the area that they take. This is the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J.
-    /// Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), which is climbed by averaged best replies.
+    /// Tasks on the longest path pay for time, in proportion to the share of earlier rounds in which they were on it.
+    /// All tasks pay for the area that they take. These prices maximise the dual of the linear programme of R. Lepère,
+    /// D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308) by averaged
+    /// best replies.
     pub fn balanced(&self) -> Vec<Vec<u32>> {
         let many = self.rows.len() > MANY;
         let rounds = if many { 3 } else { ROUNDS };
@@ -178,7 +179,7 @@ impl Packing<'_> {
                 used = sum(choices);
             }
             if attempt == 0 {
-                // Begins again with the choices that use up least of all consumables together.
+                // Begin again with the choices that use up the smallest sum of all consumables.
                 for &row in &rows {
                     let cost = |choice: u32| -> f64 {
                         used_by(row, choice).iter().zip(&there).map(|(used, there)| used / there.max(1.0)).sum()

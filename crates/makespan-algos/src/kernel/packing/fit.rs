@@ -31,8 +31,8 @@ pub(crate) struct Rooms {
 }
 
 impl Rooms {
-    /// Returns the number of processors that the last task could have on each node. Some nodes count only if the task was placed
-    /// there.
+    /// Returns the number of processors that the last task could have on each node. For some nodes, the number is only
+    /// computed if the task was placed there.
     pub fn all(&self) -> &[u32] {
         &self.each
     }
@@ -44,8 +44,9 @@ impl Rooms {
         &mut self.each
     }
 
-    /// Chooses as few nodes as possible, the largest rooms first and the last one as full as possible. If best placement is
-    /// required, chooses a best placement. Returns whether there is one. The rooms must suffice.
+    /// Chooses as few nodes as possible, the largest rooms first and the last one as full as possible. If best
+    /// placement is required, chooses a best placement. Returns whether there is a best placement. The rooms together
+    /// must be large enough for the task.
     pub(super) fn choose_several(&mut self, machines: &Machines, processors: u32) -> bool {
         if machines.compact {
             return State::in_best_placement(machines, processors, self);
@@ -124,8 +125,9 @@ impl State {
     /// Finds nodes on which a task fits now, both in this state and in `beside` if it is given. Returns its time, and stores the
     /// nodes in `rooms`. Returns `None` if it does not fit.
     ///
-    /// Uses the fastest processors that suffice. If possible, uses a single one of these nodes: the slowest, and then the one with
-    /// the fewest remaining free processors. Otherwise uses as few nodes as possible.
+    /// Uses the fastest processors that suffice. If one of these nodes is large enough, uses one node: the slowest, and
+    /// among equally slow nodes the node with the fewest remaining free processors. Otherwise uses as few nodes as
+    /// possible.
     pub fn find(
         &self,
         machines: &Machines,
@@ -238,7 +240,7 @@ impl State {
         beside: Option<&Self>,
     ) -> Option<i64> {
         let mut sum = 0_u64;
-        // If all nodes are equally fast and open, a node that the task fills need not be compared with others.
+        // If all nodes are equally fast and always open, a node that the task fills completely is best, so stop at such a node.
         let plain = machines.are_plain();
         for (class, &(_, end)) in machines.classes.iter().enumerate() {
             let duration = machines.slowed(wanted.time, class);
@@ -246,7 +248,7 @@ impl State {
                 return None;
             }
             if !machines.always_open {
-                // Other processors may be open for this duration.
+                // Compute the rooms again, because the duration differs, and other processors may be open for it.
                 rooms.each.clear();
                 sum = 0;
             }
@@ -304,7 +306,7 @@ impl State {
         largest.clear();
         largest
             .extend(rooms.iter().enumerate().filter(|(_, room)| **room > 0).map(|(node, &room)| (room, Reverse(node))));
-        // Few nodes will suffice, and building a heap takes fewer steps than sorting.
+        // Use a heap instead of sorting, because only the few largest nodes are needed.
         let mut heap = BinaryHeap::from(std::mem::take(largest));
         let mut rest = processors;
         while rest > 0
@@ -317,8 +319,8 @@ impl State {
         chosen.sort_unstable();
     }
 
-    /// Chooses whole nodes, the largest first, and a part of at most one more, the one with the fewest free processors. If one node
-    /// is large enough, chooses one node.
+    /// Chooses whole nodes, the largest first, and a part of at most one more node: the node with the fewest sufficient
+    /// free processors. If one node is large enough, chooses only one node.
     fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
         let Rooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();

@@ -1,5 +1,5 @@
-//! Finds the first task of a list, from a position on, that needs no more of anything than is left, and less of something than the
-//! tasks that did not fit.
+//! Finds the first task of a list, from a position on, that may fit: it needs at most the remaining amount of each
+//! resource, and for each task that did not fit, it needs less of some resource than that task.
 
 use crate::kernel::leaves;
 
@@ -81,7 +81,7 @@ impl Refused {
 
     /// Adds the needs of a task that did not fit.
     pub fn add(&mut self, asked: &[u64]) {
-        // Tasks that need at least as much of everything add no information.
+        // Remove tasks that need at least as much of each resource as the new task, because they add no information.
         let width = self.width;
         let more = |old: &[u64]| old.iter().zip(asked).all(|(old, new)| old >= new);
         let mut kept = 0;

@@ -1,4 +1,5 @@
-//! The nodes by speed, their processors by the times at which they are closed, and the amounts of all resources.
+//! The nodes, sorted by speed, with their processors, grouped by the times at which they are closed, and with the
+//! amounts of all resources.
 
 use makespan_core::{Demand, Instance, NodeClasses, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
@@ -37,13 +38,15 @@ pub(crate) struct Machines {
     pub common: Vec<u64>,
     pub always_open: bool,
     pub compact: bool,
-    /// The amounts that others hold: the end, the node if the resource belongs to one, the resource, and the amount.
+    /// The amounts that work outside the instance holds: the end, the node if the resource belongs to one, the
+    /// resource, and the amount.
     pub held: Vec<(i64, Option<usize>, ResourceId, u64)>,
     /// Transfer times between nodes, or `None` if transfers take no time.
     pub transfers: Option<TransferTimes>,
     /// For each cell, its node.
     node_of: Vec<u32>,
-    /// For each node, its class of speeds, and the sum over all resources of its share of the total, in thousandths.
+    /// For each node, its class of speeds. `wealth` is the sum, over all resources, of the node's share of the total,
+    /// in thousandths.
     class_of: Vec<u32>,
     wealth: Vec<u64>,
     kinds: NodeClasses,
@@ -106,8 +109,8 @@ impl Machines {
         }
     }
 
-    /// Returns the amount of a licence or consumable that is available in the long run: the total without the amounts that others
-    /// hold for good.
+    /// Returns the amount of a licence or consumable that is available in the long run: the total minus the amounts
+    /// that work outside the instance never returns.
     pub fn ever_left(&self, resource: ResourceId) -> u64 {
         let kept = self.held.iter().filter(|held| held.0 == i64::MAX && held.1.is_none() && held.2 == resource);
         kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))
@@ -152,13 +155,14 @@ impl Machines {
         self.class_of[node] as usize
     }
 
-    /// Returns how many resources that tasks may need a node has, relative to the platform.
+    /// Returns a measure of the resources of a node: the sum, over all resources that tasks may need, of the node's
+    /// share of the total, in thousandths.
     pub(super) fn wealth(&self, node: usize) -> u64 {
         self.wealth[node]
     }
 
-    /// Returns whether the empty platform has room for a task on this number of processors within its walltime. Licences and
-    /// consumables that others hold for good do not count.
+    /// Returns whether the empty platform has room for a task on this number of processors within its walltime.
+    /// Licences and consumables that work outside the instance never returns do not count.
     pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)

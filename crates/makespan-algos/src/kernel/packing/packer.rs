@@ -16,7 +16,7 @@ use super::{Entry, Packing, Row, schedule};
 enum Event {
     /// The end of the task at this position of the list.
     End(u32),
-    /// The instant at which others return an amount that they hold.
+    /// The instant at which work outside the instance returns an amount.
     Back(u32),
     /// The release of the tasks of a row.
     Release(Row),
@@ -212,15 +212,16 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Returns whether a task failed to fit only because of its needs. Otherwise its own times, its walltime, its data or closed
-    /// processors may be the reason.
+    /// Returns whether a task that did not fit failed only because of the amounts that it needs. Then no task that
+    /// needs at least as much fits either. Otherwise the reason may be the task's own times, its walltime, its data or
+    /// closed processors.
     fn speaks_for_others(&self, entry: Entry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
         let at_once = self.arrivals.are_none() && self.packing.machines.always_open;
         at_once && !task.own_times && task.walltime == i64::MAX
     }
 
-    /// Computes the remaining amounts. For a resource of nodes, this is the maximum over the nodes.
+    /// Computes the remaining amounts. For a resource that belongs to nodes, the remaining amount is the maximum over the nodes.
     fn see_left(&mut self) {
         let machines = &self.packing.machines;
         self.left.clear();

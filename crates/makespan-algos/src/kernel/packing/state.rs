@@ -17,11 +17,12 @@ pub(crate) struct State {
     pub left: Vec<u64>,
     /// The remaining amounts of licences and consumables.
     pub common: Vec<u64>,
-    /// For each cell, the index of the first closed period that is not over.
+    /// For each cell, the index of its first closed period that has not ended.
     pub period: Vec<u32>,
     /// Number of all free processors.
     pub total: u32,
-    /// Kept only if all nodes are equally fast and always open, and best placement is not required.
+    /// The nodes by number of free processors. Kept only if all nodes are equally fast and always open, and best
+    /// placement is not required.
     pub(super) levels: Levels,
     /// The amounts that others hold: of each resource of each node, and then of licences and consumables.
     others: Vec<u128>,
@@ -74,7 +75,7 @@ impl State {
                 (machines.common[at], &mut self.common[at], machines.amounts.len() + at)
             }
         };
-        // The estimates of what others hold may exceed what exists, because they do not hold all of it at the same time.
+        // The sum of the estimates may exceed the total amount, because the estimated amounts are not all held at the same time.
         let own = |others: u128| u64::try_from(u128::from(there).saturating_sub(others)).unwrap_or(there);
         let others = &mut self.others[place];
         let taken = own(*others).saturating_sub(*left);
@@ -196,7 +197,7 @@ impl State {
             take(self, first, &mut rest);
             return;
         }
-        // Cells that close soonest are of least use to other tasks.
+        // Take the cells that close soonest first, because they are least useful for other tasks.
         let end_of_task = self.now.saturating_add(duration);
         let mut open: Vec<(i64, u32)> = (first..end).map(|cell| (self.open_until(machines, cell), cell)).collect();
         open.retain(|&(until, _)| until >= end_of_task);

@@ -112,7 +112,7 @@ impl<'p, 'a> Play<'p, 'a> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();
         let slack = |row: Row| {
-            // Another task of the same bag competes as well.
+            // Another task of the bag also competes with the task, if one is left.
             let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
             let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
             self.latest_start[row.index()] - latest as f64

@@ -49,8 +49,8 @@ struct Snapshot {
 pub struct Limit {
     /// Maximum value.
     pub most: f64,
-    /// Maximum difference between the value and the value of the current order, at a snapshot of the current order. This is a
-    /// heuristic: the remaining tasks might reduce the difference.
+    /// Maximum difference between the value and the value of the current order, at a snapshot of the current order.
+    /// Stopping at this limit is a heuristic, because the remaining tasks might reduce the difference.
     pub lead: f64,
     /// The last position at which the orders differ. Values are compared after it.
     pub after: usize,
@@ -103,7 +103,8 @@ impl SerialInsertion {
                 if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
                     return f64::INFINITY;
                 }
-                // The part that agrees with the current order need not be evaluated again for another order.
+                // Store a snapshot for the current order too: this part agrees with the current order, so it need not
+                // be evaluated again for another order.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
                 snapshot.skyline.clone_from(&self.skyline);

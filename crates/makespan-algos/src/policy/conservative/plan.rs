@@ -21,8 +21,9 @@ pub(super) trait Room<S> {
     fn earliest(&mut self, place: Place, after: Time) -> Option<S>;
     fn hold(&mut self, place: Place, reservation: &S);
     fn release(&mut self, place: Place, reservation: &S);
-    /// Returns the earliest fit from `now` on, if the reservation were released and the fit is earlier. An implementation may
-    /// search only fits in which the task runs in the period `opened`, because nothing else was released since the last search.
+    /// Returns the earliest fit from `now` on, computed as if the reservation were released, if this fit is earlier
+    /// than the reservation. An implementation may search only fits in which the task runs in the period `opened`,
+    /// because nothing else was released since the last search.
     fn earlier(&mut self, place: Place, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
@@ -45,7 +46,7 @@ pub(super) struct Plan<S> {
     reserved: FxHashMap<TaskId, S>,
     /// All reservations, by start.
     upcoming: BTreeSet<(Time, Place)>,
-    /// The period in which moved reservations released processors after waiting tasks were last checked.
+    /// The period in which moved reservations have released processors since waiting tasks were last checked.
     opened: Option<Period>,
 }
 
@@ -63,7 +64,7 @@ impl<S: Start> Plan<S> {
         self.opened = None;
     }
 
-    /// Updates the places after the order of the queue has changed.
+    /// Updates the places in the queue after its order has changed.
     pub(super) fn see_order(&mut self, queue: &Queue) {
         let start = |place: Place| Some((self.reserved.get(&place.task)?.start(), place));
         self.upcoming = queue.iter().filter_map(start).collect();
@@ -103,7 +104,7 @@ impl<S: Start> Plan<S> {
     pub(super) fn take_in(&mut self, queue: &Queue, room: &mut impl Room<S>, news: News<'_>, view: &View<'_>) {
         let now = view.now;
         if news.update == Update::Anew {
-            // The holdings were discarded, and so are the reservations.
+            // The state was read from the view again, so discard all reservations.
             self.clear();
         } else if news.late {
             self.release_all(room);
@@ -124,8 +125,8 @@ impl<S: Start> Plan<S> {
     }
 
     /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be the same.
-    /// Processors were released in the period `opened`. A task that could not start earlier at its last check (its
-    /// reservation or the last compression) can do so only where processors were released since.
+    /// Processors were released in the period `opened`. When a task got its reservation or was last compressed, it
+    /// could not start earlier. So it can start earlier now only if processors were released since then.
     fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, now: Time, opened: Period) {
         let mut opened = Period::hull(self.opened.take(), opened);
         for place in queue.iter() {

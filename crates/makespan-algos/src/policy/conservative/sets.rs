@@ -12,10 +12,10 @@ use crate::policy::space::{Slot, Space, running};
 
 /// The room for reservations if processors differ by speed, by node or by unavailable periods.
 ///
-/// A reservation promises an instant, not processors. Suppose processors differ only by unavailable periods. A reservation may then
-/// fit by the number of free processors but not with the current processors of the other reservations. It is still made if the
-/// other reservations can change their processors: all of them are then placed again in the order of their starts. So a period that
-/// affects no task changes nothing.
+/// A reservation promises an instant, not processors. Suppose processors differ only by unavailable periods. A
+/// reservation may then fit by the number of free processors but not with the current processors of the other
+/// reservations. The reservation is made nevertheless if the other reservations can change their processors: all
+/// reservations are then placed again in the order of their starts. So a period that affects no task changes nothing.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
     /// The running tasks and the reservations.
@@ -80,7 +80,8 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 }
 
-/// Returns the number of processors that are neither busy nor closed. A processor that is both is counted only once.
+/// Returns the number of processors that are neither busy nor closed. A processor that is both busy and closed is
+/// subtracted only once.
 fn free_processors(view: &View<'_>) -> Strips {
     let mut free = Strips::constant(view.instance.processors());
     for slot in running(view) {
@@ -94,7 +95,7 @@ fn free_processors(view: &View<'_>) -> Strips {
         }
         for failure in &down {
             let width = failure.processors.intersection(&class.processors).len();
-            // A failed processor counts only outside its closed periods.
+            // Subtract a failed processor only outside its closed periods, in which it is already subtracted.
             let mut from = failure.start;
             for (start, end) in closed().chain([(failure.end, failure.end)]) {
                 if from < start.min(failure.end) {
@@ -129,12 +130,12 @@ impl Room<Slot> for Sets<'_, '_> {
     }
 
     fn earlier(&mut self, place: Place, old: &Slot, now: Time, _opened: Period) -> Option<Slot> {
-        // Its processors may have been exchanged since.
+        // Use the current processors of the reservation, because they may have been exchanged.
         let slot = self.places.get(&place).unwrap_or(old).clone();
         self.release(place, &slot);
         let new = self.search(place, Period { from: now, until: old.start });
-        // Other reservations may have been exchanged for the new fit. Then processors of the old reservation are held twice, but it
-        // is released immediately.
+        // Other reservations may now hold processors of the old reservation. Then these processors are held twice, but
+        // the old reservation is released immediately.
         self.hold(place, &slot);
         new
     }

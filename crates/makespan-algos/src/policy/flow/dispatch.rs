@@ -15,7 +15,7 @@ pub(super) struct Dispatch {
     pub machines: Machines,
     /// Tasks that can run on some machine that is up, in the order of arrival.
     pool: Vec<TaskId>,
-    /// Tasks that wait for a machine to come up. They are checked again only when one does.
+    /// Tasks that can run only on machines that are down. They are checked again only when a machine comes up.
     stuck: Vec<TaskId>,
     /// The mapping in progress.
     planned: Option<Planned>,
@@ -77,7 +77,7 @@ impl Dispatch {
         self.machines.restate(&Event::estimated(events, view.instance), view);
     }
 
-    /// Maps and sends the tasks that are due. Returns the next instant at which this must be called.
+    /// Maps and sends the tasks that are due. Returns the next instant at which this function must be called.
     pub(super) fn send(
         &mut self,
         view: &View<'_>,
@@ -103,7 +103,7 @@ impl Dispatch {
 enum Due {
     /// Nothing until this instant.
     At(Time),
-    /// Send all tasks one by one, using the mapper, or the paper's rule for few tasks if this is true.
+    /// Send all tasks one by one. If true, by the paper's rule for few tasks, otherwise by the mapper.
     OneByOne(bool),
     /// Map all tasks together.
     Batch,
@@ -174,8 +174,8 @@ impl Dealer<'_, '_> {
         Some(if self.dispatch.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
     }
 
-    /// Returns how long a mapping can be postponed so that no machine becomes idle before it is finished. Zero if it is already too
-    /// late for one.
+    /// Returns how long a mapping can be postponed so that no machine becomes idle before it is finished. Returns zero
+    /// if a machine becomes idle before a mapping could be finished.
     fn slack(&self) -> Time {
         let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
         let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
@@ -209,7 +209,8 @@ impl Dealer<'_, '_> {
 
     /// Sends each task separately, taking its communication cost into account.
     ///
-    /// As printed, the cost is added to the time. Otherwise, the task travels while the machine computes.
+    /// If `printed` is set, the cost is added to the time of the task, as in the paper. Otherwise, the task travels
+    /// while the machine computes.
     fn one_by_one(&mut self, printed: bool) {
         let (up, now) = (self.up(), self.view.now);
         for task in std::mem::take(&mut self.dispatch.pool) {

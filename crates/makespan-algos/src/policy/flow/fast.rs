@@ -15,7 +15,8 @@ use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongestFirst;
 
-/// Maximum number of tasks for the descent. If there are more, the last tasks are too short for it to gain anything.
+/// Maximum number of tasks for the descent. If there are more tasks, the last tasks of the order are so short that a
+/// descent would gain nothing.
 const MAX_TASKS: usize = 5000;
 /// Maximum number of pairs that the descent visits, which takes about a tenth of a second. On few machines, one step visits a
 /// quarter of the square of the number of tasks.

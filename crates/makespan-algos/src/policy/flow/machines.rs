@@ -20,7 +20,7 @@ pub(super) struct Machine {
     pub node: usize,
     pub is_up: bool,
     queue: VecDeque<Sent>,
-    /// The sum of the times in the queue.
+    /// The sum of the times of the tasks in the queue.
     queued: Time,
     running: Option<Believed>,
     /// The expected end of all its tasks.
@@ -165,8 +165,8 @@ impl Machines {
 }
 
 impl Machine {
-    /// Returns the instant at which the machine is expected to complete its tasks. A task that exceeds its estimate is expected to
-    /// take a quarter longer than its time so far.
+    /// Returns the instant at which the machine is expected to complete its tasks. If a running task exceeds its
+    /// estimate, it is expected to take a quarter longer than it has already run.
     pub(super) fn ready(&self, now: Time) -> Time {
         match self.running {
             Some(Believed { start, end }) if end <= now => {

@@ -12,7 +12,7 @@ use crate::scheduler::Mapped;
 /// The valid values in specs.
 pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
 
-/// An entry for policies only, because it is meant for busy machines.
+/// A mapper that only policies offer, because it is meant for machines that are busy at the beginning.
 const FAST: Entry = Entry {
     name: "fast",
     summary: "the longest task first, to the machine on which it ends first, then moves and swaps of few tasks",

@@ -41,7 +41,7 @@ pub enum When {
     Poll,
     /// The dynamic scheduling cycle, checked at every event.
     Events,
-    /// When a machine would become idle before tasks that are sent now reach it.
+    /// As soon as some machine would otherwise become idle before new tasks can reach it.
     Need,
 }
 
@@ -53,8 +53,8 @@ pub enum When {
 /// tasks wait, the mapper maps them as a batch. It ignores their communication cost, and assumes the state after `t_s`, when the
 /// tasks are sent. If fewer tasks wait, each is sent separately to the machine on which it completes first.
 ///
-/// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. The polled cycle is not checked
-/// while no task waits, which changes nothing.
+/// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. While no task
+/// waits, the polled cycle is not checked. This does not change the result.
 ///
 /// Complexity: O(m) for each event on m machines, plus the time of the mapper. The queues take memory.
 ///

@@ -7,12 +7,12 @@ use makespan_core::Time;
 /// The time from the beginning of a mapping until its tasks are sent: `t_s` in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulingTime {
-    /// The printed formula for the hardware of that time: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. Limited
+    /// The formula of the paper for its hardware: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. The time is limited
     /// to 10^9 s here.
     Paper,
-    /// The measured time on this machine. Two simulations then differ.
+    /// The measured time on this machine. The results of two simulations may then differ.
     Measured,
-    /// No time.
+    /// Mappings take no time.
     Zero,
 }
 

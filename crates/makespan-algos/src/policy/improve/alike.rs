@@ -1,4 +1,4 @@
-//! Tasks that no plan can tell apart.
+//! Tasks that are alike, so that no order of them is better than another.
 
 use makespan_core::{Decision, Event, Instance, TaskId, View};
 
@@ -23,8 +23,9 @@ pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = Tas
     is_rigid && is_alike(first) && tasks.all(is_alike)
 }
 
-/// Returns whether an unavailable period can delay the waiting tasks, which are alike. It can if it has begun, or if it
-/// begins before the running tasks and then, one after another, the waiting tasks have ended.
+/// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period can delay them if it
+/// has begun, or if it begins before the following instant: all running tasks have ended, and then all waiting tasks
+/// have run one after another.
 fn meets_period(view: &View<'_>) -> bool {
     let View { instance, waiting, now, .. } = *view;
     let ahead = instance.unavailable().iter().filter(|period| period.end > now);
@@ -42,14 +43,14 @@ pub(super) enum Alike {
     /// No event has come yet.
     #[default]
     Unknown,
-    /// All tasks until now are alike. The task is one of them.
+    /// All tasks so far are alike. Contains one of these tasks.
     Yes(TaskId),
     /// Tasks differ.
     No,
 }
 
 impl Alike {
-    /// Returns whether all waiting tasks are alike. When tasks have differed once, a plan is made until the end.
+    /// Returns whether all waiting tasks are alike. After tasks have differed once, returns false for all later events.
     pub fn remains(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let View { instance, waiting, .. } = *view;
         let Some(first) = waiting.first() else { return *self != Self::No };
@@ -64,7 +65,7 @@ impl Alike {
                 let new = events.iter().filter_map(new).filter(|&task| instance.has_task(task));
                 are_alike(instance, std::iter::once(one).chain(new))
             }
-            // Times of tasks that wait may have changed.
+            // Compare all waiting tasks, because their times may have changed.
             Self::Unknown | Self::Yes(_) => are_alike(instance, waiting.iter()),
         };
         let remains = remains && !meets_period(view);

@@ -11,15 +11,15 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::search::Course;
 
-/// A function that improves a plan. It receives the initial temperature as a share of the temperature of a search without a plan.
-/// Returns the value, where less is better, and the plan.
+/// A function that improves a plan. Its second argument is the initial temperature, as a share of the temperature of a
+/// search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
 pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut Course) -> (f64, P) + Send>;
 
 /// Duration of the search between two pauses.
 const SLICE: Duration = Duration::from_millis(10);
 /// Total duration of the search after an event, without pauses.
 const ENOUGH: Duration = Duration::from_secs(1);
-/// Time after which the policy first checks for a better plan. Each further check doubles this time.
+/// Time after which the policy first checks for a better plan. The time until the next check doubles with each check.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
 /// The temperatures of successive slices, as shares of the temperature of a search without a plan.
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
@@ -29,7 +29,7 @@ pub(super) struct Background<P> {
     share: f64,
     worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
     found: Arc<Mutex<Option<P>>>,
-    /// Stops the current search.
+    /// The signal that stops the current search.
     stop: Stop,
     /// Whether the current plan is being searched.
     is_going: bool,
@@ -66,8 +66,9 @@ impl<P: Clone + Send + 'static> Background<P> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Updates the search after an event. If something `changed`, the current search is out of date and ends. Unless the plan
-    /// `is_settled`, `work` returns the plan to search next. Returns when to check again, if a better plan could start a task.
+    /// Updates the search after an event. If `changed` is set, the plan has changed, so the current search ends. If
+    /// `is_settled` is set, nothing can be improved. Otherwise `work` returns the plan to improve next. If a better
+    /// plan could start a task, returns the instant of the next check.
     pub fn go_on(
         &mut self,
         changed: bool,
@@ -100,7 +101,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     /// Ends the search of a plan. Its result is discarded.
     fn end(&mut self) {
         self.stop.request();
-        // The new cell for results prevents that a late result of the old search is used.
+        // Replace the cell for results, so that a late result of the old search is not used.
         self.found = Arc::default();
         (self.is_going, self.pause, self.waited) = (false, FIRST_LOOK, Time::ZERO);
     }
@@ -121,7 +122,7 @@ impl<P> Drop for Background<P> {
         self.stop.request();
         if let Some((sender, worker)) = self.worker.take() {
             drop(sender);
-            // A panic in the thread was already reported.
+            // Ignore a panic in the thread, because it was already reported.
             _ = worker.join();
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    /// Holds the slot.
+    /// Holds the slot in `skyline`, and returns the reservation.
     pub fn hold(&self, skyline: &mut Skyline) -> Reservation {
         let (start, Choice { processors, time }) = (self.start.ticks(), self.choice);
         skyline.hold(processors, start, start + time)

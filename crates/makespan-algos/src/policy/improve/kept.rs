@@ -26,7 +26,7 @@ use crate::search::Course;
 pub(super) struct Kept {
     /// The waiting tasks, identified by numbers, and the cost function for plans of these tasks.
     pub residual: Residual,
-    /// For each number, the task. The task is or was in the plan.
+    /// For each number, the task with this number, which is in the plan or was in it earlier.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
     /// For each number, the sort key, for orders that are not planned.
@@ -36,7 +36,7 @@ pub(super) struct Kept {
     /// For each number, the job of the task.
     jobs: Vec<JobId>,
     pub plan: Solution,
-    /// Waiting tasks outside the plan, because the plan is full. The first one enters first.
+    /// Waiting tasks that are outside the plan because the plan is full. The task with the smallest key enters the plan first.
     line: BTreeSet<(Key, TaskId)>,
     /// The waiting tasks except best-effort tasks, by release.
     waiting: BTreeSet<(Time, TaskId)>,
@@ -44,7 +44,7 @@ pub(super) struct Kept {
     best_effort: TaskSet,
     /// The position and the width of each task in a given plan.
     given: FxHashMap<TaskId, (u32, u32)>,
-    /// The instants at which tasks arrived after the beginning.
+    /// The instants at which tasks have arrived since the policy began.
     came: Vec<Time>,
     began: Option<Time>,
     /// Processors times ticks that running tasks are expected to hold from now on.
@@ -254,7 +254,8 @@ impl Kept {
 
     /// Inserts the task into the order by its start.
     pub fn put_back(&mut self, fixed: &Fixed, own: Reservation, reserved: &mut Vec<Reservation>) {
-        // The position is before all tasks that start later. An order by insertion need not be an order by starts.
+        // Insert the task before the first task that starts later. The order need not be sorted by start, because tasks
+        // are inserted into gaps.
         let at = reserved.iter().position(|other| other.start > own.start).unwrap_or(reserved.len());
         self.plan.order.insert(at, fixed.number);
         self.plan.chosen[fixed.number as usize] = fixed.position;
@@ -282,7 +283,7 @@ impl Kept {
                 planned.due.push((task, reservation));
                 candidate = self.best_effort.next(TaskId(task.0 + 1));
             } else {
-                // The other tasks of its bag are equal.
+                // If a best-effort task does not fit, skip the other tasks of its bag, because they are equal.
                 planned.next = planned.next.into_iter().chain([Time::from_ticks(start)]).min();
                 let last = view.instance.job_of(task).task_ids().next_back();
                 candidate = last.and_then(|last| self.best_effort.next(TaskId(last.0 + 1)));
@@ -301,7 +302,7 @@ pub(super) struct Planned {
     pub due: Vec<(TaskId, Reservation)>,
     /// The next start.
     pub next: Option<Time>,
-    /// The end of all placed tasks.
+    /// The latest end of all placed tasks.
     pub end: Time,
 }
 

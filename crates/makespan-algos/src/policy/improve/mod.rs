@@ -29,12 +29,12 @@ use outlook::{Outlook, untold};
 use promise::Promise;
 use tied::{Tied, is_tied};
 
-/// The objective and the effort of [`Improve`].
+/// The parameters of [`Improve`]: its objective and its effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Improving {
     /// The objective, over the waiting tasks.
     pub objective: Objective,
-    /// Maximum number of changes of the plan that are tried at an event. It is smaller if very many tasks wait.
+    /// Maximum number of changes of the plan that are tried at an event. If very many tasks wait, fewer changes are tried.
     pub steps: u64,
     /// The tasks whose start must not be postponed further.
     pub keep: Keep,
@@ -46,7 +46,7 @@ impl Default for Improving {
     }
 }
 
-/// Keeps a plan of all waiting tasks. At every event, the policy improves the current plan with the search of
+/// Keeps a plan of all waiting tasks, and at every event improves this plan with the search of
 /// [`crate::scheduler::Optimise`].
 ///
 /// The plan consists of an order of the tasks and an allotment for each task. Serial insertion turns the plan into a
@@ -101,10 +101,10 @@ pub struct Improve {
 
 /// The initial temperature, as a share of the temperature of a search without a plan.
 const WARMTH: f64 = 0.5;
-/// Maximum of steps times tasks at an event. This takes some milliseconds.
+/// Maximum of the number of steps times the number of tasks at an event. This number takes some milliseconds.
 const WORK: u64 = 150_000;
-/// Maximum number of times that the plan is extended over further unavailable periods with a search. Later extensions do not
-/// search.
+/// At an event, the plan may have to take further unavailable periods into account several times. Only the first
+/// `SEARCHES` of these plans are improved by a search.
 const SEARCHES: usize = 3;
 
 /// The seed and the number of searches so far. Each search uses its own stream of random numbers.
@@ -196,7 +196,7 @@ impl Improve {
         reserved
     }
 
-    /// Returns to the plan before the search if it breaks no promise and costs no more than the new plan.
+    /// Returns to the plan from before the search, if that plan breaks no promise and costs at most as much as the new plan.
     fn unless_better(
         &mut self,
         before: Solution,

@@ -9,7 +9,7 @@ use crate::policy::held::interchangeable;
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub skyline: Skyline,
-    /// The platform with everything that is closed, if it matters which processors are free.
+    /// The platform with all periods in which processors are closed, if it matters which processors are free. Otherwise `None`.
     closed: Option<Instance>,
 }
 
@@ -56,8 +56,8 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan takes an unavailable period into account. This is so if the period is not over, and has begun
-/// or begins before `told`.
+/// Returns whether a plan takes an unavailable period into account. A plan takes it into account if the period has not
+/// ended, and has begun or begins before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }
@@ -68,5 +68,5 @@ pub(super) fn untold(view: &View<'_>, told: Time) -> Option<Time> {
     begins.filter(|&begin| begin > view.now && begin >= told).min()
 }
 
-/// An instant that is late enough for an unknown end. Twice this instant does not overflow.
+/// Stands for an unknown end. Twice this instant does not overflow.
 const NEVER: i64 = i64::MAX / 4;

@@ -15,8 +15,8 @@ use crate::kernel::chains::strategy::{Offer, heft, pareto};
 use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
-/// Number of parts into which the time from HEFT's end to the deadline is divided. Variants aim at the end of each part and at
-/// HEFT's end.
+/// Number of equal parts into which the time from HEFT's end to the deadline is divided. Variants are planned to end by
+/// HEFT's end, and by the end of each part.
 const SHARES: i64 = 2;
 
 /// A job as a separate instance, released now.
@@ -75,7 +75,7 @@ impl Alone {
 }
 
 impl<'a> Candidate<'a> {
-    /// Returns a job with the data from earlier plans.
+    /// Returns a candidate for a job, with the data of earlier plans of the job.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
         let Alone { job, released, ref instance, ref problem } = *alone;
         let outline = Outline::new(instance, problem, JobId(0), &rules.method);
@@ -118,18 +118,19 @@ impl<'a> Candidate<'a> {
         (Reverse(self.priority), Reverse(self.weight), self.released, self.job)
     }
 
-    /// Returns by how much a plan in time ends after `wanted`.
+    /// Returns the time by which a plan that meets the deadline ends after `wanted`, or zero.
     pub fn shortfall(&self, offer: &Offer) -> i64 {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
 
-    /// Returns whether no plan can be in time.
+    /// Returns whether no plan can end by the deadline.
     pub fn is_hopeless(&self) -> bool {
         self.real().release() + self.shortest > self.deadline
     }
 
-    /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish. They aim at
-    /// `wanted`, or at the deadline if HEFT ends later, and at parts of the time between HEFT's end and this instant.
+    /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish.
+    /// The variants are planned to end by `wanted` (by the deadline if HEFT's schedule ends after `wanted`), or by
+    /// instants between HEFT's end and this instant.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<Offer> {
         if self.is_hopeless() {
             return Vec::new();
@@ -148,7 +149,7 @@ impl<'a> Candidate<'a> {
         Offer::plain(&heft(self.real(), calendars))
     }
 
-    /// Returns the plan that takes one of these variants.
+    /// Returns the plan of the job that uses one of these variants.
     pub fn taken(&self, variants: Vec<Offer>, chosen: usize) -> Choice {
         let offer = variants[chosen].clone();
         let in_time = offer.finish <= self.deadline;

@@ -57,7 +57,7 @@ pub(super) fn fits(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i6
 pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
-        // Each place separately needs at least this delay. A common delay may have to be larger.
+        // The delay that each place needs by itself. The common delay is at least the largest of these delays.
         let own = |(place, &until): (&Place, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start

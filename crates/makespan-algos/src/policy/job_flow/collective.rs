@@ -1,4 +1,4 @@
-//! Search for the best flow, over orders of jobs and variants of their strategies.
+//! Search for the best plans of several jobs (a *flow*), by their order and by the variants of their strategies.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::flow::{Collective, Hopeless, Table};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
-/// Maximum number of orders that the search tries, and maximum number of jobs that it places in total.
+/// Maximum number of orders that the search tries.
 const MAX_ORDERS: usize = 400;
 const MAX_PLACED: usize = 8000;
 /// Maximum number of jobs for which all orders are tried.
@@ -17,12 +17,12 @@ const ALL_ORDERS: usize = 4;
 const ROUNDS: usize = 2;
 
 impl Table<'_> {
-    /// Returns a flow that is no worse than planning the jobs one by one by urgency, or keeping their plans.
+    /// Returns plans of all jobs that are at least as good as planning the jobs one by one by urgency, and as keeping their plans.
     ///
-    /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then neighbours are
-    /// swapped and late jobs are moved to the front. In these comparisons, each job is planned by HEFT, as early as possible. In
-    /// the best of all these flows, each job in turn takes the variant that is best for the flow. Its strategy is computed on the
-    /// processors that the other jobs leave.
+    /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then
+    /// neighbours are swapped and late jobs are moved to the front. In these comparisons, each job is planned by HEFT,
+    /// as early as possible. Finally, beginning with the best of all these flows, each job in turn takes the variant
+    /// that is best for the flow. The job's strategy is computed on the processors that the other jobs leave free.
     pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(Candidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);

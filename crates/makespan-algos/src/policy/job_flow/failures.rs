@@ -13,11 +13,11 @@ use crate::kernel::graph::{GraphProblem, rank};
 use crate::policy::again::calendars;
 use crate::policy::jobs::as_graph;
 
-/// Inverse of the relative excess over the estimate up to which a task counts as in time.
+/// A task counts as in time if it exceeds its estimate by at most the fraction 1 / `NOTICED`.
 const NOTICED: i64 = 10;
 
 impl JobFlow {
-    /// Returns whether plans must reserve time from now on, but did not before.
+    /// Returns whether plans must reserve time for failures from now on, although they did not before these events (an *alarm*).
     pub(super) fn is_alarmed(&mut self, events: &[Event], view: &View<'_>) -> bool {
         if self.disturbed {
             return false;
@@ -71,7 +71,8 @@ impl JobFlow {
         self.release(|job| stranded.contains(&job), view);
         let replans = self.rules.serve == Serve::Replan;
         let (fresh, begun): (Vec<_>, Vec<_>) = moved.into_iter().partition(|&(job, _)| is_untouched(view, job));
-        // Jobs that have begun cannot be moved as a whole. They come first, and jobs without started tasks are planned around them.
+        // Jobs that have begun cannot be moved as a whole, so plan their remaining tasks first. Then plan jobs without
+        // started tasks around them.
         let others = if replans && !begun.is_empty() { self.untouched(view) } else { Vec::new() };
         self.release(|job| others.contains(&job), view);
         for (job, finish) in begun {
@@ -108,10 +109,11 @@ impl JobFlow {
         true
     }
 
-    /// Plans all jobs that have begun again by the rule of HEFT if jobs are late. This is tried in the order of deadlines, and with
-    /// late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned around them. The plan is kept if it
-    /// leaves less weight late. Higher priorities count first. Earlier plans were stretched to their deadlines because nothing had
-    /// gone wrong, so they hold processors that other jobs now need.
+    /// Plans all jobs that have begun again by the rule of HEFT if jobs are late. This is tried in the order of
+    /// deadlines, and with late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned
+    /// around them. The plan is kept if it leaves less weight late. Higher priorities count first. This can help
+    /// because earlier plans were stretched to their deadlines, as nothing had gone wrong, so they hold processors that
+    /// other jobs now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
         let planned = self.planned(view);
@@ -155,7 +157,7 @@ impl JobFlow {
             let own = view.instance.job(job);
             let sum = by_priority.entry(Reverse(own.priority)).or_default();
             let deadline = self.records.deadline(job);
-            // A job without places was cancelled.
+            // A job without an end was cancelled, so it counts as late.
             if ends.get(&job).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(own.weight.millionths()), sum.1 + 1);
                 all.push(job);
@@ -190,8 +192,8 @@ impl JobFlow {
         self.ends(view).into_iter().filter(is_late).collect()
     }
 
-    /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`, its end in the
-    /// planned order. Otherwise the plan is kept, and its lateness is recorded.
+    /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`, the
+    /// instant at which it ends if the planned order is kept. Otherwise the plan is kept, and its lateness is recorded.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);
@@ -204,7 +206,7 @@ impl JobFlow {
     }
 
     /// Switches a job without started tasks to another variant of its strategy, if one fits, possibly with a common delay of all
-    /// its tasks. The best variant in time by the criterion of the job is taken. Returns whether there is one.
+    /// its tasks. The best variant in time by the criterion of the job is taken. Returns whether a variant fits.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {

@@ -23,7 +23,7 @@ pub(super) struct Collective {
     pub value: Value,
 }
 
-/// The position of jobs without a plan in time.
+/// The rule for the position of jobs that cannot end by their deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hopeless {
     /// In their turn.
@@ -58,7 +58,7 @@ impl<'a> Table<'a> {
 
     /// Plans the jobs in this order, each by HEFT as early as possible. Late jobs are planned last.
     pub fn early(&self, order: &[usize]) -> Collective {
-        // HEFT's schedule is a variant only if chains are planned into it.
+        // HEFT's schedule is one of the variants only if the method plans chains into this schedule.
         let is_variant = self.rules.method.settings.start != Start::Empty;
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let offer = candidate.fallback(calendars);
@@ -114,7 +114,7 @@ impl<'a> Table<'a> {
         priorities.dedup();
         let mut value = Value { late: vec![(0, 0); priorities.len()], ..Value::default() };
         for (candidate, choice) in self.candidates.iter().zip(choices) {
-            // The number of higher priorities.
+            // The number of priorities that are higher than the candidate's priority.
             let at = priorities.partition_point(|&other| other > candidate.priority);
             value.add(candidate, choice, at);
         }

@@ -63,12 +63,12 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 pub struct JobFlow {
     rules: JobFlowRules,
     keeper: PlanKeeper,
-    /// Whether plans reserve time for failures, and whether there was a failure or a late task.
+    /// Whether plans reserve time for failures.
     spares: bool,
     disturbed: bool,
     /// For each job, whether a task of it has arrived.
     heard: Vec<bool>,
-    /// Jobs that wait to be planned, and the instant until which a buffer collects them.
+    /// Jobs that wait to be planned.
     buffer: Vec<JobId>,
     due: Time,
     records: JobRecords,
@@ -166,7 +166,7 @@ impl JobFlow {
         if jobs.is_empty() {
             return;
         }
-        // If a job began in an earlier session, only its rest is planned.
+        // If a job began in an earlier session, plan only its remaining tasks.
         let (jobs, begun): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|&&job| is_untouched(view, job));
         self.release(|job| jobs.contains(&job) || begun.contains(&job), view);
         begun.into_iter().for_each(|job| self.plan_rest(job, view));
@@ -320,7 +320,7 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.has_bags() {
         return supported(instance);
     }
-    // If one task of a bag is supported, all its tasks are.
+    // Check one task of each bag, because all tasks of a bag are equal.
     let jobs = instance.ids().map(|job| instance.submitted(job).without_copies());
     supported(&instance.with_jobs(jobs.collect()))
 }

@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub deadline: i64,
     /// Whether its last plan ends in time.
     pub in_time: bool,
-    /// Its strategy and the chosen variant, or `None` if only a part of it was planned again.
+    /// Its strategy and the chosen variant, or `None` if only some tasks of the job were planned again.
     pub choice: Option<Choice>,
 }
 
@@ -40,8 +40,8 @@ impl JobRecords {
         choice.is_some_and(|choice| choice.given_up)
     }
 
-    /// Records the log of an earlier session: the deadline and the promise to meet it remain valid. The places are
-    /// lost.
+    /// Records the log entry of an earlier session: the deadline, and the promise to meet the deadline, remain valid.
+    /// The places of the tasks are lost.
     pub fn recall(&mut self, job: JobId, told: &Logged) {
         let Some(finish) = told.finish() else { return };
         let deadline = told.deadline().map(Time::ticks).or_else(|| self.get(job).map(|entry| entry.deadline));

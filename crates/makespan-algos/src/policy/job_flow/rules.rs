@@ -14,7 +14,8 @@ pub enum Serve {
     Arrival,
     /// One job at a time: the next one after the previous one has ended.
     Consecutive,
-    /// All jobs that arrive within this time of the first job that enters an empty buffer.
+    /// Jobs are collected in a buffer: after a job enters the empty buffer, all jobs that arrive within this time are
+    /// planned together with it.
     Buffer(Time),
     /// Each job on arrival, together with all jobs without started tasks. These jobs are also planned again when processors return.
     Replan,
@@ -40,7 +41,7 @@ pub enum Late {
     Reject,
 }
 
-/// The objective among flows with equal weight of late jobs.
+/// The objective that decides among plans in which the late jobs have equal weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The greatest average utilisation of processors from now to the end of the flow, as in the paper.
@@ -122,7 +123,7 @@ impl Value {
         let promises = |value: &Self| (value.broken, value.shortfall);
         let late = self.late.cmp(&other.late).then_with(|| promises(self).cmp(&promises(other)));
         let by_goal = || match goal {
-            // Compares busy / span, the greater first. The number of processors is equal.
+            // Compare busy / span, because the number of processors is equal. A greater quotient is better.
             Goal::Utilisation => other.busy.saturating_mul(self.span).cmp(&self.busy.saturating_mul(other.span)),
             Goal::Cost => self.cost.cmp(&other.cost),
             Goal::Finish => self.ends.cmp(&other.ends),

@@ -40,7 +40,7 @@ impl MachineOrders<'_> {
         }
     }
 
-    /// Returns a position that closes no cycle. All positions between `first` and `last` are equally good.
+    /// Returns a position that closes no cycle. If several positions between `first` and `last` are possible, all are equally good.
     fn within(&self, task: u32, line: &[u32], first: usize, last: usize) -> (usize, usize) {
         let own = self.position[task as usize];
         let at = line.partition_point(|&other| self.position[other as usize] < own).clamp(first, last);

@@ -7,13 +7,14 @@ use crate::free_time::Rows;
 use crate::kernel::packing::machines::Machines;
 use crate::kernel::packing::{Packing, Part};
 
-/// An amount that others hold: its end, its node if it belongs to one, its resource, and the amount.
+/// An amount that work outside the instance holds: its end, its node if the resource belongs to a node, the resource,
+/// and the amount.
 type Held = (i64, Option<usize>, ResourceId, u64);
 
 /// The remaining amounts over time.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
-    /// For each node, its cells and then its resources. No processor of a cell is free while it is closed.
+    /// For each node, its cells and then its resources. While a cell is closed, none of its processors counts as free.
     pub nodes: Vec<Rows<u64>>,
     /// Resources that belong to no node. Consumables have their full amounts here.
     licences: Rows<u64>,
@@ -76,8 +77,9 @@ impl Calendar {
         self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
-    /// Holds the amounts that others hold. Their estimated amounts may exceed the total. For each resource, the amounts are
-    /// processed by decreasing end, so that all earlier ones are held at least as long.
+    /// Holds the amounts that work outside the instance holds. The sum of these estimates may exceed the total of a
+    /// resource. For each resource, processes the amounts by decreasing end, so that every amount that was processed
+    /// before is held at least as long.
     fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));

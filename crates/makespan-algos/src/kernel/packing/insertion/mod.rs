@@ -1,4 +1,5 @@
-//! Serial insertion: tasks are placed in the order of a list, each where it ends first, given the tasks that are placed already.
+//! Serial insertion: places the tasks in the order of a list. Each task is placed where it ends first without moving
+//! the tasks that are already placed.
 
 mod begun;
 mod calendar;
@@ -19,8 +20,8 @@ use calendar::Calendar;
 use places::{Period, Places, Sought};
 pub use sites::{Site, Sites};
 
-/// Maximum number of visits to nodes for one list. Beyond it, the list is abandoned, because a search has no time for many such
-/// lists.
+/// Maximum number of visits to nodes for one list. If a list needs more, it is abandoned, because a search has no time
+/// for many such lists.
 const MAX_LOOKS: u64 = 10_000_000;
 /// Position of a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;

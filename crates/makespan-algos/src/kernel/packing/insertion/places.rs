@@ -136,8 +136,8 @@ impl Places {
         Some(period)
     }
 
-    /// Returns the minimum number of free processors of a node in a period, and its total resources, which other tasks may need
-    /// more.
+    /// Returns the minimum number of free processors of a node in a period, and the node's total of resources. Between
+    /// equal places, the node that has less is chosen, because other tasks may need more.
     fn left_beside(&mut self, machines: &Machines, calendar: &Calendar, node: usize, period: Period) -> (u64, u64) {
         let steps = &calendar.nodes[node];
         steps.least(steps.step_at(period.start), period.end, &mut self.least);
@@ -335,7 +335,7 @@ impl Places {
         calendar.take_common(start, end, &self.common);
     }
 
-    /// Chooses the cells of a node that a task takes: those that close soonest, because they are of least use to other tasks.
+    /// Chooses the cells of a node that a task takes: the cells that close soonest, because they are least useful for other tasks.
     fn add_parts(
         &mut self,
         machines: &Machines,

@@ -50,7 +50,7 @@ impl Sites {
         let begin = self.nodes.len();
         self.nodes.extend(nodes);
         let of = |site: &[u32]| &self.nodes[site[0] as usize..site[1] as usize];
-        // There are few sets of several nodes. Each single node is added once.
+        // Search for an equal set only among sets of several nodes, of which there are few. Each single node is added only once.
         let several = self.nodes.len() - begin > 1 || self.begins.len() == 2;
         let known =
             if several { self.begins.windows(2).position(|site| *of(site) == self.nodes[begin..]) } else { None };

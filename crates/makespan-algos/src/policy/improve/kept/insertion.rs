@@ -14,10 +14,12 @@ use crate::scheduler::{Wholes, Wish};
 const MOST: usize = 1000;
 /// Maximum number of tasks that are each inserted at the best position. If there are more, their keys determine the positions.
 const FEW: usize = 16;
-/// Maximum of this number times the tasks of the plan, because each position is tried by an insertion of all tasks.
+/// Maximum of the number of inserted tasks times the number of tasks of the plan. It is limited because trying a
+/// position inserts all tasks of the plan.
 const PLACED: usize = 2000;
-/// Price of the area of a task, as a share of the cost of tasks that arrived recently. "Recently" is the time that the waiting
-/// tasks take on all processors. Measured on moldable replays at loads of 0.8 to 1.2.
+/// Price of the area of a task, as a share of the cost of tasks that arrived recently. "Recently" means within the last
+/// period that is as long as the waiting tasks take on all processors. The value was measured on moldable replays at
+/// loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
 impl Kept {

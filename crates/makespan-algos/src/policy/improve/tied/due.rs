@@ -74,7 +74,7 @@ impl Tied {
             self.pending.remove(&task);
             self.best_effort.remove(task);
         }
-        // The plan does not contain the starts of tasks of bags without weight.
+        // Also wake up when processors open, because the plan does not contain the starts of tasks of bags without weight.
         let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
         let opens = opens.filter(|_| !self.best_effort.is_empty());
         next.into_iter().chain(opens).min()

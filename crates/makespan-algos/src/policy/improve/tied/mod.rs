@@ -23,7 +23,7 @@ use survey::Survey;
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of tasks that are each inserted at the best position, and the maximum size of the plan for this.
+/// Maximum number of new tasks for which the best position is searched.
 const FEW: usize = 4;
 const PLACED: usize = 100;
 /// Maximum number of insertions at an event while the plan is improved. This takes some milliseconds.
@@ -40,8 +40,8 @@ struct Planned {
     site: Site,
 }
 
-/// Keeps a plan of the tasks that have not begun: an order with allotments and, if nodes differ, sites. Serial insertion
-/// ([`crate::kernel::packing::Inserter`]) places these tasks after those that have begun.
+/// Keeps a plan of the tasks that have not begun: an order with allotments and, if nodes differ, sites. Serial
+/// insertion ([`crate::kernel::packing::Inserter`]) places these tasks after the tasks that have begun are placed.
 ///
 /// The plan contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
 #[derive(Debug)]
@@ -159,7 +159,8 @@ impl Tied {
         }
     }
 
-    /// Makes the decisions of an instant. Returns whether a task starts, and the next instant at which this must be called.
+    /// Makes the decisions of an instant. Returns whether a task starts, and the next instant at which this function
+    /// must be called.
     ///
     /// Unavailable periods that the plan does not reach are ignored, so that they change nothing.
     pub fn on(
@@ -181,7 +182,7 @@ impl Tied {
             }
             let (mut remains, listed) = self.planned(&packing, view, searches > 0);
             let all = self.with_best_effort(&packing, &mut remains, &listed, view);
-            // If a task does not fit, all periods may be needed to find out why.
+            // If a task does not fit, take all periods into account, because any of them may be the reason.
             let ends = remains.carry(&all).map(|carried| carried.ends().iter().max().copied().unwrap_or(0));
             let end = ends.map_or(Time::MAX, Time::from_ticks);
             if untold(view, self.told).is_some_and(|begin| begin < end) {
@@ -194,7 +195,7 @@ impl Tied {
         }
     }
 
-    /// Returns a plan of all remaining tasks.
+    /// Returns a list of all remaining tasks, improved by a search.
     fn planned<'p, 'a>(
         &mut self,
         packing: &'p Packing<'a>,
@@ -281,8 +282,8 @@ impl Tied {
         }
     }
 
-    /// Moves the task that has waited longest to the beginning of the list if it would start after its promised start. Then renews
-    /// the promise: it waits at most twice as long as planned.
+    /// Moves the task that has waited longest to the beginning of the list if it would start after its promised start.
+    /// Then renews the promise that this task waits at most twice as long as planned.
     fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut Listed, view: &View<'_>) {
         if !self.promise.is_meant() {
             return;
@@ -351,8 +352,8 @@ impl Tied {
     }
 }
 
-/// Returns the instance with those unavailable periods only that have begun and are not over, or begin before `told`. Processors
-/// that are closed at different times would not count as equal.
+/// Returns the instance with those unavailable periods only that have begun and are not over, or begin before `told`.
+/// The other periods are left out, because processors that are closed at different times do not count as equal.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {
