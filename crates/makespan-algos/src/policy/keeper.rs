@@ -7,7 +7,7 @@ use makespan_core::{
 };
 use rustc_hash::FxHashMap;
 
-/// The instant at which a task starts after its turn has come and its data have arrived.
+/// The rule for the start of a task, once its turn in the plan has come and its data have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Starts {
     /// The planned start, or the first possible instant afterwards.
@@ -48,13 +48,14 @@ struct Reservation {
     at: Placement,
     /// The planned start.
     planned: Time,
-    /// The last start.
+    /// The instant at which the task last started.
     started: Time,
 }
 
 impl Reservation {
-    /// Returns the reservation of a task that starts now. If it starts earlier than expected, its successors may be expected
-    /// earlier, too. If the task is interrupted, it must still come before them.
+    /// Returns the reservation of a task that starts now. If the task starts earlier than expected, its reservation
+    /// moves to the earlier start, because its successors may then be expected earlier. So if the task is interrupted,
+    /// it still comes before its successors.
     fn begun(mut self, now: Time) -> Self {
         let length = self.at.end - self.at.start;
         self.at.start = self.at.start.min(now);
@@ -123,7 +124,7 @@ impl PlanKeeper {
         Some((own.started, own.at.end - own.at.start))
     }
 
-    /// Adds placements. They must not overlap with others.
+    /// Adds placements. They must not overlap with placements of the plan.
     pub fn add(&mut self, places: impl IntoIterator<Item = Placement>) {
         self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, started: Time::ZERO, at }));
         self.sort();
@@ -201,8 +202,9 @@ impl PlanKeeper {
         concerns
     }
 
-    /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned start. Each task
-    /// is expected after its predecessors, so plans that are made around these tasks can be executed together with them.
+    /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned start.
+    /// Each task is expected to start after its predecessors end, so other plans that are made around these tasks can
+    /// be executed.
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
@@ -296,7 +298,7 @@ impl PlanKeeper {
                 left.push(next);
                 break;
             }
-            // The task ended before this policy began.
+            // Drop the task, because it ended before this policy began.
             if view.ended.run(at.task).is_some() {
                 continue;
             }
@@ -308,7 +310,7 @@ impl PlanKeeper {
                 let overtakes = guards && needed().any(|resource| awaited[resource]);
                 let planned = overtakes.then_some(next.planned);
                 match planned.or_else(|| self.opening(view, &next)) {
-                    // Other tasks hold the processors or resources. Their end will be an event.
+                    // Other tasks still hold the processors or resources. The policy is called when these tasks end.
                     None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
                         decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });

@@ -13,14 +13,15 @@ use crate::free_time::Strips;
 /// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the instant and
 /// on the allotment with the least cost: the cost of its end plus the price of its work.
 ///
-/// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start is its end
-/// plus n t p / m, and n / m is the price of a processor for a unit of time. The other tasks are: the waiting tasks, one task that
-/// may arrive at any moment, and the tasks that will arrive while this task runs. Tasks of the last kind wait for half of the time
-/// on average. Their expected number for a given time is the number of arrivals in an equally long period before now, where the
-/// period is the time of the task on its fewest processors. As a result, a single task takes less than twice its shortest time. If
-/// many tasks wait or arrive, a task takes no more processors than it uses as well as the other tasks would. For n equal tasks with
-/// a speedup of p to the power a, this is m / n times a / (1 - a) processors each, which minimises the sum of their ends. If all
-/// waiting tasks fit together, their price is reduced until they fill the machine.
+/// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
+/// is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks are the
+/// waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs. Tasks
+/// that arrive while it runs wait for half of its time on average. Their expected number is proportional to the time of
+/// the task. For the time on the fewest processors, it is the number of tasks that arrived in an equally long period
+/// before now. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task
+/// takes additional processors only if it uses them at least as well as the other tasks would. For n equal tasks with a
+/// speedup of p to the power a, this is m / n times a / (1 - a) processors each, which minimises the sum of their ends.
+/// If all waiting tasks can run at the same time, the price is reduced until they fill the machine.
 ///
 /// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest start is now
 /// and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer processors. A task that
@@ -47,7 +48,7 @@ pub struct MoldableEasy {
 #[derive(Debug, Default)]
 struct Known {
     fastest: Option<Widths>,
-    /// For each waiting task, the fewest processors with which it is fastest. It never gets more.
+    /// For each waiting task, the fewest processors on which its time is shortest. The task never gets more processors.
     most: FxHashMap<TaskId, u32>,
     /// For each job, whether it has arrived.
     heard: Vec<bool>,
@@ -113,7 +114,7 @@ impl Known {
     }
 }
 
-/// The load apart from one task.
+/// The load from all tasks except the task that is placed.
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
@@ -164,7 +165,7 @@ struct Chooser<'a> {
     profile: &'a Profile,
     /// Number of other tasks that wait or may arrive at any moment.
     others: i128,
-    /// Number of tasks that arrived within the last `longest` ticks, and the time of the task on its fewest processors, in ticks.
+    /// Number of tasks that arrived within the last `longest` ticks. `longest` is the time of the task on its fewest processors.
     came: i128,
     longest: i128,
     /// Maximum number of processors.
@@ -173,7 +174,7 @@ struct Chooser<'a> {
     wanted: u32,
 }
 
-/// Number of units of cost in a processor times a tick.
+/// Number of units of cost for one processor and one tick.
 const UNIT: i128 = 1 << 20;
 
 impl<'a> Chooser<'a> {
@@ -234,7 +235,8 @@ impl<'a> Chooser<'a> {
                 width = roomy.min_by_key(|&width| self.cost(width))?;
             }
             let end = start + time_on_equal(self.instance, self.task, width);
-            // The minimum of the free processors only decreases from here on, and fewer processors are not cheaper.
+            // Stop: for later entries, the minimum number of free processors can only be smaller, and a smaller number
+            // is not cheaper.
             if end <= until {
                 return Some(Choice { cost: self.cost_from(start, width), start, width, end });
             }
@@ -325,9 +327,9 @@ impl Table for Space<'_> {
     }
 }
 
-/// Returns the number of other tasks in the price for each waiting task. Normally this is the number of all of them. It is smaller
-/// if all tasks can then start together. In that case no task delays another, and a higher price would leave processors idle for no
-/// reason.
+/// Returns the number of other tasks in the price for each waiting task. Normally this is the number of all other
+/// waiting tasks. It is smaller if, with a lower price, all tasks can start together. Then no task delays another task,
+/// and a higher price would leave processors idle for no reason.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -386,10 +388,10 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     }
 }
 
-/// Returns whether the number of free processors determines what fits, although there are unavailable periods. Processors must
-/// differ only by these periods. None of them may begin before the running tasks, then the head, and then a later task could have
-/// ended. If processors mattered, the later choices of a task would depend on the position of the reservation. Then a period that
-/// affects no task could change a choice.
+/// Returns whether the number of free processors determines what fits, although there are unavailable periods.
+/// Processors must differ only by these periods. No period may begin before the following instant: the running tasks
+/// have ended, then the head has run, and then a later task has run. If processors mattered, the later choices of a
+/// task would depend on the position of the reservation. Then a period that affects no task could change a choice.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };
@@ -400,7 +402,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// Returns the policy with these rules for the queue. Area and time in the order are those on the fewest processors.
+    /// Returns the policy with these rules for the queue. If the order of the queue depends on the area or the time of
+    /// a task, those on its fewest processors count.
     pub fn new(reading: Reading) -> Self {
         Self { reading: Reading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

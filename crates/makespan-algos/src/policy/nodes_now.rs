@@ -1,5 +1,5 @@
-//! The free processors and remaining resources of nodes, now and later, for queues of tasks that need resources. They are updated
-//! at each event.
+//! The free processors and remaining resources of nodes, now and later, for queues of tasks that need resources. The
+//! data are updated at each event.
 
 use makespan_core::{Decision, Event, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time, View};
 use rustc_hash::FxHashMap;
@@ -8,8 +8,8 @@ use super::order::Place;
 use super::queue_state::QueueState;
 use crate::kernel::packing::{Machines, Part, Rooms, State, Wanted};
 
-/// The free processors and the remaining resources of each node. An event costs only as much as its changes. Each start costs a
-/// walk over the nodes.
+/// The free processors and the remaining resources of each node. The cost of an event is proportional to its changes.
+/// Each start costs a walk over the nodes.
 #[derive(Debug)]
 pub(super) struct NodesNow {
     machines: Machines,
@@ -18,7 +18,8 @@ pub(super) struct NodesNow {
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, Held>,
     rooms: Rooms,
-    /// The last task that did not fit. Until a task starts, only nodes change on which a task ended.
+    /// The last task that did not fit. As long as no task starts, this task needs to be checked again only on nodes on
+    /// which a task has ended.
     blocked: Option<Blocked>,
 }
 
@@ -26,7 +27,7 @@ pub(super) struct NodesNow {
 #[derive(Debug)]
 struct Blocked {
     place: Place,
-    /// The number of processors that it could have on each node.
+    /// The number of processors that the task could have on each node.
     rooms: Vec<u32>,
     sum: u64,
 }
@@ -39,7 +40,7 @@ struct Held {
     ids: Vec<ProcSet>,
 }
 
-/// The nodes at the reserved start of the head of a queue, including what the head holds.
+/// The state of the nodes at the reserved start of the head of a queue, in which the head holds its processors and resources.
 #[derive(Debug)]
 pub(super) struct Later {
     pub start: Time,
@@ -82,7 +83,7 @@ impl NodesNow {
                 held.ids.push(ids);
             }
         }
-        // Its consumables are included in the total that was used up.
+        // Do not subtract the consumables of the task, because they are included in the total that was used up.
         let demands: Vec<_> = instance.demands(task).to_vec();
         let back: Vec<_> = demands.into_iter().filter(|demand| demand.kind != ResourceKind::Consumable).collect();
         self.state.hold_parts(&self.machines, &back, held.processors, &held.parts);
@@ -100,7 +101,7 @@ impl NodesNow {
                     Event::Finished(task) | Event::Failed(task) | Event::Interrupted(task) => {
                         known.end(view.instance, task);
                     }
-                    // The search used the old time of the task.
+                    // Forget the blocked task, because the search used its old time.
                     Event::Estimated(_) => known.blocked = None,
                     Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
                 }
@@ -167,7 +168,7 @@ impl NodesNow {
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
         let found = match known {
-            // The known rooms do not take `beside` into account.
+            // Use the known rooms only without `beside`, because they do not take `beside` into account.
             Some(known) if beside.is_none() && now.has_common(machines, &wanted) => {
                 Some(now.find_in(machines, &wanted, &known.rooms, rooms))
             }
@@ -251,14 +252,14 @@ impl NotNow {
         self.0.push(place);
     }
 
-    /// Returns whether a task that needs no more did not fit.
+    /// Returns whether some task that needs at most as much did not fit.
     pub fn covers(&self, place: Place, instance: &Instance) -> bool {
         let no_more = |other: &Place| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
         self.0.iter().any(no_more)
     }
 }
 
-/// Returns whether one task needs no more of any resource for each processor than another.
+/// Returns whether, for every resource, the task `one` needs at most as much for each processor as the task `other`.
 fn needs_no_more(instance: &Instance, one: Place, other: Place) -> bool {
     if instance.demands_number(one.task) == instance.demands_number(other.task) && one.asked.width == other.asked.width
     {

@@ -28,12 +28,13 @@ pub enum QueueOrder {
     Weight,
     /// Highest priority first.
     Priority,
-    /// Least `-(wait / time)^3 * processors` first: short and wide tasks that have waited for long. Source: W. Tang, Z. Lan, N.
-    /// Desai and D. Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", CLUSTER 2009, DOI
+    /// Least `-(wait / time)^3 * processors` first. This prefers short tasks on many processors that have waited for a
+    /// long time. Source: W. Tang, Z. Lan, N. Desai and D. Buettner, "Fault-aware, utility-based job scheduling on Blue
+    /// Gene/P systems", CLUSTER 2009, DOI
     /// 10.1109/CLUSTR.2009.5289206.
     Wfp3,
-    /// Least `-wait / (log2(processors) * time)` first: short and narrow tasks that have waited for long. Source: as
-    /// [`QueueOrder::Wfp3`]. One processor, whose logarithm is zero, counts like two.
+    /// Least `-wait / (log2(processors) * time)` first. This prefers short tasks on few processors that have waited for
+    /// a long time. Source: as [`QueueOrder::Wfp3`]. One processor, whose logarithm is zero, counts like two.
     Unicef,
     /// Least `log10(time) * processors + 870 * log10(release)` first, where times are in seconds and at least one. This function
     /// was fitted to simulated outcomes. Source: D. Carastan-Santos and R. de Camargo, "Obtaining dynamic scheduling policies with
@@ -102,7 +103,7 @@ impl QueueOrder {
 
 /// Returns an integer that has the order of the number.
 fn in_order(number: f64) -> i128 {
-    // Zero must have only one sign.
+    // Adding 0 turns -0 into 0, so that zero has only one representation.
     let bits = (number + 0.0).to_bits().cast_signed();
     i128::from(if bits < 0 { bits ^ i64::MAX } else { bits })
 }
@@ -114,7 +115,7 @@ pub struct Reading {
     pub order: QueueOrder,
     /// The number of processors that a moldable task requests.
     pub request: Request,
-    /// Whether tasks of a higher priority come before all others.
+    /// Whether all tasks of a higher priority come before all tasks of a lower priority.
     pub queues: Queues,
 }
 
@@ -134,15 +135,15 @@ impl Place {
         let Reading { order, queues, .. } = reading;
         let job = instance.job_of(task);
         let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
-        // Orders use the time of the profile, which is shorter than the time on slower processors.
+        // Use the time of the profile for the order. On slower processors, the task takes longer.
         let key = order.key(instance, task, Asked { width, time: instance.profile(task).time(width) }, now);
         let asked = Asked { width, time: time_on_equal(instance, task, width) };
         Self { queue, key, release: job.release, task, asked }
     }
 }
 
-/// The number of processors that a moldable task requests under a policy that does not choose allotments. A user would have to
-/// state it at submission. A rigid task requests the processors that it needs.
+/// The number of processors that a moldable task requests under a policy that does not choose allotments. With real
+/// schedulers, users state this number when they submit the task. A rigid task requests the processors that it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Request {
     /// The largest number of processors on which the work per processor and second is at least half of the work on its fewest
@@ -195,7 +196,7 @@ impl Widths {
         }
         let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
         let nearest = fewer.into_iter().rev().chain(more).find(has_room);
-        // An allotment that is no faster than a smaller one may need less of a resource.
+        // Also try all other allotments, because an allotment that is not faster than a smaller one may need less of a resource.
         let any = || (profile.min_processors()..=profile.max_processors()).find(has_room);
         nearest.or_else(any).unwrap_or(asked)
     }
@@ -252,9 +253,9 @@ mod tests {
         assert_eq!(ids("laf"), [3, 0, 1, 2]);
         assert_eq!(ids("narrowest"), [3, 1, 0, 2]);
         assert_eq!(ids("widest"), [2, 0, 3, 1]);
-        // The waits are 3, 9, 9 and 12. The cubes of 0.6, 1.8, 9 and 1.2 are multiplied by the widths.
+        // The waits are 3, 9, 9 and 12. The values are the cubes of 0.6, 1.8, 9 and 1.2, each multiplied by the width.
         assert_eq!(ids("wfp3"), [2, 1, 3, 0]);
-        // 0.6 / 1, 1.8 / 1, 9 / 2 and 1.2 / 1.
+        // The values are 0.6 / 1, 1.8 / 1, 9 / 2 and 1.2 / 1.
         assert_eq!(ids("unicef"), [2, 1, 3, 0]);
         assert_eq!(ids("f1"), [3, 1, 2, 0], "below a second there is no logarithm");
     }

@@ -1,4 +1,4 @@
-//! Simulates a policy from a view on, with given run times of the tasks.
+//! Simulates a policy from the state of a view on. The caller states the run times of the tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +20,14 @@ pub(super) struct Play<'a> {
     ends: BinaryHeap<Reverse<(Time, TaskId)>>,
     /// The granted run times of tasks that are about to start.
     granted: FxHashMap<TaskId, Time>,
-    /// Tasks that will arrive later, the next one last.
+    /// Tasks that will arrive later. The task that arrives next is the last element.
     arrivals: Vec<TaskId>,
     /// The started tasks with their ends, in the order of their starts.
     pub started: Vec<Placement>,
 }
 
 impl<'a> Play<'a> {
-    /// Begins with the waiting and running tasks of the view. Running tasks end as expected.
+    /// Returns a simulation that begins with the waiting and running tasks of the view. Running tasks end as expected.
     pub(super) fn from(instance: &'a Instance, view: &View<'_>) -> Self {
         let held = view.running.iter().map(|running| &running.processors);
         let held = held.chain(view.down.iter().map(|failure| &failure.processors));
@@ -138,7 +138,7 @@ impl<'a> Play<'a> {
         let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
         self.down = down;
         for failure in up {
-            // A processor that is down for another reason as well stays down.
+            // Processors that also another failure keeps down stay down.
             let mut up = failure.processors.clone();
             self.down.iter().for_each(|other| up.remove(&other.processors));
             self.idle = self.idle.union(&up);
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
 
 #[cfg(test)]
 impl<'a> Play<'a> {
-    /// Begins before the first release. All tasks arrive later.
+    /// Returns a simulation that begins before the first release. All tasks arrive later.
     pub(super) fn all(instance: &'a Instance) -> Self {
         let (waiting, free) = (TaskSet::new(), ProcSet::first(instance.processors()));
         let (now, ended) = (Time::ZERO, Ended::default());

@@ -1,4 +1,4 @@
-//! The waiting tasks in order, with an index that finds the next fitting task without visiting all of them.
+//! The waiting tasks in order, with an index that finds the next task that fits without visiting all tasks.
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 
@@ -26,20 +26,22 @@ pub(super) struct Queue {
 #[derive(Debug)]
 struct Block {
     places: Vec<Place>,
-    /// All places of this block and of earlier blocks are at most this place, and all places of later blocks are after it.
+    /// The end of the block: no place of this block or of an earlier block is after this place, and all places of later
+    /// blocks are after it.
     upto: Place,
     /// The minimum width and time in this block.
     least: Asked,
 }
 
-/// The free processors for a task. It must fit into `beside`, or into `free` if it ends within `window`.
+/// The free processors for a task. The task must need at most `beside` processors, or at most `free` processors if it
+/// ends within `window`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     /// Number of processors that are free now.
     pub free: u32,
-    /// Time for which all of them stay free.
+    /// Time for which all these processors stay free.
     pub window: Time,
-    /// Number of them that stay free afterwards, at most `free`.
+    /// Number of these processors that stay free after `window`.
     pub beside: u32,
 }
 
@@ -178,7 +180,7 @@ impl Queue {
             self.measure_from(0);
         } else {
             let block = &self.blocks[at];
-            // Otherwise the minimum does not change.
+            // Compute the minimum again only if the removed place had the minimum.
             if place.asked.width == block.least.width || place.asked.time == block.least.time {
                 self.set(at, all(&block.places));
             }

@@ -1,4 +1,4 @@
-//! The state that all policies with a queue share: the queue, and what is held. It is updated at each event.
+//! The state that all policies with a queue keep: the queue, and the processors that are held. It is updated at each event.
 
 use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
@@ -7,12 +7,13 @@ use super::order::{Place, Reading};
 use super::queue::Queue;
 use super::space::{Slot, Space, next_opening};
 
-/// The waiting tasks in order, and what is held.
+/// The waiting tasks in order, and the processors that are held.
 #[derive(Debug)]
 pub(super) struct QueueState {
     pub queue: Queue,
     pub held: Held,
-    /// Whether only the number of free processors matters. Otherwise, it also matters which processors a task gets.
+    /// Whether the number of free processors determines whether a task fits. Otherwise it also matters which processors
+    /// a task gets.
     pub counted: bool,
 }
 
@@ -40,7 +41,7 @@ impl QueueState {
         Self { queue, held: Held::of(view, !counted), counted }
     }
 
-    /// Returns the state before the tasks arrived that are submitted at this instant.
+    /// Returns the state that the view shows, without the tasks that are submitted at this instant.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: Reading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {
@@ -182,7 +183,7 @@ impl<'a, 'b> Starts<'a, 'b> {
 }
 
 /// Requests a wake-up at the end of an unavailable period that prevents a task from starting. Such a period has begun, or begins
-/// before a waiting task could end. No event reports its end.
+/// before a waiting task could end. The wake-up is needed because no event reports the end of a period.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;
@@ -192,7 +193,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
     let slowest = slowest.fold(f64::INFINITY, f64::min);
     let reach = |place: Place| view.now + instance.profile(place.task).slowest().divided_by(slowest);
-    // Usually the first task already reaches the period.
+    // Check that some waiting task could reach the period. Usually the first task does.
     if next > view.now && !queue.iter().any(|place| reach(place) > next) {
         return None;
     }

@@ -7,9 +7,10 @@ use makespan_core::{Decision, Event, Instance, LogEntry, Policy, TaskId, Unavail
 /// Creates a policy for an instance, or returns `None` if its rules do not support the instance.
 type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 
-/// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). Other policies read
-/// the periods of the instance only at their first event. So if the periods change, a new policy with equal rules continues, as
-/// when a run is resumed. It recalls the log, and reads running and waiting tasks from the view.
+/// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). Other
+/// policies read the periods of the instance only at their first event. So if the periods change, a new policy with
+/// equal rules replaces the old policy, as when a run is resumed. The new policy recalls the log, and reads running and
+/// waiting tasks from the view.
 ///
 /// If the rules do not support unavailable periods, the old policy stays, and may start tasks that run into a period.
 pub struct Renewed<'a> {
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
     use crate::policy::{policies, policy_for};
 
-    /// A run in which a period is announced, with the start of this period after its announcement.
+    /// A run in which an unavailable period is announced. After the announcement, it contains the start of the period.
     struct Driven<'a> {
         cluster: Cluster<'a>,
         closed: ProcSet,
@@ -142,7 +143,8 @@ mod tests {
         }
     }
 
-    /// Executes a run in which half of the processors close for a minute. This becomes known at an event.
+    /// Executes a run in which half of the processors close for a minute. The period is announced at the event with the
+    /// number `at_event`.
     fn drive(spec: &str, instance: &Instance, at_event: usize) {
         let make = |instance: &Instance| policy_for(spec, instance, 1).ok();
         let mut policy = Renewed::new(make(instance).unwrap(), instance, make);
@@ -154,7 +156,7 @@ mod tests {
         let (mut is_down, mut is_over) = (false, false);
         for event in 0..1000 {
             if event == at_event {
-                // No running task may be affected.
+                // Begin the period after the running tasks have ended, so that it affects none of them.
                 let start = driven.end_of_running(true).unwrap_or(driven.cluster.now()) + Time::from_seconds(7);
                 driven.closes = Some(start);
                 let period = Unavailable { processors: driven.closed.clone(), start, end: start + minute };

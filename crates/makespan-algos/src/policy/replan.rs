@@ -13,14 +13,15 @@ use super::keeper::{Departure, PlanKeeper, closed, first_open};
 /// Between two plans, each task starts at its planned instant on its planned processors. If a task that exceeds its estimate still
 /// holds these processors, the remaining tasks are planned again around it.
 ///
-/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent this, the
-/// task that has waited longest keeps its start ([`Keep`]). If a new plan would start it later than the previous plan, it is
-/// reserved on its processors of one of the two plans, as early as running tasks allow. The other tasks are planned around it. As
-/// long as tasks end by their estimates and no processor fails, the task that has waited longest never starts later than planned
-/// when it first became the oldest waiting task.
+/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent
+/// this, the task that has waited longest keeps its start ([`Keep`]). If a new plan would start this task later than
+/// the previous plan, the policy reserves the task's processors of the old or of the new plan for it, as early as
+/// running tasks allow. The other tasks are planned around it. As long as tasks end by their estimates and no processor
+/// fails, the task that has waited longest never starts later than planned when it first became the oldest waiting
+/// task.
 ///
-/// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if the plan is not met, a running
-/// best-effort task may hold processors that another task could have had.
+/// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if tasks do not start as
+/// planned, a running best-effort task may hold processors that another task could otherwise use.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -81,7 +82,7 @@ impl Replan {
     /// Returns the placement to keep for the task that has waited longest, if this plan starts it later than the previous plan and
     /// an earlier start is possible.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
-        // If tasks need resources, the policy does not know how early the held resources allow a start.
+        // Keep no start if tasks need resources, because the policy cannot compute how early the held resources allow a start.
         if self.keep == Keep::None || view.instance.has_demands() {
             return None;
         }
@@ -136,7 +137,7 @@ impl Policy for Replan {
         if !self.keeper.has_departed() {
             self.keeper.start_due(view, decisions);
         }
-        // The view does not show the tasks that have just started, so a plan made now would start them again.
+        // Plan only if no task has just started: the view does not show such tasks, so a plan made now would start them again.
         if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
             self.keeper.start_due(view, decisions);
@@ -274,7 +275,8 @@ mod tests {
         loses_no_job("list", &instance());
     }
 
-    /// While other tasks run, the remaining instance has closed processors, for which `shelves` uses a list.
+    /// Checks that every start keeps best placement. While other tasks run, the remaining instance has closed
+    /// processors, and `shelves` plans such an instance by a list.
     #[test]
     fn best_placement_is_kept_whatever_happens() {
         let instance = instance_on(Platform::cluster(2, 2).unwrap().requiring_compact());

@@ -28,12 +28,13 @@ impl Slot {
     }
 }
 
-/// The reservation of the first task that must wait: some of several processors, any of which serve.
+/// The reservation of the first task that must wait. The task needs some number of the given processors, and any of
+/// them are suitable.
 #[derive(Clone, Debug)]
 struct Reserved {
     /// Processors that are open for the whole time of the task.
     processors: ProcSet,
-    /// Number of these processors that the task leaves to others.
+    /// Number of these processors that the task does not need.
     spare: u32,
     start: Time,
     end: Time,
@@ -63,7 +64,7 @@ pub(super) struct Space<'a> {
     reserved: Option<Reserved>,
     /// The distinct speeds in decreasing order, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
-    /// The start of the first unavailable period that is not over.
+    /// The start of the first unavailable period that has not ended.
     closing: Option<Time>,
     /// The last end of all running tasks and reservations.
     reach: Time,
@@ -129,8 +130,9 @@ impl<'a> Space<'a> {
         slot.holding().iter().for_each(|holding| self.usage.hold(holding));
     }
 
-    /// Reserves room for the first task that must wait, at the start of the slot and for its length. Any processors may serve that
-    /// allow it to end in time. If best placement is required or tasks need resources, the processors of the slot are reserved.
+    /// Reserves room for the first task that must wait, at the start of the slot and for its length. The reservation is
+    /// for any processors on which the task ends by the end of the slot. If best placement is required or tasks need
+    /// resources, the processors of the slot are reserved.
     pub(super) fn reserve(&mut self, slot: Slot) {
         self.reach = self.reach.max(slot.end);
         if self.has_own_processors() {
@@ -140,7 +142,7 @@ impl<'a> Space<'a> {
             return;
         }
         let Slot { processors, start, end, task, .. } = slot;
-        // Times are rounded up, so slower processors may lead to the same end.
+        // Compare ends and not speeds: times are rounded up, so a task may end at the same instant on slower processors.
         let in_time = |speed| task.is_some_and(|task| start + self.time_at(task, processors.len(), speed) <= end);
         let as_fast = self.speeds.iter().rfind(|(speed, _)| in_time(*speed));
         let open = as_fast.map_or_else(|| processors.clone(), |(_, fast)| self.open(fast, start, end));
@@ -159,14 +161,14 @@ impl<'a> Space<'a> {
         Some(reserved)
     }
 
-    /// Returns whether a reservation is for certain processors.
+    /// Returns whether the reservation is for fixed processors.
     fn has_own_processors(&self) -> bool {
         self.instance.platform().restricts_placement() || self.usage.matters()
     }
 
-    /// Returns processors from now on for the task at `place`, if it does not fit beside the reservation because the reservation
-    /// has certain processors. The reserved task, at `head`, must then fit on other processors at its reserved start, and its
-    /// reservation moves to them.
+    /// Returns a slot from now on for the task at `place`, if it fits only after the reservation of the task at `head`
+    /// moves to other processors. The task at `head` must fit on these processors at its reserved start. Moves the
+    /// reservation if this is possible.
     pub(super) fn exchange(&mut self, place: Place, head: Place) -> Option<Slot> {
         if !self.has_own_processors() {
             return None;
@@ -201,9 +203,9 @@ impl<'a> Space<'a> {
         if self.instance.platform().has_unit_speed() { time } else { time.divided_by(speed) }
     }
 
-    /// Returns the slot from `start` on for a task on `width` processors. Prefers the fastest speed that enough processors have,
-    /// and among these processors the slowest. Uses a best placement if required. Returns `None` if the time would exceed the
-    /// walltime.
+    /// Returns the slot from `start` on for a task on `width` processors. Uses the processors that are at least as fast
+    /// as the highest speed that enough processors reach, and among these the slowest. Uses a best placement if
+    /// required. Returns `None` if the time would exceed the walltime.
     pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<Slot> {
         let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
@@ -231,7 +233,8 @@ impl<'a> Space<'a> {
         None
     }
 
-    /// Returns the processors of `base` that are open without a break. If a reservation has certain processors, they are excluded.
+    /// Returns the processors of `base` that are open without a break. If the reservation is for fixed processors,
+    /// these are excluded.
     fn open_to_all(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let mut open = self.open(base, start, end);
         if self.has_own_processors()
@@ -254,9 +257,9 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Slow processors come first. Among them, a task that ends before the reserved start first takes the processors that the
-        // reserved task may get. Other tasks leave these processors free if possible. Among equal ones, processors that close
-        // soonest come first.
+        // Take slow processors first. Among these, a task that ends before the reserved start first takes the
+        // processors that the reserved task may get, and any other task leaves these processors free if possible. Among
+        // the remaining processors, those that close soonest come first.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
         let mut pools = Vec::with_capacity(4);
@@ -270,7 +273,7 @@ impl<'a> Space<'a> {
             });
         }
         let mut spare = meeting.map_or(0, |reserved| reserved.spare);
-        // A period after the end of everything does not distinguish processors.
+        // A period that begins after all tasks and reservations have ended does not distinguish processors.
         let near = self.closing.is_some_and(|closing| closing < self.reach.max(period.until));
         let classes = self.instance.availability().classes();
         let classes = if near { classes } else { &classes[..1] };

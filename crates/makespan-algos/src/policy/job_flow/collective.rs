@@ -8,7 +8,8 @@ use super::flow::{Collective, Hopeless, Table};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
-/// Maximum number of orders that the search tries.
+/// Maximum number of orders that the search tries. `MAX_PLACED` is the maximum number of jobs that it places in all
+/// orders together.
 const MAX_ORDERS: usize = 400;
 const MAX_PLACED: usize = 8000;
 /// Maximum number of jobs for which all orders are tried.

@@ -63,12 +63,12 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 pub struct JobFlow {
     rules: JobFlowRules,
     keeper: PlanKeeper,
-    /// Whether plans reserve time for failures.
+    /// Whether plans reserve time for failures. `disturbed` is true if there was a failure or a late task.
     spares: bool,
     disturbed: bool,
     /// For each job, whether a task of it has arrived.
     heard: Vec<bool>,
-    /// Jobs that wait to be planned.
+    /// Jobs that wait to be planned. `due` is the instant until which a buffer collects jobs.
     buffer: Vec<JobId>,
     due: Time,
     records: JobRecords,

@@ -103,9 +103,9 @@ impl Default for JobFlowRules {
 pub(super) struct Value {
     /// For each priority, the highest first, the weight and the number of jobs that are late or cancelled.
     pub late: Vec<(i128, usize)>,
-    /// Number of these jobs that were in time in an earlier plan.
+    /// Number of late or cancelled jobs that were in time in an earlier plan.
     pub broken: usize,
-    /// Sum over the jobs in time of the time from their wanted end to their planned end.
+    /// Sum, over the jobs that end in time, of the time from the wanted end to the planned end of the job.
     pub shortfall: i128,
     /// Cost, in thousandths.
     pub cost: i128,

@@ -1,4 +1,4 @@
-//! The request of a waiting job, with numbers instead of names.
+//! The request of a waiting job, in which names are replaced by numbers.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) struct Asked {
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
-    /// Factors in [0, 1] of the share of the whole cluster, of the partition and of the class of service.
+    /// The size factor, in [0, 1]: it depends on the share of the cluster that the job requests.
     pub size: f64,
     pub partition_factor: f64,
     pub qos_factor: f64,

@@ -23,7 +23,7 @@ pub(super) struct Asking {
     favor_small: bool,
 }
 
-/// The data that determine the suitable nodes. The number of nodes is included only if the constraint counts nodes.
+/// The data that determine the suitable nodes. The number of nodes is part of the key only if the constraint counts nodes.
 type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>, u32);
 
 impl Asking {
@@ -66,7 +66,7 @@ impl Asking {
         let reservation = match &submission.reservation {
             None => None,
             Some(name) => match site.map(|site| &site.reservations).filter(|all| !all.is_empty()) {
-                // If the site has no reservations, the names are of reservations that no longer exist.
+                // If the site has no reservations, ignore the name: the reservation no longer exists.
                 None => None,
                 Some(all) => {
                     let at = all.iter().position(|one| *one.name == **name)?;
@@ -107,7 +107,7 @@ impl Asking {
         let first = asked.places.first()?;
         let own = |at: usize| site.and_then(|site| site.partitions.get(at));
         let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
-        // A priority that an operator has set applies within the tier, and does not make a queue of its own.
+        // If an operator has set the priority, it applies within the tier, so use the common queue.
         let queue = if asked.fixed.is_some() { 0 } else { i64::from(job.priority) };
         asked.tier = own(first.partition).map_or(0, |one| i64::from(one.tier)) + queue;
         asked.partition_factor = own(first.partition).map_or(0.0, |one| f64::from(one.job_factor) / f64::from(most));
@@ -115,7 +115,7 @@ impl Asking {
         Some(asked)
     }
 
-    /// Finds the partitions in which the job may ever start.
+    /// Adds the places for a job in one partition, if the partition can ever start the job.
     fn place(
         &mut self,
         instance: &Instance,
@@ -172,7 +172,7 @@ impl Asking {
             (Some(site), Some(at)) => site.partitions[at].nodes.clone(),
             _ => (0..platform.node_count()).collect(),
         };
-        // If no features are stated, it is unknown which nodes have features.
+        // If no node states features, it is unknown which features nodes have, so ignore constraints.
         let stated = site.is_some_and(|site| site.features.iter().any(|own| !own.is_empty()));
         let choices = match constraint.as_deref().filter(|_| stated).map(Features::parse) {
             None => vec![FeatureChoice::default()],

@@ -11,7 +11,8 @@ use super::nodes::Nodes;
 use crate::free_time::Rows;
 use crate::kernel::packing::Machines;
 
-/// The remaining amounts of nodes, licences and consumables over time, given what jobs and others hold.
+/// The remaining amounts of nodes, licences and consumables over time, after the amounts that jobs and work outside the
+/// instance hold are subtracted.
 #[derive(Debug)]
 pub(super) struct Board {
     machines: std::sync::Arc<Machines>,
@@ -21,7 +22,7 @@ pub(super) struct Board {
     common: Rows<i64>,
     /// For each node, its reservations: start, end and number.
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
-    /// The instants at which something is released.
+    /// The instants at which a job releases what it holds.
     ends: BTreeSet<i64>,
     running: FxHashMap<TaskId, Held>,
 }
@@ -67,7 +68,7 @@ impl Board {
         board
     }
 
-    /// Subtracts what others hold, and closed processors.
+    /// Subtracts the amounts that work outside the instance holds, and closed processors.
     fn close(&mut self) {
         let machines = self.machines.clone();
         for (node, rows) in self.nodes.iter_mut().enumerate() {
@@ -88,7 +89,7 @@ impl Board {
 
     /// Returns the numbers on the board of these nodes of a platform.
     pub fn numbers(platform: &Platform, nodes: impl Iterator<Item = usize>) -> Vec<u32> {
-        // Nodes of equal speed are in the order of the platform, without switches.
+        // If all nodes are equally fast, the numbers on the board are the positions on the platform, not counting switches.
         let plain = platform.node_count() == 1 || platform.kinds().all(|(node, _)| node.processors > 0);
         if plain {
             return nodes.map(|node| node as u32).collect();
@@ -132,7 +133,7 @@ impl Board {
         board
     }
 
-    /// Returns a copy for plans, in which everything ends as expected.
+    /// Returns a copy for plans, in which all jobs end as expected.
     pub fn for_plans(&self) -> Self {
         Self {
             machines: self.machines.clone(),
@@ -161,7 +162,7 @@ impl Board {
         self.running.len()
     }
 
-    /// Advances to an instant and forgets the past. Tasks that should have ended but have not get a later expected end.
+    /// Advances to an instant and forgets the past. Tasks that run longer than expected get a later expected end.
     pub fn advance(&mut self, now: Time, start: impl Fn(TaskId) -> Option<Time>) {
         let at = now.ticks();
         let mut late: Vec<TaskId> =
@@ -258,13 +259,13 @@ impl Board {
             .filter(|fit| fit.start <= until)
     }
 
-    /// Returns whether the reservation of a job ends before the job could run.
+    /// Returns whether the reservation that a job names ends before the job could have run in it.
     pub fn is_over(&self, asked: &Asked, now: i64) -> bool {
         let period = asked.reservation.and_then(|at| self.period_of(at));
         period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
     }
 
-    /// Returns the first instant from which a job fits on one node, by visiting its steps.
+    /// Returns the first instant from which a job fits on one node. Visits the steps of the node's amounts.
     fn first_on(&self, asked: &Asked, number: u32, from: i64, until: i64) -> Option<i64> {
         let all = self.machines.nodes[number as usize].processors;
         let serves = |left: &[i64]| room(asked, left, 1, all) >= asked.processors;
@@ -334,7 +335,7 @@ impl Board {
         let end = kept.chain(own).chain([last]).min().unwrap_or(last);
         let lacks = self.ends_of_room(&fit.held, until, end).min();
         let granted = lacks.unwrap_or(end).max(until) - fit.start;
-        // Limits are whole minutes. A part of a minute is not granted.
+        // Grant only whole minutes, because limits are whole minutes.
         fit.held.until = until.max(fit.start.saturating_add(granted - granted % MINUTE));
         fit
     }

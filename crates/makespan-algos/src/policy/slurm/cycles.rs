@@ -63,12 +63,12 @@ impl Counts {
     }
 }
 
-/// Starts that were found within a cycle. During a cycle, the room in the plan only decreases. So a job that requests at least as
-/// much on the same nodes never has room earlier.
+/// Starts that were found within a cycle. During a cycle, jobs are only added to the plan. So a job that requests at
+/// least as much as an earlier job, on the same nodes, cannot start earlier than that job.
 #[derive(Default)]
 struct Known(Vec<Found>);
 
-/// Nodes, number of processors, time, and the first start.
+/// A request (nodes, number of processors, time) with its first start.
 struct Found {
     nodes: Arc<[u32]>,
     processors: u32,
@@ -145,7 +145,7 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Restores the queue without the jobs that have started. Their positions must be in ascending order.
+    /// Restores the queue without the jobs that have started. `started` contains their positions in ascending order.
     fn put_back(&mut self, queue: Vec<Waiting>, started: &[usize]) {
         self.queue = queue;
         if let (Some(&first), Some(&last)) = (started.first(), started.last()) {
@@ -160,7 +160,7 @@ impl State {
         }
     }
 
-    /// Starts a job now if one of its partitions has room. Otherwise these partitions are blocked.
+    /// Starts a job now if one of its partitions has room. If none has room, blocks these partitions.
     fn try_now(&mut self, asked: &Asked, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
         let now = moment.view.now.ticks();
         for (at, place) in asked.places.iter().enumerate() {
@@ -177,7 +177,7 @@ impl State {
                 self.changed = true;
                 return true;
             }
-            // Another way to satisfy the constraint may have room in the same partition.
+            // Block the partition only after the last way to satisfy the constraint in it, because another way may have room.
             let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
             // Jobs in a reservation do not compete for nodes outside it.
             if is_last && asked.reservation.is_none() {
@@ -197,7 +197,7 @@ impl State {
         let mut least = narrowest(&queue, rules.bf_max_job_test);
         let (mut started, mut known) = (Vec::new(), Known::default());
         for (at, waiting) in queue.iter().enumerate().take(rules.bf_max_job_test) {
-            // No later job has room now, and the plan is discarded after the cycle.
+            // Stop if no later job has room now, because the plan is discarded after the cycle.
             if moment.free.len() < least.pop().unwrap_or(u32::MAX) {
                 break;
             }
@@ -289,7 +289,8 @@ impl State {
     }
 }
 
-/// Returns whether a job gets a reservation for a later start. Jobs that are too young or have too low a priority get none.
+/// Returns whether a job gets a reservation for a later start. Jobs that have waited too short a time, or whose
+/// priority is too low, get no reservation.
 fn is_reserved(waiting: &Waiting, rules: &SlurmRules, now: Time) -> bool {
     now - waiting.asked.submitted >= rules.bf_min_age_reserve && waiting.priority >= rules.bf_min_prio_reserve
 }

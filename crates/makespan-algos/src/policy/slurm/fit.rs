@@ -22,7 +22,7 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
     if most == 0 || asked.demands.is_empty() || fits(most) {
         return most;
     }
-    // Shares increase with the number of processors.
+    // Bisect, because the needed amounts increase with the number of processors.
     let (mut low, mut high) = (0, most);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -31,8 +31,8 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
     low
 }
 
-/// Chooses nodes, and the number of processors on each, given the room on each node: a single node with the least room that
-/// suffices, or else as few nodes as possible, those with the most room first.
+/// Chooses nodes, and the number of processors on each, given the room on each node: if one node is enough, the node
+/// with the least sufficient room. Otherwise as few nodes as possible: those with the most room first.
 pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
     let (mut least, most) = asked.nodes;
     let (wanted, on_each) = (asked.processors, asked.least_per_node);
@@ -57,7 +57,7 @@ pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u
     }
     rooms.truncate(count);
     if least > 1 {
-        // Processors are distributed evenly. Nodes with more room get more if others are full.
+        // Distribute the processors evenly. If some nodes are full, nodes with more room get more processors.
         rooms.reverse();
     }
     // Each node gets the minimum, and the rest goes to nodes with room.

@@ -12,7 +12,7 @@ enum Who {
     Account(Box<str>),
     /// A user in an account.
     User(Box<str>, Box<str>),
-    /// All users below an association, according to its group limit.
+    /// All users below an association, which share its group limit.
     Below(Box<str>, Box<str>),
     Qos(Box<str>),
     QosUser(Box<str>, Box<str>),
@@ -59,7 +59,7 @@ pub(super) fn position(platform: &Platform, name: &str) -> Option<usize> {
     }
 }
 
-/// Converts limits to amounts. An amount without a limit is the maximum number.
+/// Converts limits to amounts. For an amount without a limit, the result contains the maximum number.
 fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> Amounts {
     let mut most = vec![u64::MAX; FIRST_RESOURCE + platform.resources().len()];
     most[0] = jobs.map_or(u64::MAX, u64::from);
@@ -77,7 +77,7 @@ fn tighten(most: &mut Amounts, other: &Amounts) {
 }
 
 impl AllLimits {
-    /// Returns the limits of a job in a partition, and the maximum that it may hold itself.
+    /// Returns the numbers of the limits that apply to a job in a partition, and the maximum amounts that the job alone may hold.
     pub fn of(
         &mut self,
         instance: &Instance,
@@ -119,7 +119,7 @@ impl AllLimits {
             above.and_then(|name| site.associations.iter().find(|one| one.user.is_none() && &*one.account == name))
         {
             add(Who::Account(one.account.clone()), &one.group);
-            // The limits that an account states for its users apply to users without limits of their own.
+            // An account may state limits for each of its users. They apply only to users without limits of their own.
             if user_in.is_none_or(|user| user.own.is_none()) {
                 add(Who::User(one.account.clone(), user.into()), &one.own);
             }
@@ -128,7 +128,7 @@ impl AllLimits {
             }
             above = one.parent.as_deref();
         }
-        // The class of service of a job may also be the class of its partition.
+        // Remove duplicates, because the class of service of a job may also be that of its partition.
         numbers.sort_unstable();
         numbers.dedup();
         (numbers, own)

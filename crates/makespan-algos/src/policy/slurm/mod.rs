@@ -30,17 +30,17 @@ use super::order::{Request, Widths};
 pub use rules::{PriorityRules, SlurmRules};
 pub use unheeded::{Unheeded, unheeded};
 
-/// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The first job that
-/// has no room in a partition blocks the partition and its nodes for all jobs of lower priority. The *backfill* cycle runs at
-/// intervals if anything has changed. It plans jobs by priority, each as early as it has room given the jobs before it, starts the
-/// jobs that have room now, and discards the plan.
+/// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The
+/// first job that has no room in a partition blocks the partition and its nodes for all jobs of lower priority. The
+/// *backfill* cycle runs at intervals if anything has changed. It plans jobs by priority: each job is planned as early
+/// as the jobs before it allow. It starts the jobs that are planned to start now, and discards the plan.
 ///
 /// Jobs are expected to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
-/// ([`makespan_core::Site`]): partitions with tiers and limits, features, classes of service, limits of users and accounts, and
-/// reservations. These rules are observed. The [`makespan_core::Submission`] of a job contains the data for them. A job that can
-/// never start is cancelled: it is held, requests more than the rules allow or something that no node has, or cannot end by its
-/// deadline. A job that accepts less than its full time limit starts as soon as its minimum time is free. It gets as much of its
-/// limit as delays no other job.
+/// ([`makespan_core::Site`]): partitions with tiers and limits, features, classes of service, limits of users and
+/// accounts, and reservations. The policy applies these rules to the data in the [`makespan_core::Submission`] of a
+/// job. A job that can never start is cancelled. Such a job is held, requests more than the rules allow, requests
+/// something that no node has, or cannot end by its deadline. A job that accepts less than its full time limit starts
+/// as soon as nodes are free for its minimum time. It gets the longest time, up to its limit, that delays no other job.
 ///
 /// Source: the manual pages `slurm.conf` and `sacctmgr`, and "Scheduling Configuration Guide", "Multifactor Priority Plugin", "Fair
 /// Tree Fairshare Algorithm" of Slurm 24.11, <https://slurm.schedmd.com>; A. Yoo, M. Jette, M. Grondona, "SLURM: simple Linux
@@ -83,7 +83,7 @@ struct Runs {
     amounts: Amounts,
     user: usize,
     processors: u32,
-    /// The time for which it is expected to run, and whether it has its nodes exclusively.
+    /// The time in ticks for which the job is expected to run, and whether it has its nodes exclusively.
     limit: (i64, bool),
 }
 
@@ -104,10 +104,10 @@ struct State {
     moving: bool,
     /// The instant at which usage and priorities were last computed.
     computed: Option<Time>,
-    /// The instant at which the main cycle last visited all jobs, and whether it has skipped some since.
+    /// The instant at which the main cycle last visited all jobs.
     looked_at_all: Option<Time>,
     cut: bool,
-    /// The instant from which backfill cycles are counted, the instant of the last one, and whether anything has changed since.
+    /// The instant from which backfill cycles are counted.
     origin: Time,
     cycle: Time,
     changed: bool,
@@ -174,7 +174,7 @@ impl State {
     fn see_running(&mut self, task: TaskId, processors: u32, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
         let Some(mut asked) = asking.of(view.instance, task, board, limits, shares) else { return };
-        // A task that started before time began has a part of its limit left, which may be a fraction of a minute.
+        // If a task started before instant 0, its remaining limit may be a fraction of a minute.
         let began = view.running.iter().find(|run| run.task == task).map(|run| run.start);
         asked.limit = asked.whole_limit;
         if let Some(left) = view.instance.walltime(task).filter(|_| began == Some(view.now)) {

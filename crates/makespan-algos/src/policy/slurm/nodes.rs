@@ -28,7 +28,8 @@ impl Counted {
         Self { parts, counts: choice.counted.iter().map(|part| part.1).collect() }
     }
 
-    /// Moves nodes to the front that suffice for all parts. Returns their number. Otherwise the order does not change.
+    /// Moves nodes that together satisfy all counted features to the front. The order of all other nodes does not
+    /// change. Returns the number of nodes at the front, or `None` if there are no such nodes.
     pub fn put_first(&self, rooms: &mut [(u32, u32)]) -> Option<usize> {
         put_counted_first(rooms, &self.counts, |one| self.parts.get(&one.0).copied().unwrap_or(0))
     }

@@ -10,7 +10,7 @@ use crate::policy::order::Request;
 pub struct SlurmRules {
     /// `bf_interval`: time between two backfill cycles.
     pub bf_interval: Time,
-    /// `bf_window`: time for which jobs are planned ahead.
+    /// `bf_window`: jobs are planned only if they can start within this time from now.
     pub bf_window: Time,
     /// `bf_resolution`: unit to which the ends of plans are rounded up.
     pub bf_resolution: Time,
@@ -53,7 +53,7 @@ pub struct PriorityRules {
     pub tres: Vec<(Box<str>, u32)>,
     /// `PriorityMaxAge`: age at which the age factor is 1.
     pub max_age: Time,
-    /// `PriorityDecayHalfLife`: time after which usage counts half. 0 means that usage never decays.
+    /// `PriorityDecayHalfLife`: time after which past usage counts half as much. 0 means that usage never decays.
     pub half_life: Time,
     /// `PriorityCalcPeriod`: time between two computations of usage and priorities.
     pub calc_period: Time,

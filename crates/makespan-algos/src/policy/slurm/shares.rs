@@ -20,7 +20,8 @@ struct Member {
     factor: f64,
 }
 
-/// The tree of accounts and users. A user or account outside the tree gets one share, below the root or below a known account.
+/// The tree of accounts and users. A user or account that the site does not contain gets one share. It is added below
+/// the root or below a known account.
 #[derive(Debug)]
 pub(super) struct Shares {
     /// The accounts and users. The root is the first element.
@@ -97,7 +98,7 @@ impl Shares {
         self.members[user].rate += processors;
     }
 
-    /// Updates the usage: adds what was held since the last update, and applies the decay.
+    /// Updates the usage of all members: adds the processor time that was held since the last update, and applies the decay.
     fn advance(&mut self, now: Time) {
         let passed = (now - self.at).seconds();
         if passed <= 0.0 {
@@ -182,7 +183,8 @@ impl Shares {
         }
     }
 
-    /// Returns shares divided by usage, both among siblings. The result is infinite if nothing was used.
+    /// Returns the member's fraction of the shares of its siblings, divided by its fraction of their usage. The result
+    /// is infinite if the member has used nothing.
     fn level(&self, at: usize) -> f64 {
         let member = &self.members[at];
         if member.shares <= 0.0 {
@@ -246,7 +248,7 @@ mod tests {
         assert!((kept.members[ann].usage - 400.0).abs() < 1e-9);
     }
 
-    /// Two accounts have equal shares, and the users of one of them have used everything.
+    /// Checks the case of two accounts with equal shares, in which only the users of one account have used processors.
     #[test]
     fn the_fair_tree_ranks_accounts_before_their_users() {
         let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
@@ -271,7 +273,7 @@ mod tests {
         assert_eq!((factor("physics", "light"), factor("physics", "heavy")), (0.4, 0.2));
         shares.compute(Time::ZERO, false);
         let light = shares.user(Some("physics"), "light");
-        // 1 of 1201, plus half of what physics has used in addition. The shares are a quarter of all shares.
+        // The effective usage is 1 of 1201, plus half of the additional usage of physics. The user has a quarter of all shares.
         let (own, above) = (1.0 / 1201.0, 901.0 / 1201.0);
         let effective = own + (above - own) * 0.5;
         assert!((shares.factor(light) - f64::exp2(-effective / 0.25)).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! The rules of a cluster that policies without support for them ignore.
+//! Reports which jobs the rules of a cluster affect, for policies that ignore these rules.
 
 use makespan_core::{Instance, Submission, TaskId};
 

@@ -11,7 +11,7 @@ struct Seen {
     /// Work units that have left the buffer, and the number of seconds in which it was not empty.
     freed: f64,
     busy: f64,
-    /// Number of requests since the older observations last lost half of their weight.
+    /// Number of requests since the last time at which the weight of all earlier observations was halved.
     requests: u32,
     since: Time,
 }
@@ -31,11 +31,11 @@ pub(super) struct Hop {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Appetites {
     children: Vec<Seen>,
-    /// Number of requests after which observations lose half of their weight.
+    /// Number of requests after which the weight of observations is halved.
     window: u32,
 }
 
-/// Number of buffers of requests that are remembered with full weight.
+/// The weight of observations is halved after this number of requests for each task of a buffer.
 const WINDOW: u32 = 8;
 
 impl Appetites {
@@ -75,10 +75,10 @@ impl Appetites {
         }
     }
 
-    /// Returns the instant until which a send to `child` should wait, because another child would run out of work during this send
-    /// and lose more work than it brings. At this instant, the other child would have proved to be so slow that it loses no more.
-    /// Returns `None` if no other child would lose more. Another child loses at most what it could be sent of the kinds that are
-    /// `offered` now.
+    /// Returns the instant until which a send to `child` should wait, because another child would run out of work
+    /// during this send and lose more work than it brings. If the other child has not requested a task by this instant,
+    /// it takes tasks so slowly that it would not lose more. Returns `None` if no other child would lose more. The loss
+    /// of another child is at most the work of the kinds in `offered` that it could be sent.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);
@@ -103,7 +103,7 @@ impl Seen {
     }
 
     fn until(&self, now: Time, work: f64, seconds: f64) -> Option<Time> {
-        // The child would lose freed / busy * seconds - backlog.
+        // The child would lose this work: freed / busy * seconds - backlog.
         let busy = self.busy + (now - self.since).seconds();
         let enough = self.freed * seconds / (work + self.backlog);
         if self.backlog <= 0.0 || enough <= busy * (1.0 + 1e-9) {

@@ -8,12 +8,14 @@ use super::appetite::{Appetites, Hop};
 /// Back-pressure: serves an idle processor of the node itself first. Otherwise, the port sends the pair of child and kind with the
 /// largest difference of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data / bandwidth)`.
 ///
-/// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling policies for
-/// maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992, DOI 10.1109/9.182479).
-/// Sending along the largest weighted differences of queues is stable whenever any policy is stable, if queues are unbounded. Here
-/// a queue is a buffer of a few tasks. The queues of the root are virtual: the kind that is furthest behind has B + 1 tasks.
-/// Another kind has fewer tasks by as many as it is ahead in weighted tasks. This makes the throughput fair. The last few tasks of
-/// a kind would wait as long as other queues are longer. Therefore a kind that was passed over for `PATIENCE` buffers goes first.
+/// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
+/// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
+/// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
+/// stable, if queues are unbounded. Here a queue is a buffer of a few tasks. The queues of the root are virtual. The
+/// queue of the kind that is furthest behind has B + 1 tasks. The queue of any other kind is shorter by the number of
+/// weighted tasks by which this kind is ahead. This makes the throughput fair. As long as other queues are longer, the
+/// last few tasks of a kind would wait. Therefore a kind that was passed over for `PATIENCE` buffers of tasks is sent
+/// first.
 ///
 /// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from the requests
 /// of its children how fast they take work. It does not begin a hop during which another child would run dry and lose more work
@@ -28,9 +30,10 @@ pub struct BackPressure {
     top: f64,
     /// For each kind, the least weight of any kind divided by the weight of this kind.
     step: Vec<f64>,
-    /// For each kind, the number of times that another kind was computed, and was sent, while this kind waited.
+    /// For each kind, the number of times that another kind was chosen while this kind waited: for the own processors
+    /// (`COMPUTE`), and for sends.
     passed: [Vec<u32>; 2],
-    /// Maximum of these numbers.
+    /// The number in `passed` from which on a kind goes first.
     patience: u32,
     appetites: Appetites,
     /// Kinds that may be sent now.
@@ -39,9 +42,9 @@ pub struct BackPressure {
     until: Time,
 }
 
-/// Number of buffers of other tasks that may pass a task.
+/// Number of full buffers of tasks of other kinds that may be chosen while a task waits.
 const PATIENCE: u32 = 2;
-/// Seconds that are assumed for a hop that takes no time: a tick.
+/// Time in seconds that is assumed for a hop that takes no time: one tick.
 const SHORTEST: f64 = 1e-9;
 /// Indices into `passed`.
 const COMPUTE: usize = 0;
@@ -72,7 +75,8 @@ impl BackPressure {
         Self { given: vec![0.0; kinds.len()], step, ..any }
     }
 
-    /// Returns the queue length of a kind. At the root, it is derived from how far the kind is behind.
+    /// Returns the queue length of a kind. At the root, the length is computed from the number of weighted tasks by
+    /// which the kind is behind.
     fn level(&self, view: &NodeView<'_>, kind: usize, behind: f64) -> f64 {
         match self.given.get(kind) {
             None => f64::from(view.ready[kind]),
@@ -107,7 +111,7 @@ impl BackPressure {
         let offered = (0..view.kinds.len()).filter(|&kind| self.offered[kind] && view.ports[view.lane(kind)] > 0);
         for kind in offered {
             let (level, urgency) = (self.level(view, kind, behind), self.urgency(SEND, kind));
-            // Within one kind, no longer hop is made while a shorter hop waits.
+            // If the best send of a kind waits, do not make a longer hop of this kind.
             let (mut of_kind, mut shortest_wait) = (Best::default(), f64::INFINITY);
             for child in (0..view.degree()).filter(|&child| view.asks(child, view.lane(kind))) {
                 let fall = level - f64::from(view.level(child, kind));

@@ -1,6 +1,6 @@
 //! One-dimensional load balancing.
 
-/// Choices with their frequencies, and the number of times that each was made.
+/// Choices, each with its frequency and the number of times that it was made.
 ///
 /// Source: P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous computing platforms"
 /// (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS 2006, section 4.1). If choice i must

@@ -23,7 +23,7 @@ use survey::Survey;
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of new tasks for which the best position is searched.
+/// Maximum number of new tasks for which the best position is searched. The plan may have at most `PLACED` tasks for this.
 const FEW: usize = 4;
 const PLACED: usize = 100;
 /// Maximum number of insertions at an event while the plan is improved. This takes some milliseconds.

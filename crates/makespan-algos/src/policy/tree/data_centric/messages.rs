@@ -2,7 +2,7 @@
 
 use super::state::State;
 
-/// The part of a trade that a subtree can take: the amount, and the node.
+/// The offer of a subtree to take part in a trade: the amount, and the node of the subtree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) amount: f64,

@@ -26,16 +26,18 @@ use super::rates::NodeRates;
 /// 3. bus de-saturation: of the branches with tasks of A, the one with the smallest bandwidth loses a tenth of these tasks;
 /// 4. task trading on the root: the root gets tasks of B instead of tasks of A with the same work.
 ///
-/// A node knows its own rates and capacities, and those of the links to its children. The data of remote nodes that an operation
-/// needs come up the tree as an offer: each node sends its parent the best offer of its subtree, limited by each link on the way.
-/// Decisions go down the tree in the same way. One operation takes one wave of messages up and one down.
+/// A node knows its own rates and capacities, and those of the links to its children. An operation also needs data of
+/// remote nodes. These come up the tree as offers: each node sends its parent the best offer of its subtree, limited by
+/// each link on the way. Decisions go down the tree in the same way. One operation takes one wave of messages up and
+/// one down.
 ///
-/// A task takes a port for the latency of the link and its bytes over the bandwidth, in every operation.
+/// In every operation, a task occupies a port for the latency of the link plus the bytes of the task divided by the bandwidth.
 ///
-/// Deviations: of all nodes that could take part in a trade, the one with the largest gain does. Throughputs are scaled by weight.
-/// If links have latencies, the ratio of the communication times of A and B differs between links, and operation 1 uses the link
-/// with the largest ratio. The denominator of operation 4 is 1 + c(A)/c(B), because with the printed b(A)/b(B) the trade does not
-/// make the throughputs equal. The rates are final when the paper's limits leave nothing to trade, or after `waves` operations.
+/// Deviations: of all nodes that could take part in a trade, the node with the largest gain takes part. Throughputs are
+/// scaled by weight. If links have latencies, the ratio of the communication times of A and B differs between links,
+/// and operation 1 uses the link with the largest ratio. The denominator of operation 4 is 1 + c(A)/c(B), because with
+/// the printed b(A)/b(B) the trade does not make the throughputs equal. The search ends when the paper's limits allow
+/// no further trade, or after `waves` operations.
 ///
 /// No guarantee. Complexity: O(waves * nodes * kinds).
 pub fn data_centric_rates(network: &Network, bandwidth: &[f64], speed: &[f64], waves: usize) -> NodeRates {

@@ -22,8 +22,9 @@ fn is_worth(state: &State<'_>, a: usize, amount: f64, b: usize) -> bool {
     amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
 }
 
-/// Gives a node with idle processors x tasks of B instead of tasks of A, such that no link has more to do. The number of tasks of A
-/// is x times the largest ratio, over the links above the node, of the hop of B to the hop of A. Thus no link limits the trade.
+/// Gives a node with idle processors x tasks of B instead of some tasks of A, such that no link is busy for a longer
+/// time. The number of tasks of A is x times the largest ratio, over the links above the node, of the hop of B to the
+/// hop of A. Thus no link limits the trade.
 fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
     let mut each = vec![0.0_f64; state.network.nodes().len()];
     for node in 1..each.len() {
@@ -37,7 +38,7 @@ fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
         if node == 0 || state.hop(node, a) <= 0.0 || more_work <= 0.0 {
             return 0.0;
         }
-        // After the trade, the throughput of B does not exceed the throughput of A.
+        // Limit the trade so that the throughput of B does not exceed the throughput of A afterwards.
         let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
         let tasks = if each > 0.0 { has / each } else { f64::INFINITY };
         (state.idle(node) / more_work).min(tasks).min(most)

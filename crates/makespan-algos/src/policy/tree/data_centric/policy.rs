@@ -16,7 +16,7 @@ pub struct DataCentric {
     exchange: Rc<RefCell<Exchange>>,
     node: usize,
     balanced: Balanced,
-    /// The number of the search from which the rates are.
+    /// The number of the search that computed the current rates.
     search: u32,
 }
 

@@ -27,8 +27,8 @@ pub(super) fn bandwidth_centric(state: &mut State<'_>) {
     }
 }
 
-/// Returns the rate of each child if the node has the rate `all` for all of them. The port serves the child with the shortest hop
-/// first.
+/// Returns the rate of each child, if all children of the node together get the rate `all`. The port serves the child
+/// with the shortest hop first.
 fn shared(state: &State<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
     let mut children: Vec<usize> = state.network.children(node).collect();
     children.sort_by(|&a, &b| state.by_hop(kind, a, b));
