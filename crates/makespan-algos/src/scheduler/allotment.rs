@@ -6,7 +6,7 @@ use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 use crate::kernel::list::Allotted;
 use crate::kernel::open::Open;
 
-/// The guess of the dual approximation for some tasks, with the shelf and the allotment of each.
+/// The guess of the dual approximation for some tasks. It includes the shelf and the allotment of each task.
 pub(super) struct DualAllotment<'a> {
     instance: &'a Instance,
     tasks: &'a [TaskId],
@@ -42,7 +42,7 @@ impl<'a> DualAllotment<'a> {
         }
     }
 
-    /// Returns the tasks in another order. This order must not make the list end far later.
+    /// Returns the tasks in another order. Tasks that would end far too late in this order move to the front.
     pub(super) fn list_in_order(
         &self,
         builder: &mut ScheduleBuilder<'_>,

@@ -8,11 +8,11 @@ use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, plac
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest for them
 /// together. Other tasks run where they end first. The task with the highest sum of upward and downward rank comes first.
 ///
-/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for heterogeneous
-/// computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4. Assumptions: every task accepts
-/// one processor and runs on one processor. Guarantee: none. Complexity: as HEFT. Deviations: as [`super::Heft`]; if there are
-/// several jobs, each has its own critical path; if no processor can run a whole critical path, its tasks are placed like the
-/// others.
+/// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
+/// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4.
+/// Assumptions: every task accepts one processor and runs on one processor. Guarantee: none. Complexity: as HEFT.
+/// Deviations: as [`super::Heft`]; if there are several jobs, each has its own critical path; if no processor can run a
+/// whole critical path, the tasks of the path are placed like all other tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpop;
@@ -72,7 +72,7 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
 /// Returns, for each task of a critical path, the processor of this path.
 fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<ProcessorId>> {
     let mut fixed = vec![None; problem.tasks()];
-    // The entry task with the highest upward rank begins the longest path.
+    // Find the entry task with the highest upward rank, because it begins the longest path.
     let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
     for task in (0..problem.tasks() as u32).filter(|&task| problem.incoming(task).is_empty()) {
         let entry = &mut entries[problem.job_of(task).index()];

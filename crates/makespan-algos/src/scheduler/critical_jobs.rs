@@ -24,20 +24,22 @@ use crate::kernel::graph::{GraphProblem, Place};
 const SHARES: i64 = 4;
 /// Maximum number of collisions that are reported one by one.
 const TOLD: usize = 10;
-/// The effort if chains and HEFT are late: the number of places that the depth-first search may try, and the number of tasks that
-/// annealing may place again. Both are for all jobs together.
+/// The effort if both chains and HEFT miss the deadline: `TRIED` is the number of places that the depth-first search
+/// may try, and `ANNEALED` is the number of tasks that annealing may place again. Both numbers are for all jobs
+/// together.
 const TRIED: u64 = 60_000;
 const ANNEALED: u64 = 400_000;
 
-/// Plans compound jobs by their critical chains, as cheaply or as evenly spread as their deadlines allow. Returns a strategy, of
-/// which the variant that is best by the criterion is chosen.
+/// Plans compound jobs by their critical chains. The plan is as cheap, or uses processors as well, as the deadlines of
+/// the jobs allow. Returns a strategy, of which the variant that is best by the criterion is chosen.
 ///
-/// Jobs are planned by release, each around earlier jobs, and each must end by its deadline. Without a stated deadline, this is
-/// `deadline` times the makespan of HEFT for the job alone on idle processors, counted from its release. If no chain plan is found
-/// and HEFT is late, a search tries to find places that are in time. Small jobs are searched completely ([`squeeze`]). For others,
-/// the order and the processors are annealed. Both searches have fixed numbers of steps. Their result is improved by chains, like
-/// HEFT's schedule. A job for which no search finds a plan in time takes HEFT's places. Remarks report both cases. If some plans
-/// have fewer late jobs than others, the strategy contains only variants with the fewest.
+/// Jobs are planned in the order of release, each around earlier jobs, and each must end by its deadline. If a job
+/// states no deadline, its deadline is `deadline` times the makespan of HEFT for the job alone on idle processors,
+/// counted from its release. If no chain plan is found and HEFT is late, a search tries to find places that are in
+/// time. Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks
+/// are annealed. Both searches have fixed numbers of steps. Their result is improved by chains, like HEFT's schedule. A
+/// job for which no search finds a plan in time takes HEFT's places. Remarks report both cases. If some plans have
+/// fewer late jobs than others, the strategy contains only variants with the fewest.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th IWK,
 /// Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008. Assumptions: every task
@@ -116,7 +118,7 @@ impl Scheduler for CriticalJobs {
             variants.extend(self.cheap_variants(instance, context));
         }
         let late = |variant: &Variant| planner.late(&variant.schedule);
-        // A late variant is not offered if another variant is in time.
+        // Offer only variants with the fewest late jobs.
         let fewest = variants.iter().map(late).min();
         variants.retain(|variant| Some(late(variant)) == fewest);
         let strategy = Strategy::new(variants, |variant| {
@@ -195,7 +197,7 @@ impl<'a> Planner<'a> {
         (variants, remarks)
     }
 
-    /// Plans every job within this share of the time between HEFT's end and its deadline.
+    /// Plans every job so that it ends within this share of the time between HEFT's end and the job's deadline.
     fn pass(&self, share: Share, context: &Context) -> Passed {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
@@ -210,7 +212,7 @@ impl<'a> Planner<'a> {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
             let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
-            // The search runs only once, and not for every share, because HEFT is late for all of them.
+            // Search only for the last share. HEFT is late for every share, so the search would give the same result for each.
             let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
                 offers = job.outline.strategy(&calendars, &found, job.end, share);
@@ -245,7 +247,8 @@ impl<'a> Planner<'a> {
         passed
     }
 
-    /// Searches places for a job that are in time, around earlier jobs, if chains and HEFT find none.
+    /// Searches for places with which a job meets its deadline, around earlier jobs. Used if neither chains nor HEFT
+    /// find such places.
     fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
         let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
@@ -256,7 +259,7 @@ impl<'a> Planner<'a> {
             Squeezed::Impossible => return None,
             Squeezed::Unknown => {}
         }
-        // The job alone. Everything else becomes periods in which processors are unavailable.
+        // Make an instance of this job alone, in which processors are unavailable while other jobs hold them.
         let taken = real.problem().processor_ids().zip(calendars).flat_map(|(processor, calendar)| {
             let period = move |&(start, end): &(i64, i64)| Unavailable {
                 processors: processor.alone(),

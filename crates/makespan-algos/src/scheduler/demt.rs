@@ -31,17 +31,20 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 
 /// The bi-criteria algorithm for makespan and weighted completion.
 ///
-/// Source: P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster platforms", SPAA
-/// 2004, DOI 10.1145/1007912.1007932, section 3.2. Release dates are handled by its batch rule (section 2.2). Assumptions: none.
-/// Guarantee: none is known. Complexity: O(m n K) for the knapsacks of K batches, and O(n log n) for each shuffle.
+/// Source: P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster
+/// platforms", SPAA 2004, DOI 10.1145/1007912.1007932, section 3.2. Release dates are handled by the batch rule of the
+/// paper (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks of K
+/// batches, and O(n log n) for each shuffle.
 ///
-/// Deviations: batches continue to double where the paper's loop would leave tasks unplanned. Tasks within a batch are ordered by
-/// weight over area. Small sequential tasks are compacted one by one. The paper shuffles the order of the batches without stating
-/// how. Here two batches are exchanged, and the exchange is kept if it is better. Shuffling tasks within batches is ours.
+/// Deviations: batches continue to double where the paper's loop would leave tasks unplanned. Tasks within a batch are
+/// ordered by weight over area. Small sequential tasks are compacted one by one. The paper shuffles the order of the
+/// batches without stating how. Here two batches are exchanged, and the exchange is kept if it makes the schedule
+/// better. Shuffling tasks within batches is not in the paper.
 ///
-/// The paper does not cover unavailable processors. Here the guess is then the guess over the open area, and a batch is as wide as
-/// the open processors allow during the batch, with allotments that fit there. The batches for an open platform are also tried.
-/// Tasks that would end far later than in a list for the makespan go first.
+/// The paper does not cover unavailable processors. If processors are unavailable at times, the guess is the least
+/// length in which the work fits into the open processor time. A batch then uses the processors that are open during
+/// the batch, and allotments that fit on them. The batches for an open platform are also tried. Tasks that would end
+/// far later than a list made for the makespan move to the front.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -93,7 +96,7 @@ impl Scheduler for Demt {
         if self.compaction == Compaction::List {
             counted_or_packed(instance)
         } else {
-            // The piles of a batch are counted before they have processors.
+            // Reject best placement, because only the number of processors of a batch is checked, before processors are assigned.
             needs_free_placement(instance)
         }
     }

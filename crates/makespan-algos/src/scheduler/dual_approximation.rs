@@ -11,18 +11,19 @@ use crate::kernel::{batches::by_batches, list, shelves};
 
 /// Builds two shelves: one of the shortest length that is not refuted, and one of half of this length.
 ///
-/// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995. Assumptions: none. If
-/// tasks are not monotone (rigid tasks, superlinear speed-up) and the shelves do not fit, or if best placement is required, the
-/// same allotments are placed by a greedy list in shelf order. If processors are unavailable, allotments are chosen for the open
-/// processors, for the guess over the open area and for longer lengths. The list that ends first is kept.
+/// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995. Assumptions:
+/// none. If tasks are not monotone (rigid tasks, superlinear speed-up) and the shelves do not fit, or if best placement
+/// is required, the same allotments are placed by a greedy list in shelf order. If processors are unavailable at times,
+/// allotments are chosen for the open processors: for the least length in which the work fits into the open processor
+/// time, and for longer lengths. The list that ends first is kept.
 ///
 /// Guarantee (makespan): 3/2 for monotone tasks, plus 7 ticks if some have speed-up laws, because their times are rounded up
 /// ([`shelves::two_shelves`]). 2 for any tasks, plus 4 ticks for each task with a law. The guarantee is doubled with release dates,
 /// which are handled by the batch rule, and if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no
 /// guarantee with unavailable processors or best placement.
 ///
-/// Complexity: O(n log n log m) for each step of the search, or O(n m) for steps that need the knapsack. Deviations: small tasks go
-/// to the largest gap instead of the first one that fits.
+/// Complexity: O(n log n log m) for each step of the search, or O(n m) for steps that need the knapsack. Deviations: a
+/// small task goes to the largest gap instead of the first gap in which it fits.
 ///
 /// ```
 /// use makespan_algos::scheduler::DualApproximation;

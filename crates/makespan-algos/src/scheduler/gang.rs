@@ -34,8 +34,8 @@ use crate::kernel::open::Open;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
-    /// Whether the tasks are planned as a list instead. A task that cannot use the whole platform then leaves the rest to the tasks
-    /// after it.
+    /// Whether the tasks are planned as a list instead. If a task cannot use the whole platform, later tasks of the
+    /// list then use the remaining processors.
     pub packed: bool,
 }
 
@@ -87,7 +87,7 @@ impl Scheduler for Gang {
     }
 }
 
-/// If the plan ends far later than a list for the makespan, returns a list that does not.
+/// If the plan ends far later than a list made for the makespan, returns a list that ends earlier. Otherwise returns `None`.
 fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
     let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order());
@@ -96,7 +96,7 @@ fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, en
     (end > open.latest(shortest.end)).then(|| open.near(&mut builder, instance, list, shortest))
 }
 
-/// Places each task at the end of the previous task. The next task is the first one of the list that is released by then.
+/// Places each task at the end of the previous task. The next task is the first task of the list that is released at this end.
 fn one_by_one(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -12,13 +12,14 @@ use crate::kernel::packing::{Packing, Row};
 /// is placed on the cluster where it ends first, with as many processors as it needs there to be as fast as on the reference
 /// cluster.
 ///
-/// Source: T. N'Takpé, F. Suter, "Critical path and area based scheduling of parallel task graphs on heterogeneous platforms",
-/// ICPADS 2006, DOI 10.1109/ICPADS.2006.32; T. N'Takpé, F. Suter, H. Casanova, "A comparison of scheduling approaches for
-/// mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Assumptions: every task fits onto
-/// one cluster. A cluster consists of the nodes of one speed, or of a single node if transfers take time. Guarantee: none.
-/// Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the reference cluster. Deviations: processors of the
-/// reference cluster are as fast as the slowest ones of the platform. The mean area is computed as in CPA, without later
-/// corrections for few tasks on many processors. The deviations of [`Cpa`](super::Cpa) also apply.
+/// Source: T. N'Takpé, F. Suter, "Critical path and area based scheduling of parallel task graphs on heterogeneous
+/// platforms", ICPADS 2006, DOI 10.1109/ICPADS.2006.32; T. N'Takpé, F. Suter, H. Casanova, "A comparison of scheduling
+/// approaches for mixed-parallel applications on heterogeneous platforms", ISPDC 2007, DOI 10.1109/ISPDC.2007.3.
+/// Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a single node if
+/// transfers take time. Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the
+/// reference cluster. Deviations: processors of the reference cluster are as fast as the slowest processors of the
+/// platform. The mean area is computed as in CPA, without later corrections for few tasks on many processors. The
+/// deviations of [`Cpa`](super::Cpa) also apply.
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;
@@ -67,11 +68,11 @@ impl Scheduler for Hcpa {
 
 /// The reference cluster.
 struct Reference {
-    /// The factor by which its processors are slower than the fastest ones.
+    /// The factor by which processors of the reference cluster are slower than the fastest processors of the platform.
     slower: f64,
-    /// Number of its processors that are together as fast as the whole platform.
+    /// Number of processors of the reference cluster that are together as fast as the whole platform.
     processors: f64,
-    /// Number of its processors that are together as fast as the most powerful cluster.
+    /// Number of processors of the reference cluster that are together as fast as the most powerful cluster of the platform.
     most: u32,
 }
 
@@ -85,7 +86,7 @@ impl Reference {
     }
 }
 
-/// Returns the choice with the fewest processors of a cluster on which a task takes no longer than on the reference cluster. If
+/// Returns the choice with the fewest processors of a cluster on which a task takes at most as long as on the reference cluster. If
 /// there is none, returns the choice with the most processors that the cluster allows.
 fn translated(
     packing: &Packing<'_>,

@@ -29,7 +29,7 @@ use crate::kernel::graph::{GraphProblem, Place, placing::Placing, rank};
 /// let instance =
 ///     Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::compound("diamond", graph)], vec![]).unwrap();
 /// let plan = Heft.schedule(&instance, &mut Context::default()).unwrap();
-/// // c runs on the other processor, and d there, too: the data of b are longer on their way than c runs on.
+/// // c runs on the other processor. d also runs there: moving the data of b takes longer than waiting for the end of c.
 /// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(10));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +57,8 @@ impl Scheduler for Heft {
     }
 }
 
-/// Returns the place of each task. The next task always has the highest rank of those whose predecessors are placed. Any ranks are
-/// valid.
+/// Returns the place of each task. The next task is always the task with the highest rank among the tasks whose
+/// predecessors are all placed. Any ranks give a valid schedule.
 pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<Place> {
     let mut placing = Placing::new(problem);
     for task in rank::ready_first(problem, ranks) {

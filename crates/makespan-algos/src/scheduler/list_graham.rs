@@ -20,10 +20,11 @@ use crate::kernel::list::{self, Allotted};
 /// guess and none takes longer than the guess. For each task with a speed-up law, 4 ticks are added, because its times are rounded
 /// up. The guarantee is doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]).
 ///
-/// Around unavailable processors, several lists with allotments for the open processors are compared, and the one that ends first
-/// is used. Tasks that would end far too late in another order move to its front. For graphs of moldable tasks on equal processors,
-/// the order `shelf` uses up to ten sets of allotments between the longest path and the area, each in the order of the longest
-/// paths, and the schedule that ends first is kept. Complexity: the same as the dual search, plus O(n log n).
+/// If processors are unavailable at times, several lists with allotments for the open processors are compared, and the
+/// list that ends first is used. For another order than `shelf`, tasks that would end far too late move to the front.
+/// For graphs of moldable tasks on equal processors, the order `shelf` tries up to ten sets of allotments, from those
+/// with the shortest path to those with the least area. Each set is tried in the order of the longest paths, and the
+/// schedule that ends first is kept. Complexity: the same as the dual search, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};
@@ -79,8 +80,8 @@ impl ListGraham {
     }
 }
 
-/// Returns the weight per unit of time, as an ordered integer with 64 binary places. This is exact enough for ranking, and equal on
-/// all machines.
+/// Returns the weight per unit of time, as an ordered integer with 64 binary places. The integer is exact enough to
+/// sort tasks, and equal on all machines.
 pub(super) fn density(instance: &Instance, task: TaskId, time: makespan_core::Time) -> u128 {
     (u128::from(instance.weight(task).millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
 }

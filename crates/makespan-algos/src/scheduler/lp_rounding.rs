@@ -68,12 +68,12 @@ use crate::kernel::path_area::{self, Mixed, Mixture};
 /// at most `mu` ticks to the area of a task, and at most one tick to its time on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpRounding {
-    /// Minimum share of the slower allotment in the mixture for which a task gets it, in hundredths.
+    /// Minimum share of the slower allotment in a task's mixture, in hundredths, from which on the task gets this allotment.
     pub rho: u32,
 }
 
 impl LpRounding {
-    /// The value of Jansen and Zhang.
+    /// The value of `rho` in the paper of Jansen and Zhang, in hundredths.
     pub const RHO: u32 = 43;
 
     fn rho(self) -> f64 {
@@ -105,7 +105,7 @@ impl Scheduler for LpRounding {
         let Mixed { value, bound, .. } = path_area::solve(&packing);
         let (processors, rho) = (instance.processors(), self.rho());
         let most = best_cap(processors, rho);
-        // Allows for floating-point errors.
+        // Increase the ratio slightly, to allow for floating-point errors.
         let ratio = ratio(processors, most, rho) * (value / bound) * (1.0 + 1e-9);
         let rounded = instance.task_ids().filter(|&task| instance.profile(task).rounds_up()).count() as f64;
         let ticks = (rounded * ticks_of_task(processors, most, rho)).ceil();
@@ -136,7 +136,7 @@ impl Scheduler for LpRounding {
 fn is_proved_for(instance: &Instance) -> bool {
     let plain = instance.has_equal_processors() && is_unrestricted(instance) && !instance.has_demands();
     let at_once = !instance.has_release_dates() && !instance.has_transfers() && !instance.has_bags();
-    // If there are more allotments, the packing keeps only some of them.
+    // Require at most 256 allotments of each task, because the packing keeps only some allotments of a task with more.
     let all = |task| instance.profile(task).max_processors() <= 256;
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
@@ -157,7 +157,7 @@ fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<
     packing.rows().map(of_row).collect()
 }
 
-/// Returns the maximum number of processors of a task for which the ratio is least.
+/// Returns the cap `mu` (the maximum number of processors of a task) for which the ratio is least.
 fn best_cap(processors: u32, rho: f64) -> u32 {
     let half = processors.div_ceil(2);
     (1..=half).min_by(|&a, &b| ratio(processors, a, rho).total_cmp(&ratio(processors, b, rho))).unwrap_or(1)

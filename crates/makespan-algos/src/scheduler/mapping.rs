@@ -11,8 +11,9 @@ use super::packed::needs_counts;
 use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 
-/// A mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without gaps, in Smith's
-/// order (time over weight). This order is optimal for weighted completion and does not change the makespan.
+/// A mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without gaps, in
+/// Smith's order: increasing time divided by weight. This order is optimal for weighted completion and does not change
+/// the makespan.
 ///
 /// Source: the same as the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
 /// 10.1002/nav.3800030106. Assumptions: sequential tasks that are all released at the same time; processors are only unavailable at
@@ -64,8 +65,8 @@ impl Scheduler for Mapped {
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
         if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
-            // The times of an instance are limited so that rules that consider completions do not exceed the range. The same holds
-            // for other rules if every machine can run all tasks.
+            // The limits on the times of an instance ensure that rules that consider completions stay within the range
+            // of times. Other rules may exceed it, but only if some machine cannot run all tasks.
             let reason =
                 "what it gives a machine adds up to more than 146 years; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });

@@ -10,14 +10,14 @@ use crate::kernel::packing::{Packing, Row};
 /// HEFT for moldable tasks: places tasks by decreasing upward rank, each on the cluster and with the allotment with which it ends
 /// first.
 ///
-/// Source: H. Casanova, F. Desprez, F. Suter, "From heterogeneous task scheduling to heterogeneous mixed parallel scheduling",
-/// Euro-Par 2004, DOI 10.1007/978-3-540-27866-5_30. The limit on allotments is one of those of T. N'Takpé, F. Suter, H. Casanova,
-/// ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without it, tasks take whole clusters. Assumptions: every task fits onto one cluster. A
-/// cluster consists of the nodes of one speed, or of a single node if transfers take time. Guarantee: none. Complexity: O(n (m +
-/// log n) + e c) for n tasks with e edges on m processors of c clusters. Deviations: the rank of a task uses its time on its fewest
-/// processors, averaged over the clusters that can run it with them. Tasks follow each other on a processor and fill no gaps. If
-/// several allotments have equal ends, the smallest one is used. An allotment that is no faster than a smaller one is
-/// omitted.
+/// Source: H. Casanova, F. Desprez, F. Suter, "From heterogeneous task scheduling to heterogeneous mixed parallel
+/// scheduling", Euro-Par 2004, DOI 10.1007/978-3-540-27866-5_30. The limit on allotments is one of the limits of T.
+/// N'Takpé, F. Suter, H. Casanova, ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without this limit, tasks take whole clusters.
+/// Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a single node if
+/// transfers take time. Guarantee: none. Complexity: O(n (m + log n) + e c) for n tasks with e edges on m processors of
+/// c clusters. Deviations: the rank of a task uses its time on its fewest processors, averaged over the clusters that
+/// can run it on this number of processors. Tasks follow each other on a processor and fill no gaps. If several
+/// allotments have equal ends, the smallest one is used. An allotment is omitted if a smaller allotment is at least as fast.
 ///
 /// ```
 /// use makespan_algos::scheduler::Mheft;

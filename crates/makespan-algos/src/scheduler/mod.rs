@@ -63,7 +63,8 @@ use crate::kernel::graph::TransferTimes;
 /// The schedulers that plan tasks of any kind on any nodes, with any resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
-/// Checks the requirements of schedulers that plan by the number of processors if this is sufficient, and otherwise on a packing.
+/// Checks the requirements of schedulers that use only the number of processors if this describes the instance, and
+/// otherwise plan on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
 }

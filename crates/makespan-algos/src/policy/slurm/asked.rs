@@ -34,7 +34,8 @@ pub(super) struct Asked {
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
-    /// The size factor, in [0, 1]: it depends on the share of the cluster that the job requests.
+    /// The size factor of the priority, in [0, 1]: it depends on the share of the cluster that the job requests. The
+    /// next fields are the factors of the partition and of the class of service.
     pub size: f64,
     pub partition_factor: f64,
     pub qos_factor: f64,

@@ -104,10 +104,11 @@ struct State {
     moving: bool,
     /// The instant at which usage and priorities were last computed.
     computed: Option<Time>,
-    /// The instant at which the main cycle last visited all jobs.
+    /// The instant at which the main cycle last visited all jobs. `cut` is true if the cycle has skipped jobs since then.
     looked_at_all: Option<Time>,
     cut: bool,
-    /// The instant from which backfill cycles are counted.
+    /// The instant from which backfill cycles are counted. `cycle` is the instant of the last one, and `changed` is
+    /// true if anything has changed since then.
     origin: Time,
     cycle: Time,
     changed: bool,

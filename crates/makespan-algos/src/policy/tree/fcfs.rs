@@ -10,14 +10,15 @@ use super::balance::Balance;
 /// 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in their order, with tasks in the order of their arrival. The
 /// root chooses the kind by one-dimensional load balancing, with the weights as frequencies.
 ///
-/// An idle processor of the node also counts as a request, from the instant at which it became idle. At equal instants, children
-/// come first. The paper leaves open whether a request that waits for the port delays the node's own processor. Here it does not:
-/// the own processor takes the oldest task as soon as it is idle and no older request could be served now.
+/// An idle processor of the node also counts as a request, from the instant at which it became idle. If several
+/// requests come at the same instant, those of children come first. The paper leaves open whether a request that waits
+/// for the port delays the node's own processor. Here it does not delay it: the own processor takes the oldest task as
+/// soon as the processor is idle and no older request can be served.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
     /// The children with requests, oldest first, each with its position in the order of all requests.
     requests: VecDeque<(u32, u64)>,
-    /// The positions of the requests of idle processors in this order, oldest first.
+    /// For each request of an idle processor, oldest first, its position in the order of all requests.
     own: VecDeque<u64>,
     /// Number of requests so far.
     asked: u64,

@@ -40,9 +40,9 @@ pub struct OfHeuristic {
 pub struct Setup {
     /// The network, with the kinds that the heuristic sends.
     pub network: Network,
-    /// Number of tasks of these kinds that a buffer holds.
+    /// Maximum number of tasks, of the kinds of `network`, that a buffer holds.
     pub buffer: u32,
-    /// Whether each kind has its own lane.
+    /// Whether each kind has its own lane, so that the kinds of a node share its port and processors evenly.
     pub lanes: bool,
     /// The policies of the nodes, in the order of the network.
     pub policies: Vec<TreePolicy>,
@@ -66,7 +66,7 @@ pub enum TreePolicy {
 /// Reason why a heuristic cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
-    /// The heuristic follows rates, but there are none.
+    /// The heuristic follows rates, but the caller gave none.
     #[error("lp follows the rates of the linear programme, and there are none")]
     NoRates,
     /// The rates are for other nodes or applications.

@@ -12,7 +12,7 @@ pub struct NodeRates {
 }
 
 impl NodeRates {
-    /// Returns the rates for which a node sends everything to its children that it receives and does not compute.
+    /// Returns the rates in which each node sends to its children all tasks that it receives and does not compute.
     pub fn from_compute(network: &Network, compute: Vec<f64>) -> Self {
         let kinds = network.kinds().len();
         let mut sent = compute.clone();
@@ -49,7 +49,7 @@ impl NodeRates {
         (0..kinds).map(|kind| self.compute.iter().skip(kind).step_by(kinds).sum()).collect()
     }
 
-    /// Returns the minimum of throughput over weight.
+    /// Returns the fair throughput: the minimum, over the kinds, of the throughput divided by the weight.
     pub fn fair(&self, network: &Network) -> f64 {
         let throughput = self.throughput(network.kinds().len());
         let weighted = throughput.iter().zip(network.kinds()).map(|(rate, kind)| rate / kind.weight);

@@ -11,8 +11,8 @@ use crate::kernel::packing::{Packing, Row};
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};
 
-/// Checks the requirements for placing tasks after each other on clusters, and returns the packing: only the number of processors
-/// may matter.
+/// Checks that tasks can be placed after each other on clusters (only the number of processors may matter), and returns
+/// the packing.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused =
         |what: &str| Err(Unsupported(format!("it places tasks behind each other, and {what}; take {INSTEAD}")));
@@ -44,8 +44,9 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
     Ok(clusters)
 }
 
-/// Places all tasks by decreasing rank. For each task, the cluster and the choice that end first are used, of those that `offered`
-/// returns for a row and a cluster. Ties are broken in favour of the fewest processors, and then of the fastest cluster.
+/// Places all tasks by decreasing rank. `offered` returns the choices of a row that are allowed on a cluster. Each task
+/// gets the cluster and the choice with which it ends first. Ties are broken in favour of the fewest processors, and
+/// then of the fastest cluster.
 pub(super) fn earliest<I: Iterator<Item = u32>>(
     packing: &Packing<'_>,
     mut clusters: Clusters<'_, '_>,

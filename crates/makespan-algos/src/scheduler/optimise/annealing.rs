@@ -22,7 +22,7 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// The lateness of each task in the current solution, if the maximum lateness counts.
     lateness: Vec<i64>,
-    /// If wholes count: the ends of the tasks in the current solution, and the lateness of each whole.
+    /// If jobs are parts of wholes: the ends of the tasks in the current solution.
     ends: Vec<i64>,
     peaks: Vec<i64>,
     best: Ranked,
@@ -32,7 +32,7 @@ pub(super) struct Annealing<'a> {
     /// The mean cost of a task in the first solution.
     mean_cost: f64,
     cooling: Cooling,
-    /// Whether the search begins beyond its limit.
+    /// Whether the search begins with a solution that exceeds its limit.
     comes_back: bool,
 }
 
@@ -44,39 +44,40 @@ pub(crate) struct Ranked {
     pub(crate) solution: Solution,
 }
 
-/// The initial temperature, as a share of the mean cost of a task, for `FEW` tasks. For more tasks it is lower, because there are
-/// more changes to try. For fewer tasks it is higher, up to `HOTTEST`, because all changes are soon tried. The temperature falls to
-/// a hundredth. waiting to be tried, and for fewer higher, at most at `HOTTEST`: all of them are tried soon. It falls to a
-/// hundredth.
+/// The initial temperature, as a share of the mean cost of a task, for `FEW` tasks. For more tasks it is lower, because
+/// there are more changes to try. For fewer tasks it is higher, up to `HOTTEST`, because all changes are soon tried.
+/// The temperature falls to the share `COLDEST` of the initial temperature.
 const HOT: f64 = 0.2;
 const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
-/// The initial temperature for sums over all tasks. It decreases in proportion to the number of tasks, and faster beyond `MANY`
-/// tasks. For few tasks, it rises by the third power: with 25 tasks, a cool search sometimes stays 10 % above the bound, and with
-/// 50 tasks, a hot search ends 1.5 % higher.
+/// The initial temperature for objectives that are sums over all tasks. It is inversely proportional to the number of
+/// tasks, and decreases faster for more than `MANY` tasks. For few tasks, it rises with the third power: with 25 tasks,
+/// a cool search sometimes stays 10 % above the bound, and with 50 tasks, a hot search ends 1.5 % higher.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature for sums under a limit on the makespan. Area after the limit is expensive, so the values of schedules
 /// differ by more.
 const HOT_WITHIN: f64 = 0.6;
-/// The factor by which some searches begin cooler. A hot search makes a good start worse. A cool search cannot leave a poor
-/// start.
+/// The factor by which the initial temperature of some searches is multiplied (`COOL_SUM` for sums). A hot search makes
+/// a good start worse, and a cool search cannot leave a poor start, so both kinds are made.
 const COOL: f64 = 0.15;
 const COOL_SUM: f64 = 0.5;
 /// Number of times that the search for a sum without a limit is cooled, each time from the initial temperature. One descent often
 /// ends in a local optimum that another descent avoids.
 const CYCLES: f64 = 4.0;
-/// Number of times for at most `FEW` tasks if best placement is required, because few sets of wide allotments fill the nodes.
+/// Number of times that the search is cooled for at most `FEW` tasks if best placement is required. It is larger
+/// because only few sets of wide allotments fill the nodes.
 const CYCLES_IN_NODES: f64 = 8.0;
-/// An evaluation stops if a schedule costs this number of temperatures more than may be accepted, at a position after which the
-/// order is the current one. The remaining tasks rarely make up for it.
+/// Limit, in temperatures: an evaluation stops if the cost exceeds the acceptable cost by more than this, at a position
+/// after which the order equals the current order. The remaining tasks rarely make up for such an excess.
 const GIVEN_UP: f64 = 10.0;
 /// On average, a solution is sorted by its starts once in as many changes as there are tasks, but at least `OFTEN` changes. A
 /// search that began beyond its limit sorts once in `OFTEN` changes, because the price of exceeding the limit is adapted at the
 /// same time.
 const OFTEN: usize = 64;
-/// A search that has not kept its limit after this share of the time ends, and leaves the rest of the time to a search that does.
+/// If a search has found no solution within its limit after this share of the time, it ends, and leaves the rest of the
+/// time to a search that has.
 const PATIENCE: f64 = 0.6;
 
 impl<'a> Annealing<'a> {
@@ -130,8 +131,8 @@ impl<'a> Annealing<'a> {
         self.value
     }
 
-    /// Sets that the search begins beyond its limit. Exceeding the limit soon becomes more expensive. The search ends early if this
-    /// does not help.
+    /// Marks the search as one that begins with a solution that exceeds its limit. Exceeding the limit then soon
+    /// becomes more expensive, and the search ends early if this does not help.
     pub(super) fn coming_back(self) -> Self {
         Self { comes_back: true, ..self }
     }
@@ -213,7 +214,8 @@ impl<'a> Annealing<'a> {
         if improved && self.goal.is_max_lateness() {
             self.aim();
         }
-        // In the order of the starts, exchanging neighbours in the order changes neighbours in the schedule.
+        // Sort from time to time: if the order is that of the starts, exchanging neighbours in the order exchanges
+        // neighbours in the schedule.
         let every = if self.comes_back { OFTEN } else { self.present.order.len().max(OFTEN) };
         if improved && self.goal.is_makespan() || self.random.random_range(0..every) == 0 {
             self.sort();
@@ -238,7 +240,7 @@ impl<'a> Annealing<'a> {
         goal.value(costs, serial.latest())
     }
 
-    /// Makes the last evaluated solution, which was changed from this position on, the current one.
+    /// Makes the last evaluated solution the current one. `from` is the first position at which it was changed.
     fn accept(&mut self, from: usize) {
         self.serial.accept(from);
         if self.goal.is_of_wholes() {
@@ -276,7 +278,8 @@ impl<'a> Annealing<'a> {
         self.goal.aim(best, self.floor);
     }
 
-    /// Returns the maximum lateness of the current solution, which was evaluated from this position on, or 0 if it does not count.
+    /// Returns the maximum lateness of the current solution, or 0 if the lateness does not count. `from` is the
+    /// position from which on the solution was evaluated.
     fn latest(&mut self, from: usize) -> i64 {
         if !self.goal.is_max_lateness() {
             return 0;
@@ -288,7 +291,8 @@ impl<'a> Annealing<'a> {
         self.lateness.iter().copied().max().unwrap_or(0)
     }
 
-    /// Stores the current solution, which was evaluated from this position on, if it is the best. Returns whether it is.
+    /// Stores the current solution if it is the best so far, and returns whether it is. `from` is the position from
+    /// which on the solution was evaluated.
     fn keep(&mut self, from: usize) -> bool {
         let makespan = self.serial.latest();
         let latest = self.latest(from);

@@ -37,14 +37,14 @@ struct OtherChoice {
     new: u32,
 }
 
-/// Percentages of changes that only change an allotment, only move a task, or swap two tasks. The other changes move a task and
-/// change its allotment.
+/// Percentage of changes that only change an allotment. `PLACE` is the percentage that only move a task, and `SWAP` the
+/// percentage that swap two tasks. All other changes move a task and change its allotment.
 const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 const SWAP: u32 = 10;
-/// Percentage of changes in which two tasks exchange processors, drawn before the other kinds.
+/// Percentage of changes in which two tasks exchange processors. This is decided before the kinds above are drawn.
 const EXCHANGES: u32 = 25;
-/// Percentage of changes that align allotments with nodes if best placement is required, drawn before all other kinds.
+/// Percentage of changes that align allotments with nodes if best placement is required, decided before all other kinds are drawn.
 const TRADES: u32 = 35;
 
 impl Change {
@@ -115,9 +115,10 @@ impl Change {
     }
 }
 
-/// If best placement is required, returns in some of the changes a change of an allotment to the next multiple of a node, or of a
-/// half, a quarter .. of a node. In half of these changes, a nearby task gives up the processors that the first task takes. Sets of
-/// such allotments fill nodes, and few of them differ by a single step.
+/// If best placement is required, returns in some of the calls, a change of an allotment to the next multiple of the
+/// size of a node, or of a half, a quarter .. of this size. In half of these changes, a nearby task gives up the
+/// processors that the first task takes. Such changes are needed because sets of such allotments fill nodes, and a
+/// single small step rarely leads from one set to another.
 fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let node = choices.node()?;
     if random.random_range(0..100) >= TRADES {
@@ -145,8 +146,8 @@ fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaC
     Some(Change { places: Places::Stay(place), choice: Some(choice), second })
 }
 
-/// Returns a change in which a task gives processors to a nearby task, which often runs at the same time. If only one of them
-/// changed, processors would be idle.
+/// Returns a change in which a task gives processors to a nearby task, which often runs at the same time. If only one
+/// of the two tasks changed, processors would become idle.
 fn exchange(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let other = other_place(solution.order.len(), place, random);
     if choices.node().is_some() || other == place {

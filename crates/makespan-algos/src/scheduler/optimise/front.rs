@@ -6,11 +6,13 @@ use super::search::{Found, Search, Task};
 
 /// Number of limits on the makespan between the shortest schedule and the schedule with the least weighted completion.
 const BETWEEN: i128 = 4;
-/// The shares of the time for the two ends.
+/// The share of the time for the end of the front with the least makespan. `LIGHTEST` is the share for the other end,
+/// with the least weighted completion.
 const SHORTEST: f64 = 0.15;
 const LIGHTEST: f64 = 0.2;
 
-/// Searches the two ends, and then the least weighted completion under limits on the makespan between them. Each point has a proof.
+/// Searches for the two ends of the front. Then searches for the least weighted completion under limits on the makespan
+/// between the ends. Each point has a proof.
 pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
     let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
     let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
@@ -21,7 +23,8 @@ pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint>
     let limits = limits(least, most);
     let mut known = vec![shortest, lightest.schedule.clone()];
     if limits.is_empty() {
-        // There are no limits between the ends, and perhaps the limit is not even kept yet. The rest of the time is used for this.
+        // No limit lies between the two ends, and perhaps no schedule keeps the given limit yet. Use the rest of the
+        // time to search again under this limit.
         let again = search.minimise(task(Objective::WeightedCompletion, limit, ends, 1.0), &known);
         return vec![again.into(), lightest.into()];
     }

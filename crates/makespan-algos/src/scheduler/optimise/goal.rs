@@ -7,18 +7,19 @@ use crate::kernel::serial::Request;
 
 /// An objective as a sum over tasks, in floats, and the rank of schedules by it.
 ///
-/// Weighted completion and mean flow are such sums. The makespan is equal for most schedules near a good one, which gives a search
-/// no direction. So the search minimises the makespan plus the area after a target below it, divided by the number of processors.
-/// With a limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded and falls while it
-/// is kept, so that the search stays near it. A schedule that exceeds the limit ranks after all others.
+/// Weighted completion and mean flow are such sums. Most schedules near a good one have the same makespan, so the
+/// makespan alone gives a search no direction. The search therefore minimises the makespan plus a second term: the area
+/// of tasks after a target instant, divided by the number of processors. The target is before the makespan. With a
+/// limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded and falls while
+/// it is kept, so that the search stays near it. A schedule that exceeds the limit ranks after all others.
 ///
-/// The weighted lateness is also a sum, in which tasks that end by their deadlines cost nothing. The maximum lateness, like the
-/// makespan, is equal for most schedules. So the search minimises the area of each task after its deadline plus a target below the
-/// best lateness.
+/// The weighted lateness is also a sum, in which tasks that end by their deadlines cost nothing. The maximum lateness,
+/// like the makespan, is equal for most schedules near a good one. So the search minimises the area of each task after
+/// an instant: its deadline plus a target that is below the best maximum lateness.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,
-    /// The wholes if jobs are parts of them. Only the last part of a whole counts.
+    /// The wholes, if jobs are parts of wholes. Only the last part of a whole counts.
     wholes: Option<&'a Wholes>,
     /// The cost of a tick of completion, for each task.
     weights: Vec<f64>,
@@ -34,7 +35,7 @@ pub(crate) struct Goal<'a> {
     price: f64,
     first_price: f64,
     lateness_price: f64,
-    /// The cost of a processor for a tick at any instant, because tasks that have not arrived yet wait for it.
+    /// The cost of one processor for one tick at any instant. It stands for the delay of tasks that have not arrived yet.
     area_price: f64,
     /// The limit on the makespan, in ticks.
     makespan_at_most: Option<i64>,
@@ -42,11 +43,13 @@ pub(crate) struct Goal<'a> {
 
 /// The position of the target between the proven bound and the best makespan.
 const TARGET: f64 = 0.625;
-/// The first price after a limit, in multiples of what all tasks together pay for a processor. It is low if a schedule slightly
-/// beyond the limit may be the better start, or so high that the limit is kept.
+/// The first price of a processor after a limit, in multiples of the price that all tasks together pay for a processor.
+/// It is low if a schedule that slightly exceeds the limit may be the better start. `HIGH` is so high that the limit is
+/// kept.
 pub(super) const LOW: f64 = 1.0;
 pub(super) const HIGH: f64 = 20.0;
-/// The factors by which the price rises and falls, and its bounds as multiples of the first price.
+/// The factor by which the price rises. `FALL` is the factor by which it falls, and `CHEAPEST` and `DEAREST` are its
+/// bounds, as multiples of the first price.
 const RISE: f64 = 1.25;
 const FALL: f64 = 0.9;
 const CHEAPEST: f64 = 0.2;
@@ -119,13 +122,14 @@ impl<'a> Goal<'a> {
         let processors = f64::from(processors);
         let price = match objective {
             Objective::Makespan => 1.0 / processors,
-            // If no task has a weight, only the area after the limit is minimised.
+            // If no task has a weight, minimise only the area after the limit.
             _ if weights.iter().all(|&weight| weight == 0.0) => 1.0 / processors,
             _ => multiple.unwrap_or(LOW) * weights.iter().sum::<f64>() / processors,
         };
         Self {
             objective,
-            // If the objective ignores weights, its value does not change if each part counts as a job.
+            // Use wholes only for weighted objectives: if the objective ignores weights, its value does not change if
+            // each part counts as a job.
             wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,
@@ -180,8 +184,8 @@ impl<'a> Goal<'a> {
         self.objective == Objective::Makespan
     }
 
-    /// Returns whether each task costs something wherever it is, so that the cost of the first tasks says something about the total
-    /// cost.
+    /// Returns whether each task has a cost wherever it is placed. Only then can an evaluation estimate the total cost
+    /// from the cost of the first tasks.
     pub(super) fn is_sum(&self) -> bool {
         !self.is_of_wholes() && self.objective.is_sum_of_ends()
     }
@@ -234,8 +238,8 @@ impl<'a> Goal<'a> {
         self.wholes.is_some()
     }
 
-    /// Returns the cost of a mean task in a schedule with this value and makespan, waiting and running. This is the scale of
-    /// changes.
+    /// Returns the mean cost of a task, for its wait and its run, in a schedule with this value and makespan.
+    /// Temperatures are multiples of this cost.
     pub(super) fn mean_cost(&self, tasks: usize, value: f64, makespan: i64) -> f64 {
         let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
         (value + self.runs) / tasks.max(1) as f64

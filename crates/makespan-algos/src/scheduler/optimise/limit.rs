@@ -18,7 +18,7 @@ impl Limit {
     /// Returns a limit of a whole number of ticks, at most `factor` times the floor.
     pub(in crate::scheduler) fn times(factor: f64, floor: Time) -> Self {
         let ticks = floor.ticks() as f64 * factor;
-        // Rounded down, but never below the floor itself, which is allowed for a factor of one.
+        // Round down, but not below the floor, because a factor of one allows exactly the floor.
         Self { at: Time::from_ticks((ticks as i64).max(floor.ticks())), floor }
     }
 

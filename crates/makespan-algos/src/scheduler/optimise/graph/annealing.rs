@@ -8,15 +8,15 @@ use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{GraphProblem, NEVER, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The share of the initial temperature to which it falls.
+/// The final temperature, as a share of the initial temperature.
 const COLDEST: f64 = 0.003;
-/// If the objective is a sum over jobs, a change affects only a few of them. The initial temperature is therefore divided by this
-/// power of their number.
+/// If the objective is a sum over jobs, a change affects only a few jobs. The initial temperature is therefore divided
+/// by this power of the number of jobs.
 const JOBS: f64 = 0.75;
-/// The factor by which every second search begins cooler.
+/// The factor by which the initial temperature of every second search is multiplied.
 const COOL: f64 = 0.3;
-/// The share of changes that give a task another processor, and the share of these in which the processor is left open until the
-/// task is placed where it ends first.
+/// The share of changes that give a task another processor. In some of them, the processor is not chosen: the task is
+/// placed where it ends first.
 const MOVES: f64 = 0.6;
 const LEAVES: f64 = 0.8;
 
@@ -88,7 +88,7 @@ impl<'a> Annealing<'a> {
             return ANY;
         }
         let near = self.problem.incoming(task).len() + self.problem.outgoing(task).len();
-        // In half of the cases, the processor of a neighbour is chosen, because transfers to it take no time.
+        // In half of the cases, choose the processor of a neighbour, because transfers on one processor take no time.
         if near > 0 && self.random.random::<bool>() {
             let at = self.random.random_range(0..near);
             let incoming = self.problem.incoming(task);

@@ -23,7 +23,7 @@ use crate::search::{Course, Portfolio, anneal};
 use annealing::Annealing;
 use relocating::Relocating;
 
-/// The share of the time for lists by changed ranks, before annealing.
+/// The share of the time, before annealing, for lists by randomly changed ranks.
 const LISTS: f64 = 0.1;
 /// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.01;
@@ -143,7 +143,7 @@ impl Proved {
         if limit.is_none() || objective == Objective::Makespan {
             return vec![self.find(Aim { limit: None, ..aim }, &[])];
         }
-        // A schedule that keeps a narrow limit is found by searching for the shortest schedule.
+        // First search for the shortest schedule, because this search finds a schedule even if the limit is narrow.
         let short = self.find(Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
         let found = self.find(Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
         let keeps = self.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
@@ -205,8 +205,9 @@ impl Each<'_> {
         self.improve(start, random, &mut course, index)
     }
 
-    /// Improves a sequence. If processors are always open, and the objective is the makespan or depends on the end of only one job,
-    /// tasks are relocated one at a time. Otherwise, or if only the order matters, changed orders are decoded.
+    /// Improves a sequence. If processors are always open, and the objective is the makespan or depends on the end of
+    /// only one job, tasks are relocated one at a time. Otherwise, or if only the order matters, the order is changed
+    /// and converted to a schedule again.
     fn improve(&self, start: Sequence<'_>, random: ChaCha8Rng, course: &mut Course, index: u32) -> (f64, Vec<Place>) {
         let lines = MachineOrders::are_enough(self.problem) && !self.problem.is_plain();
         if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {

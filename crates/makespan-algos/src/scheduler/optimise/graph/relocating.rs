@@ -1,4 +1,5 @@
-//! Simulated annealing that removes one task at a time and computes the result of each position for it.
+//! Simulated annealing that removes one task at a time, and computes the makespan for each position at which the task
+//! can be inserted again.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -8,11 +9,11 @@ use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
 use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The share of the initial temperature to which it falls.
+/// The final temperature, as a share of the initial temperature.
 const COLDEST: f64 = 0.01;
 /// Share of the steps in which a task on a longest path is removed. Otherwise any task is removed.
 const CRITICAL: f64 = 0.5;
-/// Share of the steps in which a task takes neighbours along, and the maximum number of them.
+/// Share of the steps in which neighbours of a task move together with the task.
 const TOGETHER: f64 = 0.1;
 const MAX: usize = 3;
 /// Number of steps for each task from one heating to the next. Several descents find better schedules than one long descent.
@@ -102,8 +103,9 @@ impl<'a> Relocating<'a> {
         }
     }
 
-    /// Moves one task to a random position for which the makespan is within the threshold, which is random above the current
-    /// makespan. A change between two solutions is as probable as by the rule of Metropolis, in both directions.
+    /// Moves one task to a random one of the positions for which the makespan is at most the threshold. The threshold
+    /// is the current makespan plus a random amount. A change between two solutions is as probable as by the rule of
+    /// Metropolis, in both directions.
     fn move_one(&mut self, task: u32, threshold: i64) {
         let (without, own) = self.lines.take(task);
         let mut to = own;
@@ -117,8 +119,8 @@ impl<'a> Relocating<'a> {
         self.lines.put(task, to);
     }
 
-    /// Moves one task anywhere, and then moves its neighbours to their best positions until the makespan is within the threshold.
-    /// If this fails, all tasks move back.
+    /// Moves one task to any position, and then moves its neighbours to their best positions until the makespan is at
+    /// most the threshold. If this fails, all tasks move back.
     fn move_together(&mut self, task: u32, threshold: i64) {
         self.moved.clear();
         let (_, own) = self.lines.take(task);
@@ -173,7 +175,7 @@ impl Neighbourhood for Relocating<'_> {
 
     fn step(&mut self, done: f64) {
         let tasks = self.best.order.len() as f64;
-        // The first steps also show how long a step takes.
+        // The steps before the first heating also show how long a step takes.
         if self.descent.as_ref().map_or(self.steps >= COLD * tasks, |descent| done >= descent.end) {
             self.descent = Some(Descent::next(done, self.steps, DESCENT * tasks));
             self.lines.set(&self.best.order, &self.best.processors);

@@ -103,7 +103,8 @@ impl<'a> Each<'a> {
     }
 }
 
-/// Returns ranks by which jobs come one after another, those with the least `figure` first. Within a job, `ranks` apply.
+/// Returns ranks for which all tasks of one job come before the tasks of the next job. Jobs are sorted by increasing
+/// `figure`, and the tasks of a job by `ranks`.
 fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
     let problem = each.problem;
     let mut jobs: Vec<Job> = (0..problem.jobs()).map(|job| each.job(job)).collect();
@@ -144,9 +145,10 @@ fn due(job: &Job) -> f64 {
     job.due.map_or(f64::INFINITY, |due| due as f64)
 }
 
-/// Returns a list that is made from the beginning on. Whenever a task ends or may start, the pair of a waiting task and an idle
-/// processor with the least quotient of time and weight of the job starts. Only pairs count for which the task takes at most
-/// `patience` times its fastest time. A task waits until its predecessors have ended. Closed processors and transfers are ignored.
+/// Returns a list that is made forward in time. Whenever a task ends or may start, one pair of a waiting task and an
+/// idle processor starts: the pair with the least time of the task divided by the weight of its job. Only pairs count
+/// for which the task takes at most `patience` times its fastest time. A task waits until its predecessors have ended.
+/// Closed processors and transfers are ignored.
 fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
     let problem = each.problem;
     let tasks = problem.tasks();
@@ -163,7 +165,7 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
         .collect();
     let mut running: BinaryHeap<Reverse<(i64, u32, usize)>> = BinaryHeap::new();
     let mut idle = vec![true; problem.processors()];
-    // The waiting tasks of each node by time over weight.
+    // For each node, the waiting tasks, sorted by time divided by weight.
     let mut waiting: Vec<BTreeSet<(u64, u32)>> = vec![BTreeSet::new(); problem.nodes()];
     let keys = |task: u32| {
         let (longest, weight) = (longest(task), weight(task).max(f64::MIN_POSITIVE));
@@ -208,12 +210,12 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
     Solution { order, wanted }
 }
 
-/// Returns ranks by which tasks come first whose paths must end soonest. Tasks without a deadline on their paths come last, the
-/// longest paths first among them.
+/// Returns ranks for which tasks are sorted by urgency: tasks whose paths must end soonest come first. Tasks without a
+/// deadline on their paths come last, sorted by decreasing length of their paths.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);
-    // An instant that is later than any deadline, by more if times are longer.
+    // Use an instant after all deadlines for tasks without a deadline.
     let never = (0..problem.tasks() as u32).map(fastest).fold(last, i64::saturating_add);
     let mut latest = vec![0_i64; problem.tasks()];
     for &task in problem.order().iter().rev() {

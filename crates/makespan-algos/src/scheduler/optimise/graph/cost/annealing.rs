@@ -9,13 +9,13 @@ use crate::kernel::graph::sequence::{Sequence, Shift};
 use crate::kernel::graph::{NEVER, Place, ProcessorId};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The initial temperature, as a share of the mean difference between the costs of a task on its most expensive and on its cheapest
-/// node, and the share of the initial temperature to which it falls.
+/// The initial temperature, as a share of the mean difference between the costs of a task on its most expensive and on
+/// its cheapest node. `COLDEST` is the final temperature, as a share of the initial temperature.
 const HOT: f64 = 0.3;
 const COLDEST: f64 = 0.01;
-/// The shares of changes that give a task another processor, that swap the processors of two tasks, and that move connected tasks
-/// of one processor together to another. If transfers between them take long, none of them would move alone. All other changes only
-/// move a task in the order.
+/// The share of changes that give a task another processor. `SWAPS` is the share that swap the processors of two tasks.
+/// `GROUPS` is the share that move connected tasks of one processor together to another processor: if transfers between
+/// such tasks take long, moving one of them alone is never accepted. All other changes only move a task in the order.
 const MOVES: f64 = 0.45;
 const SWAPS: f64 = 0.25;
 const GROUPS: f64 = 0.1;
@@ -25,8 +25,8 @@ const STAYS: f64 = 0.5;
 const NEAR: f64 = 0.3;
 /// Probability with which a neighbour moves together with a task.
 const TOGETHER: f64 = 0.7;
-/// Number of steps after which the price of lateness rises or falls by a factor, this factor, and the bounds of the price as
-/// multiples of the first price.
+/// Number of steps after which the price of lateness rises or falls by `FACTOR`. `CHEAPEST` and `DEAREST` are the
+/// bounds of the price, as multiples of the first price.
 const PERIOD: u64 = 64;
 const FACTOR: f64 = 1.1;
 const CHEAPEST: f64 = 0.01;
@@ -144,7 +144,8 @@ impl<'a> Annealing<'a> {
     /// Returns the maximum lateness with which a change that increases the cost by `more` may be accepted. Returns `None` if it can
     /// never be accepted.
     fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
-        // As long as no schedule in time is known, only lateness counts. Its price scales temperatures to task times.
+        // As long as no schedule meets the deadlines, only lateness counts. The price of lateness converts temperatures
+        // to times of tasks.
         let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
         let most = self.sequence.value() + (threshold - more as f64) / price;
         (most >= 0.0).then_some(most)

@@ -14,8 +14,8 @@ use makespan_bounds::cost::{self, CostSearch};
 use makespan_core::{Bound, Context, Instance, Objective, Schedule};
 use task::{Merit, Task};
 
-/// Maximum number of steps of the search for prices, the share of the time that they may take, and, if the budget counts steps, the
-/// number of annealing steps for each of them.
+/// Maximum number of steps of the search for prices. `SHARE` is the share of the time that this search may take. If the
+/// budget counts steps, each of these steps counts as `STEPS_A_PRICE` annealing steps.
 const PRICED: u64 = 300;
 const SHARE: f64 = 0.15;
 const STEPS_A_PRICE: u64 = 50;
@@ -29,7 +29,7 @@ pub(in crate::scheduler::optimise) struct CostRun<'a> {
     /// The time from the release of a job without a stated deadline to its deadline, as a multiple of HEFT's makespan for the job
     /// alone.
     pub(in crate::scheduler::optimise) deadline: f64,
-    /// A multiple of the proven bound on the makespan, by which all jobs must end instead of the deadlines by HEFT.
+    /// If set, all jobs must end by this multiple of the proven bound on the makespan, instead of by deadlines that depend on HEFT.
     pub(in crate::scheduler::optimise) makespan_at_most: Option<f64>,
 }
 
@@ -43,7 +43,8 @@ pub(in crate::scheduler::optimise) struct Cheapest {
 }
 
 impl CostRun<'_> {
-    /// Returns the cheapest schedule in time that was found, or else the least late one, and the bounds that were proved.
+    /// Returns the cheapest schedule found that meets all deadlines. If there is none, returns the schedule with the
+    /// least lateness. Also returns the bounds that were proved.
     pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
         let instance = self.instance;
         let mut bounds = vec![cost::cheapest(instance)];
@@ -67,14 +68,14 @@ impl CostRun<'_> {
             anneal(&mut annealing, &mut self.portfolio.course(1.0 - RESERVE, |steps| steps));
             annealing.into_best()
         });
-        // The starts are included, because they are the best schedules if no step was made.
+        // Include the initial solutions, because they are the best schedules if no step was made.
         let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
         let best = all.min_by(|a, b| a.0.cmp(&b.0));
         let (merit, schedule) = best.map(|(merit, places)| (merit, problem.schedule(&places))).unwrap_or_default();
         Cheapest { schedule, bounds, remark: merit.remark(), limit }
     }
 
-    /// Searches prices for the horizon of the last deadline.
+    /// Searches for prices under which all tasks end by the last deadline.
     fn prices(&self, task: &Task) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
         let steps = |steps: u64| (steps / STEPS_A_PRICE + 1).min(PRICED);

@@ -12,7 +12,7 @@ use crate::scheduler::CriticalJobs;
 /// Returns the best suggestion of the critical jobs method and HEFT, and the suggestion of the prices of the bound.
 pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
     let mut starts = vec![heft(task.problem)];
-    // Starts each task as early as possible, because chains are planned on a grid of instants.
+    // Start each task as early as possible. Chains are planned on a grid of instants, so tasks may start too late.
     let earliest = |schedule: &Schedule| sequence(task, &places(task, schedule)).places();
     starts.extend(critical_jobs(task).iter().map(earliest));
     starts.sort_by_cached_key(|places| task.merit(places));
@@ -52,7 +52,7 @@ fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
     let mut busy = vec![0_i64; problem.processors()];
     let mut starts: Vec<i64> = Vec::with_capacity(problem.tasks());
     let choices = prices.choices();
-    // Each task must begin after its predecessors, even if the prices suggest otherwise.
+    // Correct the starts so that each task begins after its predecessors, because the prices may suggest otherwise.
     let mut begin = vec![0; problem.tasks()];
     for &number in problem.order() {
         let own = choices[number as usize].start.ticks();
