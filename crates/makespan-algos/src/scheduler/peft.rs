@@ -67,8 +67,9 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
     placing.into_places()
 }
 
-/// Returns, for each task and node, the minimum remaining time after the task if it runs there. For each successor, this is the
-/// minimum over its nodes, with a mean transfer if the node is another one. For the task, it is the maximum over all successors.
+/// Returns, for each task and node, the minimum remaining time after the task if it runs there. The time through one
+/// successor is the minimum over the nodes of the successor, plus the mean transfer time if the successor runs on
+/// another node. The result for the task is the maximum over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];
@@ -83,7 +84,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
                 let time = problem.time(to.task, node);
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
-            // The best of all nodes, plus a transfer, is an option for every node.
+            // For every node, the successor may run on the best of all nodes, after a transfer.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));
@@ -94,7 +95,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     table
 }
 
-/// Returns the mean over the processors that can run the task.
+/// Returns the mean of a row over the processors that can run the task.
 fn mean(problem: &GraphProblem, task: u32, row: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (node, cost) in problem.node_ids().zip(row) {

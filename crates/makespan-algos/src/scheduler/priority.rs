@@ -27,7 +27,7 @@ pub enum Rule {
 pub enum Scheme {
     /// Task by task, each at its first fit.
     Serial,
-    /// Instant by instant, with all tasks that fit then.
+    /// Instant by instant: at each instant, all tasks that fit start.
     Parallel,
 }
 
@@ -76,7 +76,7 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// Refuses a rule that the scheme does not support.
+    /// Returns an error if the scheme does not support the rule.
     ///
     /// # Errors
     /// Returns a description of the scheme that the rule needs.
@@ -134,8 +134,8 @@ impl Priority {
     }
 }
 
-/// Returns the mode of a task with its choice. If the problem left out that mode because another one is as good, returns a mode
-/// that is as fast and uses up no more.
+/// Returns the mode of a task with its choice. If the problem omits that mode because another mode is as good, returns
+/// a mode that is at least as fast and uses up at most as much.
 fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32], task: u32) -> u32 {
     let row = problem.row_of(task);
     let wanted = choices[row.index()];
@@ -150,7 +150,7 @@ fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32],
     };
     let mut modes = problem.modes_of(row);
     let same = modes.clone().find(|&mode| problem.mode(mode).choice == wanted);
-    same.or_else(|| modes.find(as_good)).expect("a mode is left out only for one that is as good")
+    same.or_else(|| modes.find(as_good)).expect("a mode is omitted only if another mode is as good")
 }
 
 /// Returns the choice of a row in the mode of its first task.

@@ -18,27 +18,26 @@ use crate::kernel::{batches, list, shelves};
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
-/// [`super::DualApproximation`]. If there are release dates, the scheduler plans in batches.
-/// Assumptions: equal nodes. Tasks that are not monotone (rigid ones, superlinear speed-up) and do not fit go to their
-/// earliest finish on top of the rest; then the guess is raised by 5 % at a time and the shortest schedule kept. With
-/// unavailable processors, or too many such tasks, a greedy list in best placement serves.
-/// The guess is the smallest makespan that the method does not refute. The largest refuted guess proves a lower bound
-/// ([`makespan_core::proof::Rejection`]), but the bound of `makespan_bounds::makespan` is at least as strong.
-/// Guarantee (makespan): for monotone tasks on nodes of k processors, the ratio to the optimum over all placements is
-/// 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power of two. If k is not a power of two, the ratio is twice the
-/// ratio of the next lower power of two (see the proof in `rounded_down`). If some tasks have speed-up laws, the
-/// guaranteed makespan is 8 k + 1 ticks longer, because the run times of laws are rounded up
-/// ([`Cluster::whole_guess`]). The ratio doubles if there are release dates, and also if the knapsack is too large
-/// ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are unavailable, or if a job is not
-/// monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node of k = m
-/// processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio of the
-/// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster.
-/// Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n log n + m k)
-/// for the construction.
-/// Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j, if the task then
-/// fits into the length of the shelf. The last task of the second shelf may be placed without a box. Small tasks are
-/// placed on the least loaded processors. If there are release dates or k is rounded down to a power of two, a list
-/// schedule is returned if it is shorter.
+/// [`super::DualApproximation`]. If there are release dates, the scheduler plans in batches. Assumptions: equal nodes.
+/// Some tasks that are not monotone (rigid tasks, or tasks with superlinear speed-up) may not fit into the shelves.
+/// They are placed above the shelves, where they end first. Then the guess is raised in steps of 5 %, and the shortest
+/// schedule is kept. If processors are unavailable at times, or if too many tasks are not monotone, a greedy list in
+/// best placement is used instead. The guess is the smallest makespan that the method does not refute. The largest
+/// refuted guess proves a lower bound ([`makespan_core::proof::Rejection`]), but the bound of
+/// `makespan_bounds::makespan` is at least as strong. Guarantee (makespan): for monotone tasks on nodes of k
+/// processors, the ratio to the optimum over all placements is 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power
+/// of two. If k is not a power of two, the ratio is twice the ratio of the next lower power of two (see the proof in
+/// `rounded_down`). If some tasks have speed-up laws, the guaranteed makespan is 8 k + 1 ticks longer, because the run
+/// times of laws are rounded up ([`Cluster::whole_guess`]). The ratio doubles if there are release dates, and also if
+/// the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are
+/// unavailable, or if a job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat
+/// cluster is one node of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and
+/// otherwise twice the ratio of the next lower power of two. So [`super::DualApproximation`] has a better guarantee on
+/// a flat cluster. Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n
+/// log n + m k) for the construction. Deviations: a task may move to the first shelf on any number of processors of the
+/// form a k + 2^j, if the task then fits into the length of the shelf. The last task of the second shelf may be placed
+/// without a box. Small tasks are placed on the least loaded processors. If there are release dates or k is rounded
+/// down to a power of two, a list schedule is returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;
@@ -57,7 +56,8 @@ pub struct Shelves;
 
 /// The number of times that the guess is raised by 5 % for tasks that are not monotone: up to a factor of about ten.
 const RAISES: usize = 48;
-/// Maximum number of columns that are examined for tasks that are not monotone, over all guesses: a second or two.
+/// Maximum number of columns that are examined for tasks that are not monotone, for all guesses together. This takes a
+/// second or two.
 const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
@@ -76,7 +76,8 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // If the batch is released later, its tasks still end within the ratio of an optimum that counts from zero.
+        // Use the guarantee also for batches that are released later, because it compares with an optimum whose time
+        // counts from zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
@@ -112,7 +113,7 @@ impl Scheduler for Shelves {
 /// The nodes of a platform.
 #[derive(Clone, Copy)]
 struct Nodes {
-    /// The nodes as the construction uses them: with a power of two processors.
+    /// The nodes that the construction uses. Each has a power of two as its number of processors.
     cluster: Cluster,
     /// The number of processors of each node.
     each: u32,
@@ -227,7 +228,7 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
     let mut placed = build(profiles, cluster, &first_shelf, guess);
     if end(&placed) > cluster.limit(profiles, guess) && profiles.iter().any(|profile| profile.rounds_up()) {
-        // The choice for a guess is also valid for any greater guess.
+        // Use the first shelf that was chosen for the guess, because it is also valid for every greater guess.
         let whole = build(profiles, cluster, &first_shelf, cluster.whole_guess(guess));
         placed = if end(&whole) < end(&placed) { whole } else { placed };
     }

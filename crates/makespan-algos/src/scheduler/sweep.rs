@@ -93,7 +93,7 @@ struct Search<'a> {
     sweep: ListSweep,
     /// The shortest makespan and its list.
     best: (Time, Vec<Allotted>),
-    /// A lower limit of the makespan: the guess of the dual approximation after the first release.
+    /// A makespan at which the search ends: the first release plus the guess of the dual approximation.
     reachable: Time,
 }
 
@@ -110,7 +110,8 @@ impl Search<'_> {
         }
     }
 
-    /// Tries the list of the dual approximation, and then for each target the smallest allotments that meet it, longest first.
+    /// Tries the list of the dual approximation. Then tries, for each target length, a list of the smallest allotments
+    /// that meet the target, longest task first.
     fn targets(&mut self, builder: &mut ScheduleBuilder<'_>) {
         let tasks: Vec<TaskId> = self.instance.task_ids().collect();
         let dual = DualAllotment::of(self.instance, &tasks);
@@ -135,7 +136,8 @@ impl Search<'_> {
         }
     }
 
-    /// Makes random changes of one allotment or of two positions in the list. Worse lists are accepted less and less often.
+    /// Makes random changes of one allotment or of two positions in the list. Worse lists are accepted with a
+    /// probability that decreases.
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
         let tasks = self.best.1.len();
         let steps = (steps as usize).min(MAX_PLACEMENTS / tasks.max(1));
@@ -153,8 +155,8 @@ impl Search<'_> {
         let old = list[at];
         let profile = self.instance.profile(old.task);
         if random.random_bool(0.5) && !profile.is_rigid() {
-            // Mostly a neighbour, sometimes any allotment. The smallest allotment that is as fast as a random one is never
-            // dominated.
+            // Draw mostly a neighbour of the allotment, and sometimes any allotment. Take the smallest allotment that
+            // is as fast as the drawn one, because it is not dominated.
             let (least, most) = (profile.min_processors(), profile.max_processors());
             let wish = match random.random_range(0..4) {
                 0 => random.random_range(least..=most),

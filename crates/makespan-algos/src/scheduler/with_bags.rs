@@ -14,18 +14,19 @@ use self::filling::Filling;
 use super::optimise::Limit;
 use super::packed;
 
-/// The part of a time limit for bounds on bags, in addition to the bounds that the scheduler proves of their tasks.
+/// The part of a time limit for bounds on the bags as a whole. The scheduler itself proves only bounds on their tasks.
 const OF_BAGS: f64 = 0.15;
 
-/// Makes a scheduler of jobs a scheduler of jobs and bags. An instance without bags is passed on unchanged.
+/// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags is passed to the scheduler unchanged.
 ///
-/// The tasks of competing bags take part as jobs that share the weight of their bag. If the mean flow is minimised, they share a
-/// weight of one ([`Scheduler::by_weight`]). A scheduler that can distinguish them counts only the last of them
-/// ([`Scheduler::of_wholes`]). When the scheduler has placed everything that competes, the best-effort bags are filled into the
-/// remaining holes, in file order. Each task runs on the fewest processors that it accepts, at the earliest instant at which they
-/// are free for all of its time and its other needs can be met. If processors differ, it runs at the place with the earliest end.
-/// Nothing is moved, so no other job is delayed. The tasks of a bag are numbered by start. Another variant of a strategy may be
-/// chosen if, with the bags, it is no worse in any value. A best-effort bag also competes if a competing job waits for it.
+/// The tasks of competing bags take part as jobs that share the weight of their bag. If the mean flow is minimised,
+/// they share a weight of one ([`Scheduler::by_weight`]). A scheduler that knows which jobs are tasks of one bag counts
+/// only the last of these tasks ([`Scheduler::of_wholes`]). After the scheduler has placed all competing jobs, the
+/// best-effort bags are filled into the remaining holes, in file order. Each task runs on the fewest processors that it
+/// accepts, at the earliest instant at which they are free for all of its time and its other needs can be met. If
+/// processors differ, it runs at the place with the earliest end. Nothing is moved, so no other job is delayed. The
+/// tasks of a bag are numbered by start. If the plan is a strategy, another variant may be chosen if, including the
+/// bags, it is at least as good in every value. A best-effort bag also competes if a competing job waits for it.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 2
 /// (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: the same as the scheduler without bags,
@@ -43,7 +44,7 @@ const OF_BAGS: f64 = 0.15;
 /// let jobs = vec![bag, rigid("wide", 2, 3), rigid("narrow", 1, 5)];
 /// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
 /// let plan = WithBags(Box::new(Sequential)).schedule(&instance, &mut Context::default()).unwrap();
-/// // Beside the narrow job fit two tasks; the others follow at the end.
+/// // Two tasks fit beside the narrow job. The other tasks run at the end.
 /// assert_eq!(plan.into_schedule().unwrap().placements().len(), 7);
 /// ```
 pub struct WithBags(pub Box<dyn Scheduler>);
@@ -79,7 +80,8 @@ impl Scheduler for WithBags {
         let by_weight = if is_cut { self.0.by_weight() } else { None };
         let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
-        // Each bound is about the jobs of one instance, and the scheduler gets another instance. Most bounds hold for both.
+        // Each bound is about the jobs of one instance, and the scheduler gets another instance. Most bounds hold for
+        // both instances.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
@@ -90,7 +92,7 @@ impl Scheduler for WithBags {
         let clock = |share| end.map_or(Clock::ENDLESS, |end| Clock::until(end, &stop).part(share));
         let best_effort = instance.jobs().iter().any(Job::is_best_effort);
         if is_cut || best_effort {
-            // Time for bounds on the bags themselves.
+            // Keep some time for bounds on the bags as a whole.
             context.spent += time.unwrap_or_default().mul_f64(OF_BAGS);
         }
         let mut of_bags = None;
@@ -104,7 +106,7 @@ impl Scheduler for WithBags {
         let planned = within_limit(&**whole.as_ref().unwrap_or(scheduler), &competing.instance, context);
         (context.floor, context.spent) = (floor, spent);
         let found = std::mem::replace(&mut context.bounds, known);
-        // Bounds on weights other than those of the jobs are weak.
+        // Drop bounds on weighted completion with weights other than those of the jobs, because they are weak.
         let of_other_weights = |bound: &Bound| by_weight.is_some() && bound.objective == Objective::WeightedCompletion;
         let kept =
             found.into_iter().chain(of_bags).filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
@@ -127,7 +129,7 @@ impl Scheduler for WithBags {
                     let schedule = original(&competing, schedule);
                     FrontPoint { schedule, bound: bound.clone() }
                 });
-                // A competing bag counts by its last task. The scheduler did not consider this.
+                // Compute the values again: for a competing bag, only the last task counts, but the scheduler counted every task.
                 Plan::Front(Front::new(instance, each.collect()).map(|FrontPoint { schedule, bound }| {
                     let schedule = fills.filled(instance, schedule);
                     let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
@@ -162,7 +164,7 @@ impl WithBags {
         if packed::has_more(&others) {
             self.0.supports(&others)?;
         } else {
-            // An instance with one task of each bag is supported if and only if the instance with many is.
+            // Check an instance with one task of each bag, because it is supported if and only if the whole instance is.
             let jobs = others.ids().map(|id| others.submitted(id).without_copies());
             self.0.supports(&others.with_jobs(jobs.collect()))?;
         }
@@ -172,12 +174,13 @@ impl WithBags {
 
 /// The bags that are filled into the holes that all other jobs leave.
 struct Fills {
-    /// For each job, whether it is such a bag.
+    /// For each job, whether it is a bag that is filled into holes.
     is_filled: Vec<bool>,
 }
 
 impl Fills {
-    /// Returns the best-effort bags, except those for which a competing job waits. Those have to come before that job.
+    /// Returns the best-effort bags, except those for which a competing job waits. The tasks of such a bag must end
+    /// before that job starts.
     fn of(instance: &Instance) -> Self {
         let mut is_filled: Vec<bool> = instance.jobs().iter().map(Job::is_best_effort).collect();
         if instance.has_edges_between_jobs() {

@@ -15,7 +15,7 @@ pub(crate) trait Neighbourhood {
     /// Tries one or several changes. `done`, from 0 to 1, is the completed part of the way from hot to cold.
     fn step(&mut self, done: f64);
 
-    /// Returns whether the search leaves the rest of the course to others.
+    /// Returns whether the search ends now and leaves the rest of the course to other searches.
     fn is_over(&self, _done: f64) -> bool {
         false
     }
@@ -31,7 +31,7 @@ pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut Course) {
     }
 }
 
-/// A temperature that falls from `hottest` to the share `coldest` of it, `cycles` times, each time from the start.
+/// A temperature that falls `cycles` times from `hottest` to `coldest` times `hottest`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cooling {
     pub(crate) hottest: f64,
@@ -47,8 +47,8 @@ impl Cooling {
     }
 }
 
-/// Returns by how much a change may make a solution worse and still be accepted. This is the rule of Metropolis. The random number
-/// is drawn before the change is evaluated, so that the evaluation may end early.
+/// Returns the maximum amount by which a change may make a solution worse and still be accepted. This is the rule of
+/// Metropolis. The random number is drawn before the change is evaluated, so that the evaluation may end early.
 pub(crate) fn heat(temperature: f64, random: &mut impl Rng) -> f64 {
     -temperature * (1.0 - random.random::<f64>()).ln()
 }

@@ -9,7 +9,8 @@ use makespan_core::Stop;
 pub enum Budget {
     /// This amount of time, including the time for bounds. The result depends on the machine.
     Time(Duration),
-    /// This number of changes of a schedule in each search, and other work in proportion. The result depends on the seed alone.
+    /// This number of changes of a schedule in each search, and a proportional amount of other work. The result depends
+    /// only on the seed.
     Steps(u64),
 }
 

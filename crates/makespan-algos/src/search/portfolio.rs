@@ -40,8 +40,8 @@ impl Portfolio {
         random
     }
 
-    /// Returns a course from now on until this share of the time is over. If steps are counted, the number of its steps is `steps`
-    /// of the total.
+    /// Returns a course that ends when this share of the time is over. If the budget counts steps, `steps` computes the
+    /// number of steps of the course from the total number.
     pub(crate) fn course(&self, share: f64, steps: impl FnOnce(u64) -> u64) -> Course {
         match self.budget {
             Budget::Time(_) => Course::until(self.at(share).unwrap_or(self.begin), &self.stop),

@@ -22,7 +22,7 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// The lateness of each task in the current solution, if the maximum lateness counts.
     lateness: Vec<i64>,
-    /// If jobs are parts of wholes: the ends of the tasks in the current solution.
+    /// If jobs are parts of wholes: the ends of the tasks in the current solution. `peaks` is the lateness of each whole.
     ends: Vec<i64>,
     peaks: Vec<i64>,
     best: Ranked,

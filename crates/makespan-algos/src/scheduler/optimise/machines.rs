@@ -21,10 +21,12 @@ use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 const CHANGES: usize = 512;
 /// The share of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// If there are few tasks, or more than `MANY_RESTARTS`, there is one annealing in each `ONE_SECONDS` seconds or `ONE_STEPS` steps,
-/// and the next begins where it ends. Otherwise, a third of the time (`SHORT`) is used for `RESTARTS` short annealings in each such
-/// time. If few large tasks decide, a short annealing ends as low as a long one, and the best of several ends lower. The rest of
-/// the time is used for `RETURNS` annealings from the best mapping, which begin at the part `WARM` of the way from hot to cold.
+/// If there are few tasks, or more than `MANY_RESTARTS`, one annealing is made in each period of `ONE_SECONDS` seconds
+/// or `ONE_STEPS` steps. The next annealing begins with the mapping at which the previous one ended. Otherwise, a third
+/// of the time (`SHORT`) is used for short annealings, `RESTARTS` in each period: if few large tasks determine the
+/// makespan, a short annealing ends at as good a mapping as a long one, and the best of several short annealings is
+/// better. The rest of the time is used for `RETURNS` annealings that begin with the best mapping. They begin at the
+/// part `WARM` of the way from hot to cold.
 const RESTARTS: f64 = 8.0;
 const RETURNS: f64 = 4.0;
 const WARM: f64 = 0.3;
@@ -32,18 +34,18 @@ const SHORT: f64 = 1.0 / 3.0;
 const MANY_RESTARTS: usize = 2000;
 const ONE_SECONDS: f64 = 1.5;
 const ONE_STEPS: u64 = 10_000;
-/// The part of the time after which the shortest schedule is known, if it is one of several schedules or only shows whether a limit
-/// can be kept.
+/// The part of the time for the search for the shortest schedule, if this schedule is one of several, or is only needed
+/// to find out whether a limit can be kept.
 pub(super) const SHORTEST: f64 = 0.3;
-/// The part of the time for a front after which the schedule with the least weighted completion is known, too.
+/// For a front, the part of the time at whose end the search for the least weighted completion ends.
 pub(super) const LIGHTEST: f64 = 0.45;
-/// Maximum number of times for rules that visit all of them repeatedly.
+/// Maximum number of run times (tasks times machines) for rules that visit all run times repeatedly.
 const MANY: usize = 2_000_000;
-/// Maximum number of tasks for Sufferage, which visits the tasks repeatedly and cannot be interrupted. Above it, Sufferage takes
-/// half a second.
+/// Maximum number of tasks for Sufferage, which visits the tasks repeatedly and cannot be interrupted. With this number
+/// of tasks, Sufferage takes half a second.
 const MANY_TASKS: usize = 7000;
-/// Maximum number of pairs that a descent visits. A descent cannot be interrupted, and a step is long for many tasks on few
-/// machines.
+/// Maximum number of pairs that a descent visits. The number is limited because a descent cannot be interrupted, and
+/// because a step takes long if there are many tasks on few machines.
 const DESCENT: usize = 20_000_000;
 
 /// The schedules and the bounds of a run.
@@ -161,7 +163,7 @@ impl Run<'_> {
             Target::Objective(_) => match limit {
                 None => vec![self.lightest(&starts, None, 0.0..1.0)],
                 Some(_) => {
-                    // A mapping that keeps a narrow limit is found by searching for the shortest schedule.
+                    // First search for the shortest schedule, because this search finds a mapping even if the limit is narrow.
                     let short = self.shortest(&starts, SHORTEST);
                     let starts = [starts, vec![short]].concat();
                     vec![self.lightest(&starts, limit, SHORTEST..1.0)]
@@ -231,7 +233,7 @@ struct Shortening<'a> {
     chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
-    /// Number of times that the time suffices for one annealing.
+    /// The number of annealings for which the time suffices.
     times: f64,
     /// Whether there are short annealings first, and then annealings that begin from the best mapping.
     restarts: bool,

@@ -39,11 +39,12 @@ use crate::search::{Budget, Portfolio};
 use search::{Search, Task};
 use wholes::OfWholes;
 
-/// The reason for an instance with too many unavailable periods for a search.
+/// The reason why no search is made for an instance with too many unavailable periods.
 const CLOSED: &str = "processors are closed at too many different times to be searched around";
 
-/// Starts from the best plan of the catalogue and from a plan by prices of processor time. Then anneals the order and the
-/// allotments of a serial insertion, with one independent search for each core, until its time is over.
+/// Starts from the best plan of the catalogue and from a plan by prices of processor time. Then improves the order and
+/// the allotments of the tasks by annealing, until the time limit. Serial insertion turns an order into a schedule.
+/// Each core makes one independent search.
 ///
 /// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in [`crate::kernel::serial::SerialInsertion`]; for
 /// the makespan, first fit under a deadline as in [`crate::kernel::fit::Fit`]; annealing after Kirkpatrick, Gelatt and Vecchi
@@ -51,37 +52,43 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// approximation, from which it starts (makespan 2 without release dates, unavailable processors and best placement). Bounds that
 /// are proved during the run are added to [`Context::bounds`].
 ///
-/// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search uses prices for the time of
-/// machines, their rounding, and annealing of ejection chains over pairs that cost little at these prices
-/// ([`crate::kernel::mapping::EjectionChains`]), with one search for each core. A step is then 512 changes. The mean flow, and the
-/// weighted completion of jobs with equal weights, are an assignment problem. It is solved exactly, with a proof, if this takes at
-/// most about a second ([`makespan_bounds::machines::positions`]). With different weights, the jobs of machines are annealed in
-/// Smith's order ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or if lateness counts, such
+/// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search uses prices for the
+/// time of machines, their rounding, and annealing of ejection chains over pairs that cost little at these prices
+/// ([`crate::kernel::mapping::EjectionChains`]), with one search for each core. For these instances, a step is 512
+/// changes. The mean flow, and the weighted completion of jobs with equal weights, are an assignment problem. It is
+/// solved exactly, with a proof, if this takes at most about a second ([`makespan_bounds::machines::positions`]). With
+/// different weights, the mapping is annealed, and each machine runs its jobs in Smith's order
+/// ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or if lateness counts, such
 /// jobs are planned as graphs of one task.
 ///
-/// Graphs of moldable tasks, and jobs that wait for jobs, on equal processors are planned as lists with an allotment for each task
-/// ([`crate::kernel::moldable::ListSchedule`]). The lists are executed by an event list and by serial insertion, and for the
-/// makespan also backward in time. After a part of the time, only the best of these ways continues. The lists begin with the
-/// allotments that balance the longest path and the area ([`crate::kernel::moldable::average_times`]).
+/// Graphs of moldable tasks, and jobs that wait for jobs, on equal processors are planned as lists with an allotment
+/// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed by an event list and by serial
+/// insertion, and for the makespan also backward in time. After a part of the time, only the way that has found the
+/// best list continues. The lists begin with the allotments that balance the longest path and the area
+/// ([`crate::kernel::moldable::average_times`]).
 ///
-/// The cost of graphs, and of sequential jobs, is minimised within their deadlines, starting from critical chains, HEFT and the
-/// prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that [`super::CriticalJobs`] chooses. If no
-/// plan in time is found, the plan is the least late one, and a remark reports this.
+/// The cost of graphs, and of sequential jobs, is minimised within their deadlines, starting from critical chains, HEFT
+/// and the prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that
+/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness, and
+/// a remark reports this.
 ///
-/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are planned as lists of tasks with
-/// allotments. If each resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] states the conditions), the
-/// lists are inserted into gaps, crossed, and justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for
-/// the sources. A step is then one child of a crossover, which takes several schedules. Otherwise, on nodes that differ and around
-/// closed processors, lists are annealed. At first they are executed forward in time, and then by insertion into gaps
-/// ([`crate::kernel::packing::Inserter`]). Insertion may leave processors idle for a wider task, and the nodes of single tasks
-/// change with the order. Insertion is used for at most 5,000 tasks, and only if it is not too slow.
+/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are planned as lists of
+/// tasks with allotments. If each resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] states
+/// the conditions), a genetic algorithm combines lists. Their tasks are inserted into gaps, and the schedules are
+/// justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for the sources. In this case a step
+/// is one child of the genetic algorithm, for which several schedules are made. Otherwise, on nodes that differ and
+/// around closed processors, lists are annealed. In the first part of the time, lists are executed forward in time, and
+/// later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may leave processors idle for a task
+/// that needs more processors. With insertion, changes may also restrict single tasks to certain nodes. Insertion is
+/// used for at most 5,000 tasks, and only if it is not too slow.
 ///
-/// The tasks of a bag end together: the last one counts for the objective. For such objectives, additional lists are tried in which
+/// For the objective, a bag ends when its last task ends. For such objectives, additional lists are tried in which
 /// the bag with the least remaining work comes first.
 ///
-/// A change costs O(k s) for k jobs after it and s steps of the free processors. With more than 20,000 jobs, nothing is annealed,
-/// and the best plan of the catalogue and of the list by prices is returned. If best placement is required, every step stores its
-/// nodes. A change then costs O(k s) times the number of nodes, and the limit for annealing is lower.
+/// A change costs O(k s) for k jobs after the changed position and s steps of the free processors. With more than
+/// 20,000 jobs, nothing is annealed, and the best plan of the catalogue and of the list by prices is returned. If best
+/// placement is required, every step stores its nodes. A change then costs O(k s) times the number of nodes, and the
+/// limit for annealing is lower.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};
@@ -92,7 +99,7 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// let instance = Instance::new(Platform::flat(3).unwrap(), jobs, vec![]).unwrap();
 /// let mut context = Context::with_seed(1);
 /// let plan = Optimise { budget: Budget::Steps(100), ..Optimise::default() }.schedule(&instance, &mut context).unwrap();
-/// // One after the other on all processors: 5 + 10 + 15, against 36 side by side.
+/// // One after the other on all processors, the ends sum to 5 + 10 + 15. Side by side, they would sum to 36.
 /// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(15));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -115,12 +122,13 @@ pub struct Optimise {
 pub enum Target {
     /// A schedule with the least value of one objective.
     Objective(Objective),
-    /// Schedules none of which is both shorter and of less weighted completion than another. One of them is chosen.
+    /// A front: several schedules, none of which has both a smaller makespan and a smaller weighted completion than
+    /// another of them. One schedule is chosen.
     Front,
 }
 
 impl Default for Optimise {
-    /// Weighted completion, within one second, on all cores.
+    /// Returns the defaults: weighted completion, within one second, on all cores.
     fn default() -> Self {
         Self {
             target: Target::Objective(Objective::WeightedCompletion),
@@ -231,7 +239,7 @@ impl Optimise {
         let budget = self.budget.after(context.spent);
         let planned = Self { budget, ..self.clone() }.plan(instance, wholes, context);
         planned.map_err(|error| match error {
-            // The error contains the name with the original budget.
+            // Use the spec with the original budget in the error.
             ScheduleError::NotFound { limit, floor, reached, .. } => {
                 ScheduleError::NotFound { scheduler: self.name(), limit, floor, reached }
             }
@@ -264,8 +272,8 @@ impl Optimise {
             return Ok(plan);
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
-            // An instance that is no mapping problem, because of release dates, later outages or a network, is planned like graphs
-            // of one task.
+            // If release dates, later outages or a network prevent that the instance is a mapping problem, its jobs are
+            // planned as graphs of one task.
             let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)
             } else {
@@ -298,7 +306,7 @@ impl Optimise {
         Ok(plan)
     }
 
-    /// Returns the independent searches, whose time began at `begin`.
+    /// Returns the independent searches. Their time limit counts from `begin`.
     fn portfolio(&self, begin: Instant, context: &Context) -> Portfolio {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.searches.unwrap_or_else(cores).max(1);
@@ -318,8 +326,8 @@ impl Optimise {
         Ok(found.schedule.into())
     }
 
-    /// Returns the plan for these points without those that exceed the limit. Under a limit, a bound holds only for some schedules,
-    /// so it is stored with its schedule, even if there is only one.
+    /// Returns the plan of these points, without points that exceed the limit. Under a limit, a bound holds only for
+    /// some schedules, so it is stored with its schedule, even if there is only one.
     fn within(
         &self,
         limit: Option<Limit>,

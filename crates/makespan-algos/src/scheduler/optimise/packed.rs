@@ -1,5 +1,5 @@
-//! Instances that numbers of processors do not describe. If each resource is one pool, lists are crossed and justified. Otherwise,
-//! lists on a packing are annealed.
+//! The search for instances that numbers of equal processors do not describe. If each resource is one pool, a genetic
+//! algorithm combines lists and justifies their schedules. Otherwise, lists on a packing are annealed.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::search::Portfolio;
 const RESERVE: f64 = 0.01;
 
 /// Returns whether an instance is planned in this way. The other searches only support single tasks on equal processors, and graphs
-/// of tasks on one processor each. If processors differ, jobs of such tasks may wait for jobs.
+/// of tasks on one processor each. If processors differ, these searches also support jobs of such tasks that wait for jobs.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
@@ -87,7 +87,7 @@ impl<S: PlanSearch> Run<'_, S> {
                 self.search.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
             ]);
         }
-        // A schedule that keeps a narrow limit is found by searching for the shortest schedule.
+        // First search for the shortest schedule, because this search finds a schedule even if the limit is narrow.
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
         let found = self.find(&Part { objective, limit, from: SHORTEST, until: 1.0 }, std::slice::from_ref(&short))?;

@@ -8,9 +8,9 @@ use crate::search::Portfolio;
 /// The total share of the time that proofs may take. Unused time is left to the search.
 const PROOFS: f64 = 0.4;
 
-/// Returns bounds on the objectives in `looked_for`. If bounds are wanted and the budget is a time, also returns bounds on the
-/// standard objectives, which are reported with every schedule. The time is shared equally. Time that one bound does not use is
-/// left to the later bounds, so the objective comes last.
+/// Returns bounds on the objectives in `looked_for`. If the caller wants bounds and the budget is a time, also returns
+/// bounds on the standard objectives, because they are reported with every schedule. The time is shared equally. A
+/// bound that needs less time leaves its time to later bounds, so the bound on the objective is computed last.
 pub(super) fn prove(
     instance: &Instance,
     portfolio: &Portfolio,

@@ -41,7 +41,7 @@ impl Residual {
     }
 
     /// Improves the plan `kept` by simulated annealing on the free processors of `skyline`, until `course` ends. The
-    /// result is never worse than `kept`. The initial temperature is `warmth` times the usual initial temperature.
+    /// result is at least as good as `kept`. The initial temperature is `warmth` times the usual initial temperature.
     pub(crate) fn improve(
         &self,
         skyline: &Skyline,
@@ -85,7 +85,8 @@ impl Residual {
         goal.value(costs, latest)
     }
 
-    /// Inserts a task into a plan, at the position of `places` and with the allotment of `chosen` that cost least together.
+    /// Inserts a task into a plan. Tries all combinations of a position in `places` and an allotment in `chosen`, and
+    /// takes the combination with the least cost.
     pub(crate) fn insert(&self, skyline: &Skyline, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
         let goal = self.goal();
         let mut serial = SerialInsertion::on(skyline, plan.order.len() + 1);

@@ -20,8 +20,9 @@ use crate::search::{Course, Portfolio};
 
 /// Maximum number of jobs for annealing. With more jobs, a single change would take milliseconds.
 const MAX_JOBS: usize = 20_000;
-/// Maximum effort for annealing if best placement is required, because every node is counted: jobs times nodes times jobs that may
-/// run at the same time.
+/// Maximum effort for annealing if best placement is required: the number of jobs, times the number of nodes, times the
+/// number of jobs that may run at the same time. The number of nodes counts because every step of the free processors
+/// contains all nodes.
 const MAX_COUNTED: usize = 20_000_000;
 /// The share of a task's time for prices and, in parallel, for the initial schedules.
 const PRICES: f64 = 0.3;
@@ -29,19 +30,20 @@ const PRICES: f64 = 0.3;
 const OTHER_PRICES: f64 = 0.2;
 /// The share of a task's time after which first fit for the makespan ends and annealing begins.
 const FITS: f64 = 0.4;
-/// The shares of the time after which proofs end: first of the bound on the makespan, and then of reported bounds that the search
-/// does not prove. The third share is for a bound on lateness, as a share of the remaining time.
+/// The share of the time at which the proof of the bound on the makespan ends. `TOLD` is the share at which the proofs
+/// of other reported bounds end. `LATENESS` is the share of the remaining time that a bound on lateness may take.
 const SHORTEST: f64 = 0.2;
 const TOLD: f64 = 0.35;
 const LATENESS: f64 = 0.15;
 /// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
 const RESERVE: f64 = 0.02;
-/// If the budget counts steps: number of steps of a search for each step of the prices, and for each first fit.
+/// If the budget counts steps: a step of the search for prices counts as `STEPS_A_PRICE` steps, and a first fit as
+/// `STEPS_A_FIT` steps.
 const STEPS_A_PRICE: u64 = 20;
 const STEPS_A_FIT: u64 = 50;
 
-/// Maximum ratio of the area of a task to its least area in lists by remaining work, and the maximum size of these lists: tasks
-/// times wholes.
+/// For lists by remaining work: the ratios of the area of a task to its least area that are tried as the maximum.
+/// `MAX_LOOKED_AT` is the maximum size of these lists: the number of tasks times the number of wholes.
 const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
 const MAX_LOOKED_AT: usize = 50_000_000;
 
@@ -49,15 +51,15 @@ const MAX_LOOKED_AT: usize = 50_000_000;
 pub(super) struct Search<'a> {
     instance: &'a Instance,
     choices: Choices,
-    /// The wholes if jobs are parts of them.
+    /// The wholes, if jobs are parts of wholes.
     wholes: Option<Wholes>,
     portfolio: Portfolio,
     floor: Time,
     /// The bounds that hold for every schedule.
     bounds: RefCell<Vec<Bound>>,
-    /// The plans of the catalogue, which are made only once.
+    /// The plans of the catalogue, once they have been made.
     plans: RefCell<Option<Vec<Schedule>>>,
-    /// The lists by the remaining work of wholes, which are made only once.
+    /// The lists by the remaining work of wholes, once they have been made.
     left: OnceCell<Vec<Schedule>>,
 }
 
@@ -83,7 +85,7 @@ pub(super) struct Found {
 impl<'a> Search<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
-        // If the makespan is the objective, a proof may take longer.
+        // Limit the time of the first proof. If the makespan is the objective, a later proof may take longer.
         let clock = optimise.portfolio(begin, context).clock(SHORTEST);
         let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
             makespan_bounds::makespan_by(instance, &clock)
@@ -128,8 +130,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The result is no worse than any of
-    /// the known schedules and of the catalogue's plans that keep the limit.
+    /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The result is at least
+    /// as good as every known schedule and every plan of the catalogue that keeps the limit.
     pub(super) fn minimise(&self, task: Task, known: &[Schedule]) -> Found {
         let instance = self.instance;
         self.prove_lateness(task.objective);
@@ -156,7 +158,7 @@ impl<'a> Search<'a> {
         let (bound, priced) = priced.unzip();
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
-        // Schedules may have a million placements, so none is copied or evaluated twice.
+        // Copy and evaluate no schedule twice, because schedules may have a million placements.
         let rank = |schedule: &Schedule| (task.broken_by(schedule), self.value(task.objective, schedule));
         let left = self.by_least_left(task).iter().map(Cow::Borrowed);
         let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(left);
@@ -205,7 +207,7 @@ impl<'a> Search<'a> {
         if self.instance.platform().restricts_placement() {
             return None;
         }
-        // One insertion takes seconds here, so only one is made, and only if there is time.
+        // If annealing is impossible, an insertion takes seconds. So make only one, and only if there is time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);
@@ -256,7 +258,7 @@ impl Task {
         portfolio.course(self.begin + part * share, |steps| (steps as f64 * part) as u64 / steps_a_step + 1)
     }
 
-    /// Returns by how much a schedule exceeds the limit.
+    /// Returns the time by which a schedule exceeds the limit, or zero.
     fn broken_by(&self, schedule: &Schedule) -> Time {
         self.limit.map_or(Time::ZERO, |limit| schedule.makespan().saturating_since(limit))
     }
@@ -293,7 +295,7 @@ impl Each<'_> {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
             solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
-        // The shortest solution so far, if there is one: it is the most likely one to keep a limit.
+        // Take the shortest solution so far, if there is one, because it is the most likely to keep a limit.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced, task.limit)));
@@ -313,8 +315,9 @@ impl Each<'_> {
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
-            // A solution that exceeds the limit gets some time to return within it: a short time at a low price, and in some
-            // searches a long time at a high price, which is better for short searches of many tasks.
+            // Give a solution that exceeds the limit some time to become shorter than the limit: a short time at a low
+            // price of exceeding it. In some searches, give it a long time at a high price, which is better for short
+            // searches of many tasks.
             search.run(&mut fits, is_cool);
             if is_cool && !search.keeps_limit() {
                 let mut back = annealing(search.present().clone(), goal::HIGH).coming_back();
@@ -339,7 +342,7 @@ impl Each<'_> {
 fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,
-        // The prices of the mean flow do not prove anything about weights.
+        // Search for other prices, because the prices of the mean flow prove no bound on weighted completion.
         Objective::WeightedCompletion => {
             !matches!(optimise.target, Target::Objective(objective) if objective.is_mean())
         }
@@ -364,7 +367,8 @@ fn prices_of(
     while let Some(done) = course.step()
         && !search.has_ended()
     {
-        // The bound gets temporarily worse when the search moves its instants, which may happen just before the end.
+        // Keep a bound from the middle of the search: the bound becomes temporarily worse when the search moves its
+        // instants, and this may happen just before the end.
         if done >= 0.5 && early.is_none() && instance.jobs().len() <= MAX_JOBS {
             early = search.bound(instance);
         }

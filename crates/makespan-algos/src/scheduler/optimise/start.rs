@@ -27,7 +27,8 @@ const CATALOGUE: [&str; 9] = [
     "demt",
 ];
 
-/// The algorithms that follow the first one if best placement is required. There, `sweep` is by far the best one.
+/// The algorithms that are tried after the first one if best placement is required. In this case, `sweep` gives by far
+/// the best plans.
 const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 
 /// Number of plans that are made even after the time limit. These plans are list schedules, and each takes about as
@@ -76,8 +77,9 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     builder.finish()
 }
 
-/// Returns the solution with these choices in this order, for serial insertion. If an allotment would make a task alone exceed the
-/// limit, it is replaced by the first one that does not, because prices end at the limit and ignore what runs after it.
+/// Returns the solution with these choices in this order, for serial insertion. An allotment may be so slow that a task
+/// exceeds the limit even if it runs alone, because prices end at the limit and ignore later processor time. Such an
+/// allotment is replaced by the first allotment that keeps the limit.
 pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit: Option<Time>) -> Solution {
     let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
     order.sort_by_key(|&task| (priced[task as usize].start, task));
@@ -92,7 +94,7 @@ pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit:
     Solution { order, chosen: priced.iter().map(within).collect() }
 }
 
-/// Converts a schedule to an order and allotments. An allotment that was not kept is replaced by the next smaller one.
+/// Converts a schedule to an order and allotments. If `choices` does not contain an allotment, the next smaller one replaces it.
 pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     let mut chosen = vec![0; choices.tasks()];
     for placement in schedule.placements() {
@@ -147,7 +149,7 @@ pub(super) fn fitted(
 ) -> Option<Solution> {
     let mut fit = Fit::new(instance, choices);
     let mut best = None;
-    // First tries the order of the times, with evenly spaced deadlines, and then other orders.
+    // First try the order of the run times, with evenly spaced deadlines, and then perturbed orders.
     let mut plain = 0..PLAIN;
     while reached > enough && course.step().is_some() {
         let (share, perturbed) = match plain.next() {
@@ -163,7 +165,7 @@ pub(super) fn fitted(
             placed.sort_unstable_by_key(|placed| (placed.start, placed.task));
             placed.iter().for_each(|placed| chosen[placed.task as usize] = placed.chosen);
             best = Some(Solution { order: placed.iter().map(|placed| placed.task).collect(), chosen });
-            // Later deadlines in the order of the times exceed the reached makespan.
+            // Stop trying the order of the run times: its next deadlines would exceed the reached makespan.
             plain = 0..0;
         }
     }

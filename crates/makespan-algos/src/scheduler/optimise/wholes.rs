@@ -92,9 +92,10 @@ impl Wholes {
         self.weights.iter().zip(ends).map(|(&weight, end)| i128::from(weight) * i128::from(end)).sum()
     }
 
-    /// Returns a list that is made from the beginning on. Whenever a task ends or is released, tasks start of the whole with the
-    /// least quotient of remaining work and weight, and then of the next whole. A task gets its share of the free processors, as
-    /// long as its area is at most `waste` times its least area. Closed processors are ignored.
+    /// Returns a list that is made forward in time. Whenever a task ends or is released, tasks of one whole start: the
+    /// whole with the least remaining work divided by weight. Then tasks of the next whole start, and so on. A task
+    /// gets its share of the free processors, as long as its area is at most `waste` times its least area. Closed
+    /// processors are ignored.
     ///
     /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow (L. Schrage,
     /// Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). O(n w) in the worst case for n tasks of w wholes.
@@ -209,8 +210,8 @@ mod tests {
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());
                 let worth = wholes.value(objective, &instance, &schedule) - none;
-                // Completions count from the earliest end of all parts. Lateness counts from the later of this end and the
-                // deadline.
+                // The ends of wholes count from the earliest possible end of all their parts. Lateness counts from this
+                // end or from the deadline, whichever is later.
                 let mut earliest = vec![0; wholes.weights.len()];
                 for (job, &whole) in instance.simple_jobs().zip(&wholes.of) {
                     let alone = (job.release + job.profile().shortest()).ticks();

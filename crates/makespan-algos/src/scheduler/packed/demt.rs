@@ -1,4 +1,4 @@
-//! Batches of doubling length that are filled with tasks of high weight, for tasks of any kind.
+//! DEMT for tasks of any kind: batches of doubling length, filled with tasks of high weight.
 
 use makespan_core::{Instance, Schedule, Unsupported};
 
@@ -54,7 +54,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
         let mut room = length;
         let mut first = true;
         for (_, area, row, choice) in candidates {
-            // A bag that fills more than a batch is taken if it comes first.
+            // Take a bag that is larger than a batch only if it is the first of the batch.
             if area <= room || first {
                 room -= area;
                 choices[row.index()] = choice;

@@ -24,8 +24,8 @@ pub(super) use search::Aim;
 use search::balanced_lists;
 pub(crate) use search::{Listed, Remains};
 
-/// Returns whether only the number of free processors matters: processors are equal, there are no graphs, and tasks need or wait
-/// for nothing else.
+/// Returns whether the number of free processors determines whether a task can start: processors are equal, there are
+/// no graphs, and tasks neither need resources nor wait for each other.
 pub(super) fn is_counted(instance: &Instance) -> bool {
     instance.has_equal_processors() && !instance.has_compound_jobs() && !has_more(instance)
 }
@@ -100,8 +100,9 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
-/// Plans a list in this order, with the allotments that best balance area and longest path. The order `shelf` is the order
-/// of the longest paths. For graphs of moldable tasks on equal processors, it tries several sets of allotments.
+/// Plans a list in this order, with the allotments that best balance area and longest path. If the order is `shelf`,
+/// tasks are sorted by their longest paths, and for graphs of moldable tasks on equal processors, several sets of
+/// allotments are tried.
 pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     if order == Order::Shelf
@@ -133,7 +134,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     if let Some(problem) = problem(&packing)
         && let Some(pools) = Pools::new(&packing, &problem)
     {
-        // A step executes a list several times: forward, backward and forward again.
+        // Divide the steps by four, because each step executes a list several times: forward, backward and forward again.
         let found = pools.search(aim, &[], random, &mut Course::of(steps / 4, &stop));
         return found.map(|(_, found)| pools.schedule(&found)).ok_or_else(|| used_up(&packing));
     }

@@ -17,7 +17,7 @@ pub(super) struct Filling<'a> {
     instance: &'a Instance,
     /// The amounts in use of resources other than processors, if some bag needs such resources.
     usage: Option<Usage<'a>>,
-    /// The known end of each job. Empty if no job waits for another.
+    /// The end of each job that has been placed. Empty if no job waits for another job.
     ends: Vec<Time>,
     placements: Vec<(Placement, Option<Arc<str>>)>,
 }
@@ -74,7 +74,8 @@ impl<'a> Filling<'a> {
     /// Fills the bags if all processors are equal.
     fn holes(mut self, mut holes: Holes<'_>, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
-        // Consecutive bags of equal tasks are filled together, because a simulation run splits bags into such bags.
+        // Fill consecutive bags of equal tasks together: a simulation may split a bag into several such bags, which
+        // must not change the result.
         let equal = |a: &JobId, b: &JobId| {
             let (first, second) = (instance.job(*a), instance.job(*b));
             first.release == second.release
@@ -141,7 +142,7 @@ impl<'a> Filling<'a> {
             // Some processor can run the task, because otherwise no instance would contain it.
             while let (Some(id), Some(Reverse((end, processor)))) = (task, ends.pop()) {
                 let start = end - times[processor].unwrap_or_default();
-                // Other tasks of the bag may have taken the needed resources in the meantime.
+                // Search again, because other tasks of the bag may have taken the needed resources in the meantime.
                 let found = next(&self.usage, processor, start);
                 if found != Some(Reverse((end, processor))) {
                     ends.extend(found);
@@ -181,7 +182,7 @@ impl<'a> Filling<'a> {
         let busy = calendars.iter().flat_map(Calendar::busy).map(|&(_, end)| Time::from_ticks(end));
         let mut instants: BTreeSet<Time> = busy.filter(|&end| end > begin && end < Time::MAX).chain([begin]).collect();
         instants.extend(self.usage.iter().flat_map(|usage| usage.instants(first, begin)));
-        // A task that ends no earlier than the preceding task may begin before it.
+        // Begin the search at the earliest instant, because a task that ends after the previous task may begin before it.
         let mut from = begin;
         for task in instance.job(bag).task_ids() {
             let mut best: Option<(Time, Time, ProcSet)> = None;

@@ -13,7 +13,7 @@ use crate::search::{Cooling, Neighbourhood, heat};
 const COLDEST: f64 = 0.01;
 /// Share of the steps in which a task on a longest path is removed. Otherwise any task is removed.
 const CRITICAL: f64 = 0.5;
-/// Share of the steps in which neighbours of a task move together with the task.
+/// Share of the steps in which neighbours of a task move together with the task. `MAX` is the maximum number of these neighbours.
 const TOGETHER: f64 = 0.1;
 const MAX: usize = 3;
 /// Number of steps for each task from one heating to the next. Several descents find better schedules than one long descent.

@@ -11,15 +11,15 @@ use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
-    /// Returns the best mapping within the limit that is known or found in this part of the time. If none is within it, returns the
-    /// least late one.
+    /// Returns the best mapping within the limit, of the known mappings and those found in this part of the time. If no
+    /// mapping is within the limit, returns the mapping that exceeds it least.
     pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
         let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
             (late, self.aim.value(self.instance, &self.schedule(mapping)))
         };
         let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
-        // The optimum without a limit is among the starts, and may also keep the limit.
+        // If the starts contain the optimum without a limit, it may also keep the limit.
         let is_best = || self.is_solved && starts.iter().map(|mapping| rank(mapping).1).min() == Some(rank(&first).1);
         if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
             return first;
@@ -44,7 +44,7 @@ struct Lightening<'a> {
 }
 
 impl Neighbourhood for Lightening<'_> {
-    /// There is no bound for a single mapping.
+    /// Returns false, because no bound is known with which a mapping could be compared.
     fn is_optimal(&self) -> bool {
         false
     }

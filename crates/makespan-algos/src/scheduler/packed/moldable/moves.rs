@@ -4,18 +4,19 @@ use rand::{Rng, RngExt};
 
 use super::search::Annealing;
 
-/// Percentages of changes that resize tasks which run at the same time, shrink, grow or advance a task on a critical path, and move
-/// any task. The other changes resize any task.
+/// Percentage of changes that resize tasks which run at the same time. `SHRINK`, `GROW` and `ADVANCE` are the
+/// percentages that shrink, grow or advance a task on a critical path, and `MOVE` is the percentage that move any task.
+/// All other changes resize any task.
 const TOGETHER: u32 = 20;
 const SHRINK: u32 = 20;
 const GROW: u32 = 20;
 const ADVANCE: u32 = 20;
 const MOVE: u32 = 10;
-/// Number of attempts to find a task that runs at the same time as a resized one, and the maximum distance between them in the
-/// order.
+/// Number of attempts to find a task that runs at the same time as a resized task. `FAR` is the maximum distance
+/// between the two tasks in the order.
 const LOOKS: usize = 24;
 const FAR: usize = 64;
-/// Probability of stopping after each task that gives or takes processors, although others could follow.
+/// Probability of stopping after a task has given or taken processors, although further tasks could do so.
 const ENOUGH: f64 = 0.3;
 /// Probability of advancing a task that shrinks.
 const ALSO: f64 = 0.3;
@@ -103,7 +104,7 @@ impl Annealing<'_> {
             if !beside || other == task {
                 continue;
             }
-            // A task gives no more processors than are still missing.
+            // Take at most as many processors from the task as are still missing.
             let now = i64::from(self.present.processors(other));
             let choice = problem.at_most(other, u32::try_from((now - left).max(0)).unwrap_or(u32::MAX));
             self.present.choose(other, choice);
@@ -141,7 +142,7 @@ impl Annealing<'_> {
     }
 }
 
-/// Returns the last task of all, or of a random group.
+/// Returns the task that ends last, among all tasks or in a random group.
 fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut impl Rng) -> u32 {
     let groups = present.measure().groups();
     if groups > 1 {

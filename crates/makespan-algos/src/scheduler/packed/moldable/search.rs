@@ -1,4 +1,4 @@
-//! Annealing of lists, at first by every scheme.
+//! Annealing of lists. At the beginning, every scheme is tried.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -8,9 +8,9 @@ use crate::search::{Neighbourhood, heat};
 
 /// The share of the course in which all schemes are probed.
 const PROBED: f64 = 0.2;
-/// The initial temperature, as a share of the mean value of a group, for `MANY` tasks. It falls linearly to zero. It is lower for
-/// more tasks, because there are more changes to try and many small losses would ruin a schedule. It is higher for fewer tasks, up
-/// to `HOTTEST`, because all their changes are soon tried.
+/// The initial temperature, as a share of the mean value of a group, for `MANY` tasks. The temperature falls linearly
+/// to zero. For more tasks, the initial temperature is lower, because there are more changes to try and many small
+/// losses would ruin a schedule. For fewer tasks, it is higher, up to `HOTTEST`, because all changes are soon tried.
 const HOT: f64 = 1e-3;
 const MANY: f64 = 100.0;
 const EXPONENT: f64 = 1.5;
@@ -59,7 +59,7 @@ impl<'p> Annealing<'p> {
 /// Probes all schemes one after another for a part of the course, and then continues with the best of them.
 pub(super) struct Probing<'p> {
     searches: Vec<Annealing<'p>>,
-    /// The best search, after all were probed.
+    /// The index of the search that continues. `None` until all searches have been probed.
     chosen: Option<usize>,
     floor: f64,
 }

@@ -7,12 +7,12 @@ use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Sche
 use crate::scheduler::packed::search::orders;
 use crate::search::Course;
 
-/// Maximum shares of the processors for a task, one for each list. The largest share comes first because it is the most successful
-/// one.
+/// Maximum shares of the processors for a task, one for each list. The largest share comes first, because it gives the
+/// best list most often.
 const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
 
-/// The share of the course in which lists are tried by all schemes, and the approximate number of tasks in the lists that each
-/// scheme tries in any case.
+/// The share of the course in which all schemes try lists. Each scheme tries lists with about `TASKS` tasks together in
+/// any case.
 const TRIED: f64 = 0.15;
 const TASKS: usize = 40_000;
 
@@ -27,7 +27,7 @@ pub(super) struct Lists {
     known: Vec<(Times, Chosen)>,
     /// Choices without an order.
     chosen: Vec<Chosen>,
-    /// Orders with choices, if single jobs count.
+    /// Orders with choices, if the objective depends on the ends of single jobs.
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
@@ -84,7 +84,7 @@ fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     let problem = &of.problem;
     let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
     let choice = |(task, &average): (u32, &f64)| {
-        // An average of equal times may be slightly less than these times.
+        // Allow a small error, because the average of equal times may be slightly less than these times in floating point.
         let longest = average * (1.0 + 1e-4);
         let slower = problem.all_choices_of(task).partition_point(|choice| choice.time as f64 > longest) as u32;
         let choices = problem.choices_of(task);

@@ -1,4 +1,4 @@
-//! Annealing of one list with its modes, which either scheme executes.
+//! Annealing of one list with its modes. The serial or the parallel scheme executes the list.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,8 @@ use crate::search::{Neighbourhood, heat};
 const HOT: f64 = 0.02;
 /// The share of changes that give a task another mode.
 const OF_MODES: f64 = 0.4;
-/// The share of changes of the order that move a task only a short distance: up to a tenth of the list, within these bounds.
+/// The share of changes of the order that move a task only a short distance: up to a tenth of the list, but at least
+/// `NEAR_LEAST` and at most `NEAR_MOST` positions.
 const NEAR: f64 = 0.7;
 const NEAR_LEAST: usize = 2;
 const NEAR_MOST: usize = 30;
@@ -30,7 +31,7 @@ pub(super) struct Annealing<'d, 'p, 'a> {
     current: Solution,
     best: Solution,
     hot: f64,
-    /// The part of the course that is used.
+    /// The beginning of the part of the course in which this list is annealed.
     from: f64,
     until: f64,
     has_modes: bool,

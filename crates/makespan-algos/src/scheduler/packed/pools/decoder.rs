@@ -8,7 +8,7 @@ use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
 use makespan_core::Objective;
 
-/// Maximum number of double justifications of one list. They end when one does not improve the schedule.
+/// Maximum number of double justifications of one list. No further one is made after one that does not improve the schedule.
 const ROUNDS: usize = 4;
 /// Maximum number of instants for each task for counting sort. If there are more, tasks are sorted by comparisons.
 const COUNTED: usize = 16;
@@ -27,7 +27,7 @@ pub(super) struct Decoder<'p, 'a> {
     pub aim: Aim,
     scheme: SerialScheme<'p, 'a>,
     parallel: ParallelScheme<'p, 'a>,
-    /// For each row, its job, and for each job, its last end in units of time.
+    /// For each row, its job.
     job_of: Vec<u32>,
     ends: Vec<i64>,
     /// For each row, the instant until which its tasks may be moved.
@@ -56,7 +56,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns whether justification moves tasks. It does not if each task is a job whose end counts.
+    /// Returns whether justification moves tasks. If each task is a job whose end counts, justification moves no task.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }
@@ -73,7 +73,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             return;
         };
         *value = self.value(last);
-        // Sorted by increasing starts, the list gives a schedule that is at least as good.
+        // Sort the list by increasing starts, because it then gives a schedule that is at least as good.
         self.sort(order, last, false);
         let justified = self.is_justified() || self.is_beyond(last);
         for _ in 0..if justified { ROUNDS } else { 0 } {
@@ -88,7 +88,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
             }
             let now = if moved { self.value(last) } else { f64::INFINITY };
             if now > *value {
-                // Beyond the limit, the makespan comes first, and everything else may become worse without any gain.
+                // Restore the list: if the makespan exceeds the limit, only the makespan was reduced, and the objective
+                // may have become worse.
                 order.clone_from(&self.before);
                 return;
             }
@@ -114,7 +115,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         last.map_or(f64::INFINITY, |last| self.value_of(scheme, last))
     }
 
-    /// Executes an order by the parallel scheme, and sorts it by the starts. If the result is inserted, no task starts later.
+    /// Executes an order by the parallel scheme, and sorts it by the starts. If the serial scheme then executes the
+    /// sorted order, no task starts later.
     pub fn order_by_starts(&mut self, order: &mut [u32], modes: &[u32]) {
         self.parallel.forward(order, modes, |_, _| true);
         let starts = self.parallel.starts();

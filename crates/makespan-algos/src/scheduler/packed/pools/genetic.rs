@@ -10,21 +10,22 @@ use super::start::Starts;
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::search::Neighbourhood;
 
-/// The population grows until this share of the course is over, within these sizes. Larger populations end at better values and
-/// take longer.
+/// The population grows until this share of the course is over, but to at least `LEAST` and at most `MOST` members.
+/// Larger populations end at better values, but take longer.
 const SAMPLED: f64 = 0.02;
 const LEAST: usize = 30;
 const MOST: usize = 500;
-/// The given lists are all tried, but for at most this share of the course.
+/// All given lists are tried, unless this takes more than this share of the course.
 const GIVEN: f64 = 0.3;
-/// Share of the tasks of a child that are moved, the divisor of the list length that gives the maximum distance, and the share of
-/// tasks that get another mode.
+/// Share of the tasks of a child that are moved. The maximum distance is the length of the list divided by `FAR`.
+/// `CHANGED` is the share of tasks that get another mode.
 const MOVED: f64 = 0.05;
 const FAR: usize = 8;
 const CHANGED: f64 = 0.05;
-/// A child is not justified if its first schedule is longer by this factor than the worst of the population.
+/// A child is not justified if its first schedule is longer than this factor times the longest schedule of the population.
 const LONGER: f64 = 1.06;
-/// A population is started anew after this many children for each of its members, if none of them was better than the worst member.
+/// A population is replaced by a new one if this number of children for each member has been made since the last child
+/// that was better than the worst member.
 const IN_VAIN: usize = 10;
 
 /// A genetic algorithm that crosses lists. A child has the head and the tail of its mother. Between them, it has tasks in the order
@@ -85,7 +86,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         for solution in known {
             search.add(solution.order.clone(), solution.modes.clone());
         }
-        // Even if the course is very short, the best of the given lists under the parallel scheme is available.
+        // Compute the best given list under the parallel scheme first, so that it is available even if the course is very short.
         let first = search.best_given();
         let Solution { mut order, modes, .. } = first.clone();
         search.decoder.order_by_starts(&mut order, &modes);
@@ -235,7 +236,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         let tasks = mother.order.len();
         let (one, other) = (random.random_range(0..=tasks), random.random_range(0..=tasks));
         let (head, middle) = (one.min(other), one.max(other));
-        // The number of a child repeats only after 2^32 other children. By then its old stamps are overwritten.
+        // Let the number wrap around: it repeats only after 2^32 other children, and by then all its old stamps are overwritten.
         *children = children.wrapping_add(1);
         let own = *children;
         child.modes.clone_from(&mother.modes);

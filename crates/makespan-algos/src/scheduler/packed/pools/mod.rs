@@ -1,5 +1,6 @@
-//! The search if each resource is one pool ([`CumulativeProblem`]). Lists of tasks with their modes are bred by a genetic algorithm
-//! and improved by double justification. If justification is of little use, they are annealed.
+//! The search if each resource is one pool ([`CumulativeProblem`]). A genetic algorithm combines lists of tasks with
+//! their modes, and double justification improves the schedules. If justification does not help, the lists are
+//! annealed.
 
 mod annealing;
 mod decoder;
@@ -21,10 +22,12 @@ use decoder::{Decoder, Scheme};
 use genetic::{Genetic, Parts};
 use start::Starts;
 
-/// Maximum number of tasks. With more tasks, one schedule takes too long, and lists that are decoded once are as good.
+/// Maximum number of tasks. With more tasks, making one schedule takes so long that a search finds nothing better than
+/// its initial lists.
 const MAX_TASKS: usize = 20_000;
-/// If justification moves nothing: the share of the course for the genetic algorithm, and the shares at which annealing under the
-/// serial and under the parallel scheme have been tried. The better of these schemes gets the rest.
+/// If justification moves no task: the share of the course at which the genetic algorithm ends. `SERIAL` and `PARALLEL`
+/// are the shares at which the trials of annealing under the serial and under the parallel scheme end. The better of
+/// these schemes gets the rest of the course.
 const BRED: f64 = 0.1;
 const SERIAL: f64 = 0.25;
 const PARALLEL: f64 = 0.4;

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use crate::kernel::cumulative::CumulativeProblem;
 
-/// Modes are tried at random this often for each task, until the consumables suffice.
+/// Maximum number of random changes of modes, for each task, in the attempt to make the consumables suffice.
 const TRIES: usize = 8;
 
 /// Keeps the use of consumables within the stock.
@@ -19,7 +19,8 @@ impl Repair {
         Self { used: vec![0; problem.stocks().len()], after: vec![0; problem.stocks().len()] }
     }
 
-    /// Returns by how much the use of consumables exceeds the stock, as a sum of shares of the stock.
+    /// Returns the excess of the use of consumables over the stock: the sum, over the consumables, of the excess
+    /// divided by the stock.
     pub fn excess(&mut self, problem: &CumulativeProblem<'_>, modes: &[u32]) -> f64 {
         self.used.fill(0);
         for &mode in modes {
@@ -61,7 +62,8 @@ fn excess(problem: &CumulativeProblem<'_>, used: &[u64]) -> f64 {
     each.map(|(used, stock)| used.saturating_sub(*stock) as f64 / (*stock).max(1) as f64).sum()
 }
 
-/// Returns another mode of a task, or the same one. If there are few modes, any mode is drawn, and otherwise mostly a near one.
+/// Returns a random mode of a task, which may be the given mode. If the task has few modes, all are equally probable.
+/// Otherwise modes near the given mode are more probable.
 pub(super) fn other(problem: &CumulativeProblem<'_>, task: u32, mode: u32, random: &mut impl Rng) -> u32 {
     /// Up to this number of modes, all modes are equally probable.
     const FEW: usize = 4;

@@ -10,7 +10,7 @@ use crate::kernel::packing::{Entry, Row};
 const NOISE: [f64; 3] = [0.05, 0.2, 0.5];
 /// The share of the tasks that get another mode in a random initial list.
 const CHANGED: f64 = 0.2;
-/// The number of draws of modes that use up too much before known modes are taken.
+/// Maximum number of draws of random modes. If all of them use up too much, the modes of a known list are used.
 const DRAWN: usize = 8;
 
 /// Lists with modes. No list uses up more than the stock.
@@ -62,7 +62,7 @@ impl Starts {
         (order, modes.clone())
     }
 
-    /// Returns the same list in an order in which each task comes after all its predecessors.
+    /// Returns a list, reordered so that each task comes after all its predecessors.
     pub fn given(&self, problem: &CumulativeProblem<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
         let (places, modes) = &self.lists[at];
         (in_order(problem, |task| f64::from(places[task as usize])), modes.clone())
@@ -134,7 +134,8 @@ fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     paths
 }
 
-/// Returns all tasks, each after all its predecessors. The next task is always the possible one with the smallest key.
+/// Returns all tasks, each after all its predecessors. The next task is always the task with the smallest key among the
+/// tasks whose predecessors are all in the order.
 fn in_order(problem: &CumulativeProblem<'_>, key: impl Fn(u32) -> f64) -> Vec<u32> {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;

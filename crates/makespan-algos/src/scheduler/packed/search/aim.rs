@@ -1,4 +1,4 @@
-//! The aim of a search: the objective that is minimised and its limits.
+//! The aim of a search: the objective that it minimises, and its limits.
 
 use makespan_core::{Instance, Job, Objective, Rows};
 

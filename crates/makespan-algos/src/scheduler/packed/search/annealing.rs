@@ -10,10 +10,11 @@ use crate::search::{Course, Neighbourhood, anneal, heat};
 
 /// The temperature begins at this share of the best value. It falls with the square of the remaining share of the course.
 const HOT: f64 = 0.003;
-/// Shares of changes that give a task another allotment, and another site if there are several sites.
+/// Share of changes that give a task another allotment. The next constant is the share that give it another site, if
+/// there are several sites.
 const OF_CHOICES: f64 = 0.4;
 const OF_SITES: f64 = 0.25;
-/// For few tasks, several changes are made at once, since each single change may only make the list worse. After each change
+/// For few tasks, several changes are made together, because every single change may make the list worse. After each change
 /// another one follows with probability `ANOTHER`, multiplied by `FEW` divided by the number of tasks (at most 1).
 const ANOTHER: f64 = 0.5;
 const FEW: f64 = 10.0;
@@ -28,7 +29,7 @@ pub(super) struct Annealing {
     changes: Vec<Undo>,
 }
 
-/// The part of a course that a list has, and the point of the course at which its temperature would reach zero.
+/// The part of a course in which a list is annealed, and the point of the course at which the temperature reaches zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub from: f64,
@@ -65,7 +66,7 @@ impl Annealing {
         running.steps
     }
 
-    /// Tries a change, with this share of the heat left.
+    /// Tries a change. `left` is the remaining share of the initial temperature.
     pub fn step(&mut self, decoder: &mut Decoder<'_, '_>, left: f64) {
         let another = ANOTHER * (FEW / self.present.list.len() as f64).min(1.0);
         self.changes.clear();
@@ -110,7 +111,7 @@ impl Annealing {
             list[at].choice = other(choice, &choices, random);
             return Undo::Choice(at, choice);
         }
-        // Mostly a small distance, sometimes any distance.
+        // Draw mostly a small distance, and sometimes any distance.
         let far = list.len() as i64;
         let reach = if random.random_bool(0.7) { (far / 10).clamp(2, 30) } else { far };
         let to = (at as i64 + random.random_range(-reach..=reach)).clamp(0, far - 1) as usize;

@@ -37,13 +37,12 @@ pub(super) struct Decoder<'p, 'a> {
     packer: Packer<'p, 'a>,
     inserter: Inserter<'p, 'a>,
     from: i64,
-    /// The amount that is subtracted from values: the value of the remaining jobs if they ended at once.
+    /// The amount that is subtracted from values: the value if all remaining jobs ended now.
     paid: f64,
     /// The last end of each job.
     ends: Vec<i64>,
     job_of: Vec<u32>,
-    /// For each job its earliest end. For each row the minimum length of the path after it, within its job or, for the makespan, in
-    /// the whole instance.
+    /// For each job, its earliest possible end.
     earliest: Vec<i64>,
     tails: Vec<i64>,
 }
@@ -79,8 +78,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Creates a decoder for lists of the tasks of `list`, which are the remaining tasks of the instance. Nothing else of the
-    /// instance counts.
+    /// Creates a decoder for lists of the tasks of `list`, which are the remaining tasks of the instance. No other task
+    /// of the instance contributes to the value.
     pub fn after(packing: &'p Packing<'a>, aim: Aim, begun: Begun, list: &[Entry]) -> Self {
         let instance = packing.instance();
         let from = begun.now;
@@ -110,7 +109,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
     }
 
-    /// Returns the earliest possible end of the remaining tasks: by their paths, and with all processors in use until then.
+    /// Returns a lower bound on the end of the remaining tasks: the longest path, or the end of all work if no
+    /// processor is ever idle, whichever is later.
     pub fn floor(&self, list: &[Entry]) -> i64 {
         let packing = self.packing;
         let area = |entry: &Entry| {
@@ -139,9 +139,9 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.inserter.sites()
     }
 
-    /// Returns the objective in its own unit, but a sum instead of a mean, and increased for schedules beyond the limit. Returns
-    /// infinity for a list that cannot be decoded. Insertion ends as soon as the value is certain to exceed `allowed`, and then the
-    /// result is also infinity.
+    /// Returns the value of the objective in its own unit. For a mean, returns the sum. For a schedule that exceeds the
+    /// limit, adds a penalty. Returns infinity for a list that cannot be decoded. Insertion ends as soon as the value
+    /// is certain to exceed `allowed`, and then the result is also infinity.
     pub fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
         let carried = match listed.scheme {
             Scheme::Events => self.packer.run(&listed.list, self.from, false).is_ok(),
@@ -170,7 +170,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         let instance = packing.instance();
         let mut least = of_ends(aim.objective, instance, ends, last);
         let paid = self.paid;
-        // Sums of changes are not exact.
+        // Allow a small error, because sums of changes are not exact in floating point.
         let allowed = allowed + 1e-9 * allowed.abs();
         let keep = |place: usize, end: i64| {
             let row = packing.row_of(listed.list[place].task).index();
@@ -191,8 +191,9 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.inserter.choose(list, price).is_ok()
     }
 
-    /// Returns two lists for insertion, made from the result of a list under the scheme `Events` in the order of the starts. In the
-    /// first, tasks may run anywhere. In the second, each task that ran on one node is restricted to that node.
+    /// Returns two lists for insertion: the tasks in the order of their starts when a list is executed by the scheme
+    /// `Events`. In the first, tasks may run anywhere. In the second, each task that ran on one node is restricted to
+    /// that node.
     pub fn inserted(&mut self, events: &Listed) -> Option<[Listed; 2]> {
         self.packer.run(&events.list, self.from, false).ok()?;
         let starts = self.packer.starts();

@@ -22,12 +22,12 @@ pub(super) use orders::{balanced_lists, orders};
 pub(crate) use remains::Remains;
 use starts::Starts;
 
-/// Lists are decoded by events until the first share of the course, and then by insertion. Insertion continues after the second
-/// share if it is worthwhile.
+/// Until this share of the course, lists are decoded by events, and afterwards by insertion. At a second share, the
+/// next constant, the search decides if insertion continues.
 const EVENTS: f64 = 0.3;
 const PROBED: f64 = 0.5;
-/// Insertion ends at the second share of the course if it is slower than events by more than this factor and has found nothing
-/// better.
+/// Insertion ends at the second share of the course if a list takes more than this factor times as long as by events,
+/// and insertion has found no better list.
 const SLOWER: f64 = 4.0;
 /// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
 const MAX_INSERTED: usize = 5000;
@@ -48,7 +48,7 @@ pub(super) fn search(
     let (value, listed) = starts.by_events(&mut decoder, course)?;
     let tasks = listed.list.len();
     let mut events = Annealing::new(value, listed, random.clone());
-    // A single task is inserted with each of its choices.
+    // If there is only one task, begin with insertion, which tries each of its choices.
     let first = if tasks > 1 { EVENTS } else { 0.0 };
     let event_steps = events.run(&mut decoder, Part { from: 0.0, until: first, cold: first }, course);
     let is_enough = events.best().0 <= aim.floor || tasks > MAX_INSERTED;

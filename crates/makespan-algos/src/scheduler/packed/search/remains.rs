@@ -30,7 +30,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         Self { decoder }
     }
 
-    /// Returns the value of a list. A lower value is better. The value is infinite if it exceeds `allowed`.
+    /// Returns the value of a list. A lower value is better. If the value would exceed `allowed`, returns infinity.
     pub(crate) fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
         self.decoder.value(listed, allowed)
     }
@@ -53,7 +53,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         }
     }
 
-    /// Anneals a list until the course is over. The result is no worse than the given list.
+    /// Anneals a list until the course is over. The result is at least as good as the given list.
     pub(crate) fn improve(&mut self, listed: Listed, random: ChaCha8Rng, course: &mut Course) -> (f64, Listed) {
         let value = self.decoder.value(&listed, f64::INFINITY);
         if listed.list.is_empty() || !value.is_finite() {
@@ -71,7 +71,7 @@ impl<'p, 'a> Remains<'p, 'a> {
 }
 
 impl Listed {
-    /// Creates a list of tasks that are inserted in this order, anywhere.
+    /// Creates a list for the scheme `Insertion`, in this order. No task is restricted to a site.
     pub(crate) fn inserted(list: Vec<Entry>) -> Self {
         Self::anywhere(Scheme::Insertion, list)
     }

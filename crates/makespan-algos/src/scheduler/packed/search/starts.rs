@@ -57,8 +57,8 @@ impl<'p, 'a> Starts<'p, 'a> {
         Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
-    /// Returns the best list by events, if any list can be decoded. Known lists are always tried. Others are tried at least until
-    /// one can be decoded.
+    /// Returns the best list by events, if any list can be decoded. Known lists are always tried. Other lists are tried
+    /// at least until one list can be decoded.
     pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut Course) -> Option<(f64, Listed)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
@@ -89,7 +89,7 @@ impl<'p, 'a> Starts<'p, 'a> {
         for listed in &self.known {
             trying.consider(decoder, Listed { scheme: Scheme::Insertion, ..listed.clone() });
         }
-        // If a single trial takes too long, no other list is tried.
+        // Return if the first list could not be decoded in time, because then no other list is tried.
         trying.best.as_ref()?;
         for price in PRICES {
             for list in self.orders() {
