@@ -15,7 +15,7 @@ const COLDEST: f64 = 0.003;
 const JOBS: f64 = 0.75;
 /// The factor by which the initial temperature of every second search is multiplied.
 const COOL: f64 = 0.3;
-/// The share of changes that give a task another processor. The next constant is the share of these changes in which no
+/// The share of changes that give a task another processor. `LEAVES` is the share of these changes in which no
 /// processor is chosen: the task is placed where it ends first.
 const MOVES: f64 = 0.6;
 const LEAVES: f64 = 0.8;

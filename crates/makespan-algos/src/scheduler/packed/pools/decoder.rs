@@ -27,7 +27,7 @@ pub(super) struct Decoder<'p, 'a> {
     pub aim: Aim,
     scheme: SerialScheme<'p, 'a>,
     parallel: ParallelScheme<'p, 'a>,
-    /// For each row, its job.
+    /// For each row, its job. `ends` contains the last end of each job, in units of time.
     job_of: Vec<u32>,
     ends: Vec<i64>,
     /// For each row, the instant until which its tasks may be moved.

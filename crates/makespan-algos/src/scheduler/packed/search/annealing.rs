@@ -10,8 +10,8 @@ use crate::search::{Course, Neighbourhood, anneal, heat};
 
 /// The temperature begins at this share of the best value. It falls with the square of the remaining share of the course.
 const HOT: f64 = 0.003;
-/// Share of changes that give a task another allotment. The next constant is the share that give it another site, if
-/// there are several sites.
+/// Share of changes that give a task another allotment. `OF_SITES` is the share that give it another site, if there are
+/// several sites.
 const OF_CHOICES: f64 = 0.4;
 const OF_SITES: f64 = 0.25;
 /// For few tasks, several changes are made together, because every single change may make the list worse. After each change

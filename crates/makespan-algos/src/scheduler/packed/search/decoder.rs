@@ -42,7 +42,8 @@ pub(super) struct Decoder<'p, 'a> {
     /// The last end of each job.
     ends: Vec<i64>,
     job_of: Vec<u32>,
-    /// For each job, its earliest possible end.
+    /// For each job, its earliest possible end. `tails` contains, for each row, the minimum length of the path after
+    /// it: within its job or, for the makespan, in the whole instance.
     earliest: Vec<i64>,
     tails: Vec<i64>,
 }

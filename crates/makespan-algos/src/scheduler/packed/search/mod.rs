@@ -22,11 +22,11 @@ pub(super) use orders::{balanced_lists, orders};
 pub(crate) use remains::Remains;
 use starts::Starts;
 
-/// Until this share of the course, lists are decoded by events, and afterwards by insertion. At a second share, the
-/// next constant, the search decides if insertion continues.
+/// Until this share of the course, lists are decoded by events, and afterwards by insertion. At the share `PROBED`, the
+/// search decides if insertion continues.
 const EVENTS: f64 = 0.3;
 const PROBED: f64 = 0.5;
-/// Insertion ends at the second share of the course if a list takes more than this factor times as long as by events,
+/// Insertion ends at the share `PROBED` of the course if a list takes more than this factor times as long as by events,
 /// and insertion has found no better list.
 const SLOWER: f64 = 4.0;
 /// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
