@@ -9,7 +9,7 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// The kind, the command within the kind, the source of the expected time, and the actual run time in ticks.
+/// A task, given by its kind, its command within the kind, the source of its expected time, and its actual run time in ticks.
 type Row = (u8, u8, u8, i64);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -45,7 +45,7 @@ fn median(mut figures: Vec<i64>) -> Option<i64> {
     figures.get(figures.len() / 2).copied()
 }
 
-/// Three jobs with an expected time of 1 s took 80 s. The estimates of three later jobs were made after these three
+/// Tests three jobs with an expected time of 1 s that took 80 s. The estimates of three later jobs were made after these three
 /// jobs ended, so the ratio of 80 must not apply to the later jobs. The ratio applies to a job whose estimate was made
 /// before the three jobs ended.
 #[test]
@@ -88,8 +88,8 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
 }
 
 proptest! {
-    /// After each end, every guessed time is within a tenth of the median of the most specific kind that contains an ended
-    /// task. Stated times and the times of ended tasks do not change.
+    /// Checks that after each end, every guessed time is within a tenth of the median of the most specific kind that
+    /// contains an ended task. Also checks that stated times and the times of ended tasks do not change.
     #[test]
     fn guesses_are_medians(rows in prop::collection::vec((0_u8..3, 0_u8..3, 0_u8..4, 1_i64..5000), 1..40)) {
         let mut instance = instance(&rows);
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// An estimate that was learned from three runs is kept until more tasks of the kind contradict it.
+    /// Checks that an estimate that was learned from three runs is kept until more tasks of the kind contradict it.
     #[test]
     fn what_was_learned_is_refined(factor in 2_i64..9, count in 1_usize..12) {
         let rows: Vec<Row> = (0..=count).map(|_| (1, 0, 2, 1000 * factor)).collect();
@@ -132,7 +132,7 @@ proptest! {
         prop_assert_eq!(instance.profile(TaskId(count as u64)).longest().ticks(), expected);
     }
 
-    /// The median with a prior is the median of a list that contains copies of the prior.
+    /// Checks that the median with a prior is the median of a list that contains copies of the prior.
     #[test]
     fn a_prior_counts_as_figures(figures in prop::collection::vec(1_i64..9, 0..20), prior in 1_i64..9, times in 0_usize..9) {
         let mut group = Group::default();
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// Only the last fifty ends count. Thus the estimates follow a program that became slower.
+/// Checks that only the last fifty ends count. Thus the estimates follow a program that became slower.
 #[test]
 fn what_is_long_ago_is_forgotten() {
     let mut group = Group::default();
@@ -152,7 +152,7 @@ fn what_is_long_ago_is_forgotten() {
     assert_eq!((group.times.median(0, 0), group.times.len()), (Some(100), 50));
 }
 
-/// No estimate is longer than the walltime, because a task is ended at its walltime.
+/// Checks that no estimate is longer than the walltime, because a task is ended at its walltime.
 #[test]
 fn walltimes_are_kept() {
     let job = |name: &str| Job::new(name, Profile::rigid(1, t(50)).unwrap()).with_estimate(Estimate::Guessed);
@@ -165,7 +165,7 @@ fn walltimes_are_kept() {
     assert_eq!(instance.profile(TaskId(1)).longest(), t(70));
 }
 
-/// A task that is released much later gets its estimate at its release, from the times that have been learned by then.
+/// Checks that a task that is released much later gets its estimate at its release, from the times that have been learned by then.
 #[test]
 fn tasks_are_told_when_they_come() {
     let profile = Profile::rigid(1, t(50)).unwrap();

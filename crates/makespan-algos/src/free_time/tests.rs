@@ -58,8 +58,8 @@ impl FreeTime for Plain {
     }
 }
 
-/// A query not before one instant, after which the earliest fit at or after a later instant is held. Before the query, something
-/// may be released.
+/// A query for the earliest fit from one instant on. Before it, something may be released. After it, the earliest fit
+/// from a later instant on is held.
 #[derive(Clone, Debug)]
 struct Question {
     width: u32,
@@ -72,7 +72,7 @@ struct Question {
 fn questions() -> impl Strategy<Value = Vec<Question>> {
     let question = (0_u32..1000, 1_i64..30, 0_i64..600, prop_oneof![Just(0), 0_i64..60], any::<Option<Index>>());
     let question = question.prop_map(|(width, duration, after, later, back)| {
-        // Most of them are narrow, so that there are many steps.
+        // Most tasks are narrow, so that there are many steps.
         Question { width: width % (1 + width % 17), duration, after, later: after + later, back }
     });
     prop::collection::vec(question, 1..250)
@@ -123,7 +123,7 @@ where
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// All data structures for free processors over time agree with an array that stores the numbers at each tick.
+    /// Checks that all data structures for free processors over time agree with an array that stores the numbers at each tick.
     #[test]
     fn all_agree_with_counts_at_each_tick(
         processors in prop_oneof![Just(1_u32), 2_u32..17],

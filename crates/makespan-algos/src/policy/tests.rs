@@ -16,7 +16,7 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A rigid task: width, estimate, release, and real run time in percent of the estimate.
+/// A rigid task, given by width, estimate, release, and real run time in percent of the estimate.
 type Row = (u32, i64, i64, i64);
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
@@ -74,7 +74,8 @@ fn starts(played: &[Placement], tasks: usize) -> Vec<i64> {
     starts
 }
 
-/// The common part of the reference implementations: tasks in the order of the queue, with expected ends of running tasks.
+/// The common part of the reference implementations. It contains the tasks in the order of the queue, and the expected
+/// ends of running tasks.
 struct Naive<'a> {
     rows: &'a [Row],
     order: Vec<usize>,
@@ -262,8 +263,8 @@ fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
     queue.iter().map(|place| place.task).collect()
 }
 
-/// Job 0 runs longer than its estimate. The starts of jobs 0 and 1 must not change if another job arrives before job 0
-/// ends.
+/// Tests a job 0 that runs longer than its estimate. The starts of jobs 0 and 1 must not change if another job arrives
+/// before job 0 ends.
 #[test]
 fn an_unrelated_event_does_not_change_a_schedule() {
     for passes in ["event", "instant"] {
@@ -310,7 +311,8 @@ proptest! {
         }
     }
 
-    /// Weights and priorities define orders like any others. Several queues are one queue in which higher priorities come first.
+    /// Checks that weights and priorities define orders like any other keys, and that several queues behave like one
+    /// queue in which higher priorities come first.
     #[test]
     fn weights_and_priorities_order_as_defined(
         rows in late_rows(14), marks in prop::collection::vec((0_u64..4, -1_i32..3), 14),
@@ -344,8 +346,9 @@ proptest! {
         }
     }
 
-    /// With exact estimates and first come, first served, both kinds of passes start the same tasks. With other orders they may
-    /// differ: if two tasks arrive together, the first one is visited before the second one is known.
+    /// Checks that both kinds of passes start the same tasks if estimates are exact and the order is first come, first
+    /// served. With other orders they may differ: if two tasks arrive together, the first one is visited before the
+    /// second one is known.
     #[test]
     fn with_exact_estimates_and_fcfs_the_passes_of_easy_are_one(rows in rows(25)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();
@@ -355,7 +358,7 @@ proptest! {
         prop_assert_eq!(event, instant);
     }
 
-    /// The first tasks are treated like later ones: a short task long before them changes nothing.
+    /// Checks that the first tasks are treated like later ones: a short task long before them does not change their starts.
     #[test]
     fn the_first_instant_is_like_any_other(rows in late_rows(12), together in any::<bool>()) {
         let rows: Vec<Row> = rows.into_iter().map(|row: Row| if together { (row.0, row.1, 0, row.3) } else { row }).collect();
@@ -414,7 +417,7 @@ proptest! {
     ) {
         for instance in particular(&rows, &periods) {
             for spec in PARTICULAR {
-                // Some policies only support equal speeds.
+                // Some policies support only equal speeds.
                 let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
                 let played = Play::starts(&instance, policy.as_mut(), &|task, on| instance.time(task, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
@@ -423,7 +426,8 @@ proptest! {
         }
     }
 
-    /// With rigid tasks, there is nothing to choose.
+    /// Checks that `moldable-easy` starts the same tasks as `easy` if all tasks are rigid, because then there is no
+    /// width to choose.
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
         let instance = flat(&rows);
@@ -432,7 +436,7 @@ proptest! {
         prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
     }
 
-    /// A batch begins when the previous batch has ended. With exact estimates, its tasks start as planned.
+    /// Checks that a batch begins when the previous batch has ended, and that its tasks start as planned if estimates are exact.
     #[test]
     fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
         let instance = flat(&rows);
@@ -468,7 +472,8 @@ proptest! {
         }
     }
 
-    /// The reservation of the head is kept: if run times are at most the estimates, the head starts no later.
+    /// Checks that the reservation of the head is kept: if no run time exceeds its estimate, the head starts no later
+    /// than reserved.
     #[test]
     fn the_head_of_easy_starts_no_later_than_it_was_first_reserved(rows in rows(25)) {
         let instance = flat(&rows);
@@ -501,7 +506,7 @@ fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// EASY, with the first reservation of each task that was the head of its queue.
+/// An EASY policy that records the first reservation of each task that was the head of its queue.
 struct Watched {
     policy: Easy,
     reserved: Vec<Option<Time>>,
@@ -524,8 +529,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
         job.with_walltime(t(walltime))
     };
-    // `hold` takes both fast processors until 5, and `narrow` needs one of them. `wide` would take the slow processors. On three
-    // processors it takes 10, and on two fast ones 6.
+    // `hold` takes both fast processors until 5, and `narrow` needs one of them. `wide` would take the slow processors.
+    // `wide` takes 10 on all three processors, and 6 on the two fast ones.
     let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
     let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();

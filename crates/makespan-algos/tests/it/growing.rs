@@ -86,7 +86,7 @@ fn platform(kind: Kind) -> Platform {
     Platform::new([("a", 1, 1.0, None), ("b", 1, 2.5, Some(0)), ("c", 2, 0.5, Some(1))].map(node).to_vec()).unwrap()
 }
 
-/// Release, kind, time, width and weight of a job. The last one also determines the priority.
+/// A job, given by its release, kind, time, width and weight. The weight also determines the priority.
 type Row = (i64, u8, i64, u32, u64);
 
 fn job(kind: Kind, index: usize, &(release, choice, time, width, weight): &Row) -> Job {
@@ -174,7 +174,7 @@ proptest! {
     }
 }
 
-/// Checks that the property is not empty: every policy drives one of the kinds, and every spec can be read.
+/// Checks that the test above tests every policy: each policy supports one of the kinds, and every spec can be parsed.
 #[test]
 fn every_policy_drives_some_kind() {
     for spec in policies().iter().map(|entry| entry.name).chain(MORE) {

@@ -1,9 +1,10 @@
 //! The property harness of the catalogue on trees. A scheduler of rates that is added to the catalogue is tested here without
 //! further work.
 //!
-//! The harness takes random small trees with bags, and trees that are changed so that they are no longer trees. If an instance is
-//! supported, it is planned, and every node keeps up its rates. The throughput is no larger than any verified bound. A modified
-//! bound is refused. The same seed gives the same plan on any thread and under any names. Scaling all times scales the plan.
+//! The harness uses random small trees with bags, and networks that are no longer trees after a change. Every supported
+//! instance is planned, and every node can sustain its rates. The throughput is no larger than any verified bound. A
+//! modified bound is refused. The same seed gives the same plan on any thread and with any names. If all times are
+//! scaled, the plan is scaled by the same factor.
 
 use std::num::NonZeroU64;
 
@@ -16,9 +17,10 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-/// Figures of a node: processors, speed in halves, parent, bandwidth and latency in quarters of a second.
+/// A node, given by its processors, its speed in halves, its parent, and the bandwidth and latency of its link in
+/// quarters of a second.
 type NodeFigures = (u32, u32, usize, u32, u32);
-/// Figures of an application: seconds of work, bytes, weight in halves.
+/// An application, given by seconds of work, bytes, and weight in halves.
 type JobFigures = (i64, u64, u64);
 
 /// A small tree with bags. If `wrong` is not zero, it is the number of a defect that makes the instance invalid for trees.
@@ -83,7 +85,7 @@ fn plan(scheduler: &dyn Scheduler, instance: &Instance, seed: u64) -> (SteadySta
     }
 }
 
-/// Checks that a throughput is bounded by this bound, and that no smaller bound follows from the certificate.
+/// Checks that this bound is at least the throughput, and that no smaller bound follows from the certificate.
 fn check_bound(bound: &Bound, instance: &Instance, throughput: &Value) -> Result<(), TestCaseError> {
     prop_assert_eq!(bound.verify(instance), Ok(()));
     prop_assert!(!bound.excludes(throughput), "{:?} is below {}", bound, throughput);
@@ -184,7 +186,7 @@ proptest! {
     }
 }
 
-/// Checks that half of the drafts are trees. The value of the properties depends on it.
+/// Checks that at least half of the drafts are trees. Otherwise the other tests of this file would check little.
 #[test]
 fn half_of_the_drafts_are_trees() {
     use proptest::strategy::ValueTree;

@@ -62,7 +62,7 @@ fn files_of_two_instants_and_of_two_clusters_are_told_apart() {
     assert!(said.contains("squeue.json is of Slurm 26.05.5 and scontrol.config.txt of 24.11.5"), "{said}");
     // The jobs that are used determine the instant.
     assert_eq!(Queue::from_folder(folder.path(), None).unwrap().now, 1_795_312_214);
-    // The nodes are newer than the jobs, or older. Then jobs run on idle nodes.
+    // If the nodes are newer or older than the jobs, jobs run on idle nodes.
     let folder = mixed(&[("24.11", "scontrol.jobs-d.txt.gz"), ("26.05", "scontrol.nodes.json.gz")]);
     assert!(remarks(folder.path()).contains("scontrol.nodes.json speaks of 2026-11-22T02:03:57"));
     let idle = "NodeName=n0 CPUTot=8 CPUAlloc=0 State=IDLE Partitions=p\n";
@@ -281,7 +281,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
     ]);
     let said = queue.unwrap().remarks.join("\n");
     assert!(said.contains("scontrol.jobs-d.txt is empty: scontrol.jobs.txt is taken"), "{said}");
-    // The same checks for nodes, and for optional files.
+    // The same holds for nodes and for optional files.
     let said =
         said_of(&[("scontrol.nodes.json", br#"{"nodes": [{"#), ("scontrol.jobs.txt", jobs.as_bytes())]).unwrap_err();
     assert!(said.contains("scontrol.nodes.json was cut off") && said.contains("scontrol show nodes --json"), "{said}");
@@ -293,7 +293,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
     );
 }
 
-/// Account limits that are cut off at any position within a record are recognised.
+/// Checks that account limits are recognised as incomplete if they are cut off at any position within a record.
 #[test]
 fn limits_of_accounts_that_were_cut_off_are_said_to_be() {
     let qos = |name: &str| {

@@ -122,14 +122,14 @@ fn saved_outputs_that_are_missing_or_torn_are_named() {
     assert!(error(folder.path()).contains("no nodes") && error(folder.path()).contains("scontrol -o -d show nodes"));
     fs::copy(recorded().join("scontrol.nodes-d.txt"), folder.path().join("scontrol.nodes-d.txt")).unwrap();
     assert!(error(folder.path()).contains("no jobs"));
-    // A truncated JSON file.
+    // The first JSON file is truncated.
     fs::write(folder.path().join("squeue.json"), r#"{"jobs": [{"job_id": 1, "job_sta"#).unwrap();
     let said = error(folder.path());
     assert!(said.contains("squeue.json") && said.contains("no JSON"), "{said}");
-    // A JSON file with another structure.
+    // The second JSON file has an unknown structure.
     fs::write(folder.path().join("squeue.json"), r#"{"jobs": {"1": {}}}"#).unwrap();
     assert!(error(folder.path()).contains("no list `jobs`"));
-    // A compressed file that was cut off.
+    // The last file is compressed, and was cut off.
     fs::remove_file(folder.path().join("squeue.json")).unwrap();
     let whole = fs::read(recorded().join("squeue.json.gz")).unwrap();
     fs::write(folder.path().join("squeue.json.gz"), &whole[..whole.len() / 2]).unwrap();
@@ -461,7 +461,7 @@ fn document(version: &str, name: &str) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The form in which a version writes a value does not matter.
+    /// Checks that the form in which a version writes a value does not matter.
     #[test]
     fn the_shape_of_json_does_not_matter(version in 0_usize..3, forms in prop::collection::vec(any::<u8>(), 1..500)) {
         let version = ["22.05", "24.11", "26.05"][version];
@@ -500,8 +500,8 @@ proptest! {
     }
 }
 
-/// The text and the JSON output of each version describe the same queue, in which every job has an expected start or a
-/// reason.
+/// Checks that the text and the JSON output of each version describe the same queue, in which every job has an expected
+/// start or a reason.
 #[test]
 fn later_versions_say_the_same_in_text_and_in_json() {
     for version in ["24.11", "26.05"] {
@@ -562,7 +562,7 @@ fn a_controller_that_says_nothing_is_asked_once() {
     assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
 }
 
-/// For each recorded version, the JSON output alone and the text with JSON give the same resources of running jobs.
+/// Checks for each recorded version that the JSON output alone and the text with JSON give the same resources of running jobs.
 #[test]
 fn json_alone_tells_what_running_jobs_hold() {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

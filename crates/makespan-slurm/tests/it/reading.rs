@@ -176,14 +176,14 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     let names = |machines: &makespan_slurm::Machines| {
         machines.platform.nodes().iter().map(|node| format!("{}:{}", node.name, node.processors)).collect::<Vec<_>>()
     };
-    // Two of the three equal nodes. The test does not depend on the choice.
+    // The run gets two of the three equal nodes. The test does not depend on the choice.
     let two = pool.choose(&[2]).unwrap();
     assert_eq!(names(&two), ["n0:4", "n1:4"]);
     assert!(two.remarks.iter().any(|remark| remark.contains("like a0, of which there are 2")), "{:?}", two.remarks);
     let placed = pool.place(&two.platform, &[2]).unwrap();
     assert_eq!((placed[0].options.join(" "), &placed[0].names), ("--mem=0".into(), &None));
-    // More nodes than there are equal ones: all nodes, with the nodes of each pilot in a row, including one that is
-    // down.
+    // More nodes are requested than there are equal nodes, so the result contains all nodes. The nodes of each pilot
+    // are in a row, including one that is down.
     let all = pool.choose(&[2, 2]).unwrap();
     assert_eq!(names(&all), ["a0:4", "a1:4", "gone:4", "g0:8"]);
     let placed = pool.place(&all.platform, &[2, 2]).unwrap();
@@ -203,7 +203,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
         let error = pool.choose(&sizes).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
-    // The machines of a plan in an allocation: machines with the same names, or else machines with enough resources.
+    // In an allocation, a plan gets machines with the same names, or else machines with enough resources.
     let held: Vec<String> = ["x0", "x1", "a0"].map(String::from).to_vec();
     let present = |nodes: Vec<(&str, u32)>| {
         let machine = |(name, processors): (&str, u32)| makespan_core::Node::new(name, processors);

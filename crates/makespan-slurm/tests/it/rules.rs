@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// A job that accepts less time never delays a job with higher priority.
+    /// Checks that a job that accepts less time never delays a job with higher priority.
     #[test]
     fn who_will_do_with_less_time_puts_off_nobody(busy in 1_u32..50, least in 1_u32..60, limit in 1_u32..60, high in 1_u32..50) {
         let nodes = node(0, "", true) + &node(1, "", false);
@@ -138,7 +138,8 @@ proptest! {
         prop_assert_eq!(both[1].start, Some(if least <= busy { 1000 } else { after }));
     }
 
-    /// The job requests 2 processors for 10 minutes. Each limit prevents its start if and only if it is lower.
+    /// The job requests 2 processors for 10 minutes. Checks that each limit prevents its start if and only if the
+    /// request violates the limit.
     #[test]
     fn a_limit_of_one_job_or_of_what_was_used_is_kept(kind in 0_usize..9, total in 1_u64..40, used in 0_u64..40) {
         let (qos, breaks) = match kind {
@@ -163,7 +164,7 @@ proptest! {
         }
     }
 
-    /// Every reason of Slurm is reported, unless another obstacle is reported.
+    /// Checks that every reason of Slurm is reported, unless another obstacle is reported.
     #[test]
     fn nothing_is_in_the_way_is_never_said_against_slurm(reason in "(Assoc|QOS|Max|Bad|Node)[A-Z][a-zA-Z]{3,20}") {
         let expected = &by_limits(&idle(Part::Limits, "", &format!("Reason={reason}")))[0];
@@ -171,7 +172,7 @@ proptest! {
         prop_assert_eq!(expected.why.kind, "slurm");
     }
 
-    /// A file that ends early is distinguished from a complete one, wherever it was cut off.
+    /// Checks that a file that was cut off anywhere is distinguished from a complete file.
     #[test]
     fn jobs_that_are_cut_off_are_missed(part in 1_usize..1000) {
         let whole = fs::read_to_string(recorded().join("scontrol.jobs-d.txt")).unwrap();
@@ -280,7 +281,7 @@ fn behind(busy: u32, jobs: &str) -> Queue {
     Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
 }
 
-/// In Slurm's records, `-n 8` alone requests one node, which is the minimum number.
+/// In Slurm's records, `-n 8` alone requests one node. This is only the minimum number of nodes.
 #[test]
 fn what_asks_for_processors_alone_is_told_so() {
     let said = |ask: &str| {
@@ -305,7 +306,7 @@ fn what_asks_for_processors_alone_is_told_so() {
     }
 }
 
-/// The number of reservations for an array is `bf_max_job_array_resv`, or 20 by default.
+/// Checks that an array gets as many reservations as `bf_max_job_array_resv` states, or 20 by default.
 #[test]
 fn places_are_kept_for_so_many_tasks_of_an_array() {
     let nodes = node(0, "", true) + &node(1, "", false);
@@ -409,7 +410,8 @@ fn clock(seconds: u32) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// As in a real 22.05, a job is cancelled if it cannot end by its deadline with its limit or its minimum time.
+    /// Checks that, as in a real 22.05, a job is cancelled if it can end by its deadline neither with its limit nor
+    /// with its minimum time.
     #[test]
     fn a_deadline_is_met_or_the_job_is_given_up(
         busy in 1_u32..40, limit in 1_u32..40, least in prop::option::of(1_u32..40), minutes in 0_u32..90,
@@ -478,7 +480,8 @@ proptest! {
         }
     }
 
-    /// A file without its last line break is complete, unless its last record lacks fields that all others have.
+    /// Checks that a file without its last line break is accepted as complete, unless its last record lacks fields that
+    /// all other records have.
     #[test]
     fn the_last_end_of_line_may_be_missing(cut in 1_usize..600) {
         let whole = fs::read_to_string(recorded().join("scontrol.jobs-d.txt")).unwrap();
@@ -516,16 +519,15 @@ fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     let other = pending(2, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4");
     let queue = behind(30, &(pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))) + &other));
     assert_eq!(by_limits(&queue)[1].start, Some(2800));
-    // A deadline that was already missed is reported at once.
+    // A deadline that has already passed is reported at once.
     let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 9 * 60))));
     let expected = &by_limits(&queue)[0];
     assert_eq!((expected.start, expected.why.kind), (None, "deadline"));
     assert!(queue.present().unwrap().remarks.iter().any(|remark| remark.contains("no longer end by its deadline")));
 }
 
-/// The nodes that a real 22.05 gave to jobs with these constraints, on two nodes with `a`, one with `a` and `b`, and
-/// one with `b`. The lists are for all nodes free, and for one of them busy. Jobs that Slurm refuses never enter a
-/// queue.
+/// Compares with the nodes that a real 22.05 gave to jobs with these constraints. There are two nodes with `a`, one
+/// node with `a` and `b`, and one node with `b`. Some of them may be busy. Jobs that Slurm refuses never enter a queue.
 #[test]
 fn constraints_are_met_as_a_real_slurm_meets_them() {
     let nodes = ["a", "a", "a,b", "b"];
@@ -547,7 +549,7 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
         ("(a|b)&a", 2, &[], &[0, 1]),
         ("[(a|b)*2]", 2, &[], &[0, 1]),
         ("a*2", 2, &[], &[0, 1]),
-        // One node with `a` is enough. The other may be any node.
+        // One node with `a` is enough, and the second node may be any node.
         ("a*1", 2, &[0, 1], &[2, 3]),
         // Only the counted alternative is requested.
         ("a|b*2", 2, &[], &[2, 3]),
@@ -567,7 +569,7 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
     for (features, busy) in [("a|b*2", 3), ("b", 3)] {
         assert_eq!(start(features, 2, &[busy]).0, Some(1600), "{features}");
     }
-    // Refused, because no such nodes exist.
+    // These constraints are refused, because no such nodes exist.
     for (features, count) in [("a&b", 2), ("[a*2&b*1]", 2), ("[a*3&b*3]", 4), ("a,b", 2), ("zzz", 2)] {
         assert_eq!(start(features, count, &[]).0, None, "{features}");
     }
@@ -601,9 +603,9 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
         (&halves, "NumNodes=1 NumCPUs=1", 1000, &[1]),
         (&halves, "NumNodes=2-2 NumCPUs=2", 1000, &[0, 1]),
         (&halves, "NumNodes=1-3 NumCPUs=3", 1000, &[0, 1, 2]),
-        // The only node that the job may have.
+        // Here n1 is the only node that the job may have.
         (&halves, "NumNodes=1-1 NumCPUs=2", 1600, &[1]),
-        // Without the required node, all free processors are not enough.
+        // Here there are enough free processors, but the required node is busy.
         (&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2", 2200, &[0, 1]),
         (&running(101, 1, 20), "NumNodes=1 NumCPUs=6", 2200, &[0, 1]),
     ] {

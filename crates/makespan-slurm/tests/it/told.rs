@@ -14,7 +14,7 @@ fn recorded(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("queue-{version}"))
 }
 
-/// Returns the text between two others, if both occur.
+/// Returns the text between two given texts, if both occur.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     Some(text.split_once(before)?.1.split_once(after)?.0)
 }

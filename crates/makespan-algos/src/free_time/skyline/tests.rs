@@ -45,7 +45,7 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
 }
 
 proptest! {
-    /// Also holds for best placement, which the number of free processors at each tick does not determine.
+    /// Checks best placement, which the number of free processors at each tick does not determine.
     #[test]
     fn a_fit_is_where_a_best_placement_is_free(
         nodes in prop::collection::vec(1_u32..5, 2..4),

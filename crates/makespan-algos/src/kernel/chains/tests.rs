@@ -53,7 +53,7 @@ fn by_tree(chart: &Chart) -> Vec<Chain> {
 }
 
 prop_compose! {
-    /// Graphs with random times, in which all paths have different lengths.
+    /// Tests graphs with random times, in which all paths have different lengths.
     fn charts()(tasks in 2_usize..7)(
         times in proptest::collection::vec(1_i64..1_000_000_000, tasks),
         edges in proptest::collection::btree_map((0..tasks as u32, 0..tasks as u32), 0_i64..1_000_000_000, 0..11),
@@ -69,7 +69,8 @@ proptest! {
         prop_assert_eq!(chart.chains(Cover::Covering), by_tree(&chart));
     }
 
-    /// If paths tie, the tree may find other paths of the same lengths. The first path that covers an edge is equally long.
+    /// Tests graphs with equally long paths. The tree may find other paths of the same lengths. Checks that the first
+    /// path that covers an edge is equally long.
     #[test]
     fn chains_are_as_long_as_those_of_the_printed_tree_where_paths_tie(chart in charts()) {
         let tied = Chart {

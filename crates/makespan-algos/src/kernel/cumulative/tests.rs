@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use super::{CumulativeProblem, ParallelScheme, SerialScheme};
 use crate::kernel::packing::Packing;
 
-/// Times on one, two, .. processors, licences as a whole and for each processor, and the amount that is used up.
+/// A task, given by its times on one, two, .. processors, its licences as a whole and for each processor, and the
+/// amount that it uses up.
 #[derive(Clone, Debug)]
 struct Task {
     times: Vec<i64>,
@@ -17,8 +18,8 @@ struct Task {
     used_up: u64,
 }
 
-/// The release, the tasks and the edges of a job, and the number of tasks. If there are several, the job is a bag of the first
-/// task.
+/// A job, given by its release, its tasks, its edges and a count. If the count is more than one, the job is a bag of
+/// copies of the first task.
 type DrawnJob = (i64, Vec<Task>, Vec<(u32, u32)>, u64);
 
 /// Draft of a small instance.
@@ -179,8 +180,8 @@ fn needs(draft: &Draft, problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<(
 }
 
 proptest! {
-    /// Every representation inserts tasks where the naive count does. In double justification, no task starts earlier backward or
-    /// later forward.
+    /// Checks that every representation inserts tasks where the naive count does. In double justification, no task
+    /// starts earlier backward or later forward.
     #[test]
     fn tasks_are_inserted_where_counting_has_them(
         draft in draft(), keys in proptest::collection::vec(0_u32..100, 5..20), scale in prop_oneof![Just(1_i64), Just(1_000)],
@@ -248,7 +249,7 @@ proptest! {
         }
     }
 
-    /// While a task waits, it does not fit in addition to the running tasks and the tasks before it in the order.
+    /// Checks that a waiting task does not fit in addition to the running tasks and the tasks before it in the order.
     #[test]
     fn nothing_waits_in_the_parallel_scheme_that_could_start(
         draft in draft(), keys in proptest::collection::vec(0_u32..100, 5..20),

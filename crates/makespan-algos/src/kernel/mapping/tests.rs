@@ -43,21 +43,21 @@ fn a_pile_that_no_time_holds_does_not_wrap_around() {
 
 #[test]
 fn the_rules_on_a_case_by_hand() {
-    // Tasks a to d on two machines.
+    // Tasks a to d are mapped to the machines 0 and 1, which are ready at 0 and 1.
     let problem = problem(&[4, 8, 3, 9, 2, 2, 6, 5], &[0, 1]);
     let map = |mapper: &dyn Mapper| mapper.map(&problem, &mut random());
-    // a on 0 until 4; b on 1 until 10; c on 0 until 6; d on 0, which is ready first.
+    // Task a runs on 0 until 4, b on 1 until 10, c on 0 until 6, and d on 0, which is ready before 1.
     assert_eq!(map(&OpportunisticLoadBalancing), [0, 1, 0, 0].map(MachineId));
     assert_eq!(map(&MinimumExecution), [0, 0, 0, 1].map(MachineId));
-    // a on 0 until 4; b on 0 until 7; c on 1 until 3; d on 1 until 8.
+    // Task a runs on 0 until 4, b on 0 until 7, c on 1 until 3, and d on 1 until 8.
     assert_eq!(map(&MinimumCompletion), [0, 0, 1, 1].map(MachineId));
-    // c on 0 (2); b on 0 (5); d on 1 (6); a on 0 (9).
+    // The tasks are mapped in this order: c to 0 (end 2), b to 0 (5), d to 1 (6), a to 0 (9).
     assert_eq!(map(&MinMin), [0, 0, 0, 1].map(MachineId));
-    // d on 0 or 1 (6 each, so 0); a on 1 (9); b on 0 (9); c on 0 or 1 (11), so 0.
+    // The tasks are mapped in this order: d to 0 (end 6 on both machines), a to 1 (9), b to 0 (9), c to 0 (11 on both machines).
     assert_eq!(map(&MaxMin), [1, 0, 0, 0].map(MachineId));
     assert_eq!(map(&Duplex), [0, 0, 0, 1].map(MachineId));
-    // Pass 1: 0 is best for all; sufferage a 5, b 7, c 1, d 0: b. Pass 2, 0 is ready at 3: a 2, c on 1 (3 against 5), d on 1 (6
-    // against 9).
+    // In pass 1, machine 0 is best for all tasks. The sufferages are 5 for a, 7 for b, 1 for c and 0 for d, so b gets
+    // machine 0.
     assert_eq!(map(&Sufferage { greedy: false })[1], MachineId(0));
 }
 
@@ -105,7 +105,7 @@ fn no_mapper_is_worse_than_three_times_min_min_whatever_the_machines_have_to_do(
     }
 }
 
-/// A machine that is busy until long after the end of all tasks changes nothing.
+/// Adds a machine that is busy until long after the end of all tasks. Checks that the makespan grows by at most a tenth.
 #[test]
 fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
     for seed in 0..20 {
@@ -160,7 +160,7 @@ proptest! {
         prop_assert_eq!(MaxMin.map(&problem, &mut random()), plain(&problem, true));
     }
 
-    /// As on uniform machines, for which the paper states that the ideal is "never to reach it".
+    /// Checks a property of the ideal that the paper states for uniform machines: a mapping is "never to reach it".
     #[test]
     fn no_mapping_ends_before_the_ideal((times, ready) in tables()) {
         let problem = problem(&times, &ready);

@@ -94,8 +94,9 @@ fn objectives() -> impl Iterator<Item = Objective> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// After any changes, evaluations, acceptances and undos, the value equals the value of the same list from the beginning. An
-    /// evaluation that exceeds its limit returns `None`, and others do not. The schedule is valid and has this value.
+    /// Checks that after any changes, evaluations, acceptances and undos, the value equals the value of the same list
+    /// from the beginning. An evaluation returns `None` if and only if it exceeds its limit. The schedule is valid and
+    /// has this value.
     #[test]
     fn a_changed_list_is_evaluated_like_a_new_one(
         draft in draft(),
@@ -152,7 +153,7 @@ proptest! {
         }
     }
 
-    /// In an event list, no waiting task could start. The same list in the order of its starts gives the same starts.
+    /// Checks that in an event list, no waiting task could start. The same list in the order of its starts gives the same starts.
     #[test]
     fn nothing_waits_in_an_event_list_that_fits(draft in draft(), keys in prop::collection::vec(any::<u32>(), 40)) {
         let instance = Draft { closed: Vec::new(), compact: false, ..draft }.instance();
@@ -178,7 +179,7 @@ proptest! {
         }
     }
 
-    /// An average of the times of choices is between them.
+    /// Checks that the average of the times of choices is between these times.
     #[test]
     fn average_times_are_between_those_of_choices(draft in draft()) {
         let instance = draft.instance();

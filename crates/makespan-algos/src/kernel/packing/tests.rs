@@ -58,7 +58,7 @@ fn held(
 }
 
 proptest! {
-    /// While a task waits, it does not fit, or an earlier waiting task that needs no more does not fit.
+    /// Checks that while a task waits, it does not fit, or an earlier waiting task that needs no more does not fit.
     #[test]
     fn nobody_waits_without_a_reason(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9), 1..4),

@@ -60,8 +60,8 @@ proptest! {
         prop_assert_eq!(starts, by_timeline(&instance, &order));
     }
 
-    /// Swaps are tried, and accepted or not. An evaluation from the first changed position on agrees with an evaluation of
-    /// the whole order.
+    /// Tries swaps, some of which are accepted. Checks that an evaluation from the first changed position on agrees
+    /// with an evaluation of the whole order.
     #[test]
     fn a_part_is_evaluated_like_the_whole(
         jobs in prop::collection::vec((1_u32..6, 1_i64..9, 0_i64..12), 2..40),

@@ -11,7 +11,7 @@ fn monotone(first: i64, falls: &[u8], processors: u32) -> Profile {
     let mut ticks = vec![first];
     for (k, fall) in (2_i64..).zip(falls).take(processors as usize - 1) {
         let last = ticks[ticks.len() - 1];
-        // Between no speed-up and linear speed-up, rounded so that work does not decrease.
+        // The time is between no speed-up and linear speed-up. It is rounded so that work does not decrease.
         let least = (last * (k - 1) + k - 1) / k;
         ticks.push(last - (last - least) * i64::from(*fall) / 255);
     }
@@ -19,7 +19,7 @@ fn monotone(first: i64, falls: &[u8], processors: u32) -> Profile {
 }
 
 fn falls() -> impl Strategy<Value = Vec<u8>> {
-    // All or nothing is as frequent as values in between, because steps and caps break constructions.
+    // The extreme values are as frequent as values in between, because steps and caps break constructions.
     let fall = prop_oneof![Just(0_u8), Just(255_u8), any::<u8>()];
     prop_oneof![
         proptest::collection::vec(fall, 11),
@@ -87,7 +87,7 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
         }
         let dual = dual::search(profiles.iter().copied(), processors);
         built += 1;
-        // The guess of the proof, although the other guess hardly ever fails.
+        // The test also uses the guess of the proof, although the other guess hardly ever fails.
         let whole = Time::from_ticks(4 * (dual.guess.ticks() / 4 + 1));
         let proved = build(&profiles, &dual.first_shelf, whole, Time::TICK, processors);
         let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);

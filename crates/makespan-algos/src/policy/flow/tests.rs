@@ -190,7 +190,7 @@ proptest! {
         }
     }
 
-    /// If arrivals are at whole seconds, the cycles differ only by the delay of a poll.
+    /// Checks that the cycles differ only by the delay of a poll if arrivals are at whole seconds.
     #[test]
     fn polling_only_delays(tasks in prop::collection::vec((1_i64..40, 0_i64..60), 1..40)) {
         let instance = flow(&[1.0], &tasks);

@@ -10,7 +10,7 @@ use super::alike::are_alike;
 use super::*;
 use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
 
-/// Width or parallelism, time, weight, and whether the job is moldable.
+/// A job, given by its width or parallelism, its time, its weight, and whether it is moldable.
 type Row = (u32, i64, u64, bool);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -35,7 +35,7 @@ fn played(instance: &Instance, policy: &mut Improve) -> Vec<Placement> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Without surprises, the execution of a given plan is not worse than the plan, with or without a search.
+    /// Checks that the execution of a given plan is not worse than the plan if estimates are exact, with or without a search.
     #[test]
     fn a_plan_that_is_followed_gets_no_worse(rows in rows(14), steps in prop::sample::select(vec![0_u64, 40, 400])) {
         let instance = instance(&rows);
@@ -51,7 +51,7 @@ proptest! {
         }
     }
 
-    /// Whatever the thread in the background finds, and whenever, the result is a schedule of all tasks.
+    /// Checks that the result is a schedule of all tasks, whatever the thread in the background finds, and whenever it finds it.
     #[test]
     fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
         let instance = instance(&rows);
@@ -73,7 +73,7 @@ fn a_wide_job_is_not_put_off_for_ever() {
     assert!(start(Keep::None) > seconds(450), "{}", start(Keep::None));
 }
 
-/// Without events, the policy asks to be woken, and then has a better plan.
+/// Checks that without events, the policy asks to be woken, and then has a better plan.
 #[test]
 fn what_is_found_in_the_background_is_taken() {
     let rows: Vec<Row> =
@@ -109,7 +109,7 @@ fn what_is_found_in_the_background_is_taken() {
     panic!("nothing better was taken");
 }
 
-/// Tasks that are alike start in their order whatever plan was given; as soon as one differs, there is a plan.
+/// Checks that equal tasks start in their order whatever plan was given, and that the policy plans as soon as one task differs.
 #[test]
 fn tasks_that_are_alike_start_in_their_order() {
     let alike = [(1, 50, 1, false); 20];

@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!(found, naive(&jobs));
     }
 
-    /// When the previous job has ended, the next one is chosen by priority, then by weight, and then by arrival.
+    /// Checks that when a job has ended, the next job is chosen by priority, then by weight, and then by arrival.
     #[test]
     fn the_most_urgent_of_a_buffer_is_served_next(
         jobs in prop::collection::vec((1_i64..20, 0_i64..60, 1_u64..4, 0_i32..3), 1..8),

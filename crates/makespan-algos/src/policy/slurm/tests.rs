@@ -40,7 +40,7 @@ fn on_site(nodes: u32, each: u32, site: Site, jobs: Vec<Job>) -> Instance {
     Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-/// Returns the start of each job in seconds, in the order of the instance, or -1 if the job is cancelled.
+/// Returns the start of each job in seconds, in the order of the instance. The start is -1 if the job is cancelled.
 fn starts(spec: &str, instance: &Instance) -> Vec<i64> {
     let mut policy = policy(spec, 1).unwrap();
     starts_by(policy.as_mut(), instance)
@@ -53,14 +53,15 @@ fn starts_by(policy: &mut dyn Policy, instance: &Instance) -> Vec<i64> {
     starts
 }
 
-/// `a` holds 3 of 4 processors for 10 minutes, `b` waits for all of them, and `c` fits beside `a` for 10 minutes and `d` for 20.
+/// Returns a queue in which `a` holds 3 of 4 processors for 10 minutes, and `b` waits for all 4. `c` and `d` need one
+/// processor for 9 and 20 minutes.
 fn queue() -> Instance {
     flat(4, vec![job("a", 3, 10, 0), job("b", 4, 5, 1), job("d", 1, 20, 2), job("c", 1, 9, 3)])
 }
 
 #[test]
 fn a_backfill_cycle_starts_what_delays_no_plan() {
-    // A `c` that starts at 30 s ends at 570 s, before `a` does. `d` starts when `b` has ended.
+    // `c` starts at 30 s and ends at 570 s, before `a` ends. `d` starts when `b` has ended.
     assert_eq!(starts("slurm", &queue()), [0, 600, 900, 30]);
     assert_eq!(starts("slurm[bf_interval=40]", &queue())[3], 40);
     // Only the first job after the head is visited.
@@ -96,7 +97,7 @@ fn a_cycle_counts_jobs_of_users_and_starts() {
     assert_eq!(starts("slurm[bf_max_job_user=2]", &flat(5, jobs))[3], 30);
 }
 
-/// Two partitions of one node each. `b` is blocked in the first one.
+/// Tests two partitions of one node each. `b` is blocked in the first partition.
 #[test]
 fn the_main_cycle_looks_at_so_many_jobs() {
     let site = Site { partitions: vec![Partition::new("p", vec![0]), Partition::new("q", vec![1])], ..Site::default() };
@@ -113,12 +114,12 @@ fn the_main_cycle_looks_at_so_many_jobs() {
     assert_eq!(starts(&format!("slurm[{rare},partition_job_depth=1]"), &instance)[1..], [1, 61]);
 }
 
-/// `x` holds all processors for ten minutes while the other jobs arrive.
+/// Returns an instance in which `x` holds all processors for ten minutes while the given jobs arrive.
 fn contest(jobs: Vec<Job>) -> Instance {
     flat(4, std::iter::once(job("x", 4, 10, 0)).chain(jobs).collect())
 }
 
-/// Returns the order in which the other jobs start.
+/// Returns the order in which the jobs other than `x` start.
 fn order(spec: &str, instance: &Instance) -> Vec<usize> {
     let starts = starts(spec, instance);
     let mut order: Vec<usize> = (1..starts.len()).collect();
@@ -136,7 +137,7 @@ fn each_factor_of_the_priority_counts() {
         order("slurm[weight_tres=cpu:100]", &contest(vec![job("narrow", 3, 1, 1), job("wide", 4, 1, 2)])),
         [2, 1]
     );
-    // The age of the first job counts more than its size, unless the age only counts up to a second.
+    // The age of the first job counts more than the size of the second job, unless the age only counts up to a second.
     let ages = contest(vec![job("small", 3, 1, 1), job("large", 4, 1, 300)]);
     assert_eq!(order("slurm[weight_age=100,max_age=10m,weight_job_size=10]", &ages), [1, 2]);
     assert_eq!(order("slurm[weight_age=100,max_age=1,weight_job_size=10]", &ages), [2, 1]);
@@ -153,7 +154,7 @@ fn operators_and_users_set_priorities() {
     assert_eq!(order("slurm", &queues), [2, 1]);
 }
 
-/// `ann` has used the machine for ten minutes, and jobs of both users arrive at about the same time.
+/// Tests two users, `ann` and `bob`, whose jobs arrive at about the same time. `ann` has used the machine for ten minutes.
 #[test]
 fn who_has_used_less_is_first() {
     let mut jobs = vec![by(job("x", 4, 10, 0), "ann", "a")];
@@ -162,9 +163,9 @@ fn who_has_used_less_is_first() {
     assert_eq!(order("slurm", &instance), [1, 2]);
     assert_eq!(order("slurm[weight_fairshare=1000]", &instance), [2, 1]);
     assert_eq!(order("slurm[weight_fairshare=1000,fair=classic]", &instance), [2, 1]);
-    // Computed once at the beginning, when no user had used anything.
+    // Here the shares are computed once at the beginning, when no user had used anything.
     assert_eq!(order("slurm[weight_fairshare=1000,calc_period=1d]", &instance), [1, 2]);
-    // Much later, the earlier usage has decayed, and the recent usage has not.
+    // Much later, the usage of `ann` has decayed, and the recent usage of `bob` has not.
     let mut jobs = vec![by(job("old", 4, 100, 0), "ann", "a"), by(job("new", 4, 20, 90_000), "bob", "a")];
     jobs.extend([by(job("anns", 4, 1, 91_000), "ann", "a"), by(job("bobs", 4, 1, 90_999), "bob", "a")]);
     let instance = flat(4, jobs);
@@ -294,7 +295,7 @@ fn what_can_never_start_is_given_up() {
     assert_eq!(never(site(), |_| ()), [0, 600]);
 }
 
-/// Nodes of two processors. `n0` has a feature.
+/// Tests nodes of two processors. `n0` has a feature.
 #[test]
 fn jobs_go_where_their_nodes_are() {
     let nodes = ["n0", "n1", "n2"].map(|name| Node::new(name, 2)).to_vec();
@@ -308,11 +309,11 @@ fn jobs_go_where_their_nodes_are() {
     assert_eq!(at(|own| own.constraint = Some("ib".into())), [0, 600]);
     assert_eq!(at(|own| own.only = vec!["n2".into()]), [0, 600]);
     assert_eq!(at(|own| own.except = vec!["n0".into(), "n1".into()]), [0, 600]);
-    // One processor on each of two nodes: the third node is free, and one processor of each of the other nodes.
+    // If each job takes one processor on each of two nodes, both jobs can run in parallel.
     assert_eq!(at(|own| own.nodes = Some((2, 2))), [0, 1]);
     assert_eq!(at(|own| (own.nodes, own.exclusive) = (Some((2, 2)), true)), [0, 600]);
     assert_eq!(at(|own| own.per_node = Some(1)), [0, 1]);
-    // One processor is free on each of two nodes. A job that needs both on one node must wait.
+    // One processor is free on each of two nodes. A job that needs two processors on one node must wait.
     let platform = Platform::cluster(2, 2).unwrap().with_site(Site::default()).unwrap();
     let with = |least: Option<u32>| {
         let part = |name: &str, node: &str| submitted(job(name, 1, 10, 0), |own| own.only = vec![node.into()]);
@@ -340,13 +341,14 @@ fn reservations_keep_nodes_for_some() {
     let mut jobs = vec![stranger, job("long", 2, 10, 0), job("short", 2, 4, 0)];
     jobs.extend([within(job("in", 2, 10, 0)), within(job("late", 2, 26, 0))]);
     let instance = on_site(1, 2, site, jobs);
-    // The long job would run into the reservation, and the last job beyond its end.
+    // The long job would run into the reservation, and the last job would run beyond the end of the reservation.
     assert_eq!(starts("slurm", &instance), [-1, 1800, 30, 300, -1]);
 }
 
 #[test]
 fn limits_are_whole_minutes() {
-    // 61 s are two minutes: `b` is planned at 120 s. `c`, which ends at 31 + 60 s, is expected to end before that.
+    // A limit of 61 s counts as two minutes, so `b` is planned at 120 s. `c`, which ends at 31 + 60 s, is expected to
+    // end before that.
     let second = |name: &str, processors, length, release| {
         Job::new(name, Profile::rigid(processors, seconds(length)).unwrap()).with_release(seconds(release))
     };
@@ -354,7 +356,7 @@ fn limits_are_whole_minutes() {
     assert_eq!(starts("slurm[bf_resolution=1]", &instance), [0, 89, 30]);
 }
 
-/// Two licences: all jobs that need one run one after another, and jobs that need none pass them.
+/// Checks that jobs that need the same licences run one after another, and that other jobs start before them.
 #[test]
 fn licences_and_memory_are_held() {
     use makespan_core::{Need, Needs};
@@ -376,7 +378,7 @@ fn licences_and_memory_are_held() {
     assert!(starts[2] < 600 && starts[3] < 600 && starts[4] >= 600, "{starts:?}");
 }
 
-/// A job that ends early releases its processors at once.
+/// Checks that a job that ends early releases its processors at once.
 #[test]
 fn ends_are_heard_whenever_they_are() {
     let instance = queue();
@@ -392,7 +394,7 @@ fn ends_are_heard_whenever_they_are() {
     assert_eq!((start(3), start(1), start(2)), (seconds(30), seconds(130), seconds(230)));
 }
 
-/// Four nodes: two with `intel` and two with `amd`, one of which is busy for ten minutes.
+/// Returns an instance with these jobs on four nodes, two with `intel` and two with `amd`.
 fn mixed(jobs: Vec<Job>) -> Instance {
     let named = |name: &str| vec![Box::from(name)];
     let features = vec![named("intel"), named("intel"), named("amd"), named("amd")];
@@ -436,8 +438,8 @@ fn what_a_policy_without_rules_leaves_out_is_counted() {
 }
 
 proptest::proptest! {
-    /// `r` holds half of the processors for the rest of its limit. Then `b` arrives, which needs all of them. `c` starts in
-    /// parallel to `r` at the first backfill cycle exactly if its minutes are over by the end of `r`.
+    /// `r` holds half of the processors for the rest of its limit. `b` needs all processors. Checks that `c` starts in
+    /// parallel to `r` at the first backfill cycle if and only if `c` would end no later than `r`.
     #[test]
     fn what_is_left_of_a_limit_is_no_whole_number_of_minutes(left in 31_i64..400, length in 1_i64..7) {
         let running = Job::new("r", Profile::rigid(2, seconds(left)).unwrap()).with_walltime(seconds(left));
@@ -461,7 +463,7 @@ proptest::proptest! {
 #[test]
 fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
     let least = |job: Job, time: i64| submitted(job, |own| own.least_time = Some(minutes(time)));
-    // As in `queue`, `d` requests 20 minutes, and gets the minutes until `b` begins.
+    // As in `queue`, `d` requests 20 minutes. It gets the minutes until `b` begins.
     let jobs = |time| vec![job("a", 3, 10, 0), job("b", 4, 5, 1), least(job("d", 1, 20, 2), time)];
     assert_eq!(starts("slurm", &flat(4, jobs(9)))[2], 30);
     assert_eq!(starts("slurm", &flat(4, jobs(10)))[2], 900);
@@ -475,7 +477,7 @@ fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
         let start = |task| started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
         assert_eq!((start(1), start(2)), (seconds(600), seconds(30)), "{time}");
     }
-    // If the gap is as long as the limit of a job, the job is treated like all others.
+    // A job that can start when all processors are free again is treated like all other jobs.
     assert_eq!(starts("slurm", &flat(4, vec![job("a", 4, 10, 0), least(job("d", 1, 20, 2), 5)]))[1], 600);
 }
 
@@ -485,7 +487,7 @@ fn a_job_that_cannot_end_by_its_deadline_is_given_up() {
     let start =
         |at: i64| starts("slurm", &flat(4, vec![job("a", 4, 10, 0), by(job("b", 4, 5, 1), at), job("c", 4, 5, 2)]));
     assert_eq!(start(15), [0, 600, 900]);
-    // No later job is delayed.
+    // The cancelled job does not delay the later job.
     assert_eq!(start(14), [0, -1, 600]);
     assert_eq!(start(4), [0, -1, 600]);
     let least = |job: Job| submitted(job, |own| own.least_time = Some(minutes(3)));

@@ -56,8 +56,8 @@ fn networks() -> impl Strategy<Value = Network> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Every heuristic finishes all tasks, also if a link is slowed to a hundredth and a node leaves. A second run gives the same
-    /// result.
+    /// Checks that every heuristic finishes all tasks, also if a link is slowed to a hundredth and a node leaves, and
+    /// that a second run gives the same result.
     #[test]
     fn every_heuristic_finishes(network in networks(), at in 0_i64..20, which in any::<prop::sample::Index>()) {
         let nodes = network.nodes().len();
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// The rates of DATA-CENTRIC do not exceed the capacities of processors and ports.
+    /// Checks that the rates of DATA-CENTRIC do not exceed the capacities of processors and ports.
     #[test]
     fn traded_rates_are_feasible(network in networks()) {
         let bandwidth: Vec<f64> = network.nodes().iter().map(|node| node.bandwidth).collect();
@@ -129,7 +129,8 @@ fn throughput_is_in_proportion_to_weights() {
     }
 }
 
-/// The last tasks of an application do not wait for the end of the other application, although its queues are longer.
+/// Checks that the last tasks of an application do not wait for the end of the other application, although the other
+/// application has longer queues.
 #[test]
 fn the_last_tasks_of_an_application_are_not_left_behind() {
     let nodes = [
@@ -147,7 +148,8 @@ fn the_last_tasks_of_an_application_are_not_left_behind() {
     assert!((0.6..0.7).contains(&(given(1) / given(0))), "{} and {}", given(1), given(0));
 }
 
-/// A hop that lasts longer than the buffer of the other child is not worth its task, so the port waits.
+/// Checks that the port waits instead of making a hop that lasts longer than the buffer of the other child. Such a hop
+/// is not worth its task.
 #[test]
 fn a_long_hop_does_not_starve_a_fast_child() {
     let switch = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };

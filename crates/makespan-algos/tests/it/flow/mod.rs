@@ -1,4 +1,4 @@
-//! Tests of policies on compound jobs in simulated time: plans are carried out as planned, and no task waits for ever.
+//! Tests of policies on compound jobs in simulated time: plans are carried out as planned, and no task waits forever.
 
 mod instances;
 mod job_flow;

@@ -85,7 +85,7 @@ fn a_job_takes_the_cheapest_variant_in_time() {
         assert_eq!(slow.runs, [run("j/0", 0, 0, 10), run("j/1", 0, 10, 20)], "{spec}");
         let Logged::Planned { finish, cost, deadline, .. } = slow.log[0].what else { panic!("{:?}", slow.log) };
         assert_eq!((cost, deadline), (2000, s(21)), "{spec}");
-        // Placements are on a grid of the time to the deadline.
+        // Placements are on a grid that divides the time to the deadline.
         assert!(finish >= s(20) && finish <= s(21), "{spec}");
     }
     // Both tasks run on the fast processor.
@@ -220,7 +220,7 @@ fn followed_plans_leave_machines_that_are_down() {
     // The end of the repair was not announced. A minute is expected, and at the end of it another minute.
     let unknown = play_with("follow", &flow, 100, vec![down(1, 15, 1000, None)]);
     assert_eq!(unknown.runs, moved.runs);
-    // Waiting for the repair is better than moving.
+    // It is better to wait for the repair than to move the task.
     let short = play_with("follow", &flow, 100, vec![down(1, 15, 16, Some(16))]);
     assert_eq!(short.runs, [run("j/0", 1, 0, 10), run("j/1", 1, 16, 26), run("j/2", 1, 26, 36)]);
 }

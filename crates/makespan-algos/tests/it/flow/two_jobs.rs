@@ -19,7 +19,8 @@ fn job(name: &str, deadline: i64, volumes: &[i64], pairs: &[(u32, u32)]) -> Job 
     job
 }
 
-/// Returns both jobs, which arrive at the same time. The task data are our own, since the paper shows them in a picture only.
+/// Returns both jobs, which arrive at the same time. The task data were chosen for this test, since the paper shows its
+/// data only in a picture.
 fn instance() -> Instance {
     let speeds = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("cpu{at}"), 1) };
@@ -49,7 +50,7 @@ fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
 fn both_jobs_are_in_time_one_after_the_other_and_collected_in_a_buffer() {
     let [first, second] = ends("job-flow[serve=consecutive,clock=handover]", &instance());
     assert!(first <= s(110) && second <= first + s(140), "{first} {second}");
-    // The second job alone, as cheap as its deadline allows, takes longer than both jobs together.
+    // If the second job runs alone, and as cheaply as its deadline allows, it takes longer than both jobs together.
     assert!(second > s(140), "{second}");
     for flow in ["utilisation", "cost", "finish"] {
         for serve in ["buffer=1s", "serve=replan"] {

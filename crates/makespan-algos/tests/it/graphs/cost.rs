@@ -1,5 +1,5 @@
-//! Tests of the cost of graphs. Accepted bounds are valid for any prices, and plans that meet their deadlines have almost always
-//! the least cost.
+//! Tests of the cost of graphs. Accepted bounds are valid for any prices. Plans that meet their deadlines almost always
+//! have the least cost.
 
 use makespan_algos::scheduler;
 use makespan_core::proof::CostPrices;
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// Checks many small instances whose deadlines can be met: all plans meet them, and all but a few have the least cost.
+/// Checks many small instances whose deadlines can be met. All plans meet their deadlines, and all but a few have the least cost.
 #[test]
 fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
     use proptest::strategy::{Strategy, ValueTree};
@@ -176,7 +176,7 @@ fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
     assert!(all > 300 && dear * 200 <= all, "{dear} of {all} are dearer than they must be");
 }
 
-/// Checks many small instances with a limit that can be kept: all but a few plans keep it.
+/// Checks many small instances with a limit that can be kept. All but a few plans keep the limit.
 #[test]
 fn nearly_every_limit_that_can_be_kept_is_kept() {
     use proptest::strategy::{Strategy, ValueTree};

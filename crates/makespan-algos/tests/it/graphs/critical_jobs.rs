@@ -91,8 +91,8 @@ fn transfers_on_one_processor_are_paid_if_asked_for() {
 
 #[test]
 fn plans_on_types_of_processors_fit_wide_graphs() {
-    // One task, then twelve parallel tasks, then one, on two slow processors and two fast ones. All twelve are planned on the slow
-    // type.
+    // One task is followed by twelve parallel tasks, and these by one task. There are two slow and two fast processors.
+    // All twelve tasks are planned on the slow type.
     let volumes: Vec<i64> = (0..14).map(|task| 10 + task).collect();
     let edges: Vec<(u32, u32, u64)> = (1..13).flat_map(|task| [(0, task, 2), (task, 13, 2)]).collect();
     let mut job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], 100);
@@ -128,7 +128,8 @@ fn tasks_that_share_a_processor_need_no_time_for_their_data() {
 
 #[test]
 fn tasks_with_a_node_each_do_not_wait_for_each_other() {
-    // Four tasks of 10 s, each for a different single node, then one of 1 s on the first node and 5 s on the second.
+    // Four tasks take 10 s, and each of them can run only on a node of its own. The last task takes 1 s on the first
+    // node and 5 s on the second one.
     let nodes = (0..4).map(|at| Node::new(at.to_string(), 1));
     let only = |times: &[(usize, i64)]| {
         let mut all = vec![Profile::CANNOT_RUN; 4];
@@ -197,7 +198,7 @@ fn no_feasible_deadline_is_missed() {
 fn larger_jobs_are_squeezed_into_their_deadlines() {
     let mut found = 0;
     for seed in 0..6_i64 {
-        // Three layers of eight tasks on four processors.
+        // Each instance has three layers of eight tasks on four processors.
         let volumes: Vec<i64> = (0..24).map(|task| 10 + (task * (7 + seed) * 13 + seed) % 40).collect();
         let edge = |to: u32| [(to - 8, to, 5), (((to * 5 + seed as u32) % 8) + (to / 8 - 1) * 8, to, 9)];
         let mut edges: Vec<(u32, u32, u64)> = (8..24).flat_map(edge).collect();

@@ -21,7 +21,7 @@ pub struct Draft {
 struct DraftJob {
     release: i64,
     weight: u64,
-    /// The deadline. The release replaces it if the release is later.
+    /// The deadline. If the release is later, the release is used as the deadline.
     deadline: Option<i64>,
     /// The difference between the walltime and the least walltime that leaves some node for every task.
     spare: Option<i64>,

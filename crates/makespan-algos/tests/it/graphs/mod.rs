@@ -1,6 +1,6 @@
-//! The property harness for graphs of tasks. Every scheduler of graphs makes valid schedules, which are no shorter than the optimum
-//! of the brute force and than any verified bound. The seed and the names have no effect other than the documented one. Scaling all
-//! times scales the plan.
+//! The property harness for graphs of tasks. Every scheduler of graphs makes valid schedules, which are no shorter than
+//! the optimum of the brute force and no shorter than any verified bound. The seed and the names only have their
+//! documented effects. If all times are scaled, the plan is scaled by the same factor.
 
 mod cost;
 mod critical_jobs;
@@ -13,7 +13,7 @@ use makespan_core::{Bound, Context, Instance, Objective, Placement, Proof, Sched
 use optimum::optima;
 use proptest::prelude::*;
 
-/// Returns the schedulers of the catalogue that plan graphs. They plan the smallest graph, and perhaps not all others.
+/// Returns the schedulers of the catalogue that plan graphs. They can plan the smallest graph, but perhaps not all other graphs.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let specs = catalogue().iter().flat_map(|entry| entry.kind.representatives);
     let all = specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}")));
@@ -116,7 +116,7 @@ proptest! {
         }
     }
 
-    /// Checks that no certificate proves too much, for any figures.
+    /// Checks that no certificate proves too much, for any numbers in it.
     #[test]
     fn no_window_proves_too_much(
         draft in drafts(),
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// Checks that each kind of instance occurs. The value of the properties depends on it.
+/// Checks that each kind of instance occurs. Otherwise the other tests of this file would check little.
 #[test]
 fn the_instances_are_of_every_kind() {
     use proptest::strategy::{Strategy, ValueTree};

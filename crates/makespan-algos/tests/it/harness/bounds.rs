@@ -122,7 +122,8 @@ fn rejections(instance: &Instance) -> Vec<Rejection> {
         Proof::Rejection(rejection) => Some(rejection),
         _ => None,
     };
-    // A bound on one job may be stronger than the rejection. This rejection refutes nothing until it is modified.
+    // The bound may be proved by a single job, without a rejection. So another rejection is added, which refutes
+    // nothing until it is modified.
     let deadline = Time::from_ticks(i64::try_from(bound.value.integer()).unwrap());
     let at = Time::from_ticks(deadline.ticks() / 2);
     let made = Rejection { deadline, from: Time::ZERO, at, selection: Selection::Knapsack };
@@ -236,7 +237,7 @@ proptest! {
                 let at = index.index(prices.ends.len());
                 prices.ends[at] = end.time(prices.ends[at]);
                 prices.prices[at] = price.of(prices.prices[at]);
-                // Other tests check the order. Here as many prices as possible are well formed.
+                // Other tests check the order. Here the prices are put in order, so that as many as possible are well formed.
                 prices.ends.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
                 truth.check(&Proof::IntervalPrices(prices.clone()))?;
@@ -308,7 +309,7 @@ proptest! {
             };
             search.improve(steps);
             if objective == Objective::Makespan {
-                // If the cap is refuted, no schedule keeps it.
+                // If the cap is refuted, no schedule keeps the cap.
                 if let Some(bound) = search.bound(&instance) {
                     prop_assert_eq!((bound.makespan_at_most, bound.value.integer()), (None, i128::from(cap) + 1));
                     prop_assert!(cap < least);

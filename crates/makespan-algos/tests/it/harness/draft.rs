@@ -21,7 +21,7 @@ pub struct DraftJob {
     /// The weight in millionths.
     pub weight: u64,
     pub release: i64,
-    /// The deadline. The release replaces it if the release is later.
+    /// The deadline. If the release is later, the release is used as the deadline.
     pub deadline: Option<i64>,
     /// The number of tasks of a bag, or 0 if the job is not a bag.
     pub count: u64,
@@ -98,7 +98,7 @@ fn monotone() -> impl Strategy<Value = Shape> {
         for part in parts {
             let processors = times.len() as i64 + 1;
             let last = times[times.len() - 1];
-            // A time between perfect speed-up (rounded up) and no speed-up.
+            // Chooses a time between perfect speed-up (rounded up) and no speed-up.
             let perfect = (last * (processors - 1) + processors - 1) / processors;
             times.push(perfect + (last - perfect) * part / 4);
         }
@@ -178,8 +178,8 @@ fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
     )
 }
 
-/// Returns the nodes of a platform that requires best placement, or no nodes. They are equal, unequal, or such that the rule
-/// forbids nothing.
+/// Returns the nodes of a platform that requires best placement, or no nodes. The nodes may be equal, unequal, or such
+/// that the rule forbids nothing.
 fn nodes() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
         7 => Just(vec![]),

@@ -33,7 +33,7 @@ fn check(processors: u32, jobs: Vec<Job>) {
 }
 
 fn check_closed(processors: u32, jobs: Vec<Job>, closed: Vec<Unavailable>) {
-    // The same figures on nodes of two processors with best placement, if the number of processors allows it.
+    // The same jobs are also planned on nodes of two processors with best placement, if the number of processors allows it.
     if processors.is_multiple_of(2) && processors <= 1000 {
         let nodes = Platform::cluster(processors / 2, 2).unwrap().requiring_compact();
         check_on(nodes, jobs.clone(), closed.clone());
@@ -95,7 +95,7 @@ fn times_near_the_limit() {
     check(1000, vec![rigid(0, 1000, LIMIT)]);
     check(3, vec![table(0, &[LIMIT / 2, LIMIT / 3, LIMIT / 4]), table(1, &[LIMIT / 2, LIMIT / 3])]);
     check(5, (0..100).map(|index| rigid(index, 1 + index as u32 % 5, LIMIT / 100)).collect());
-    // One tick and a century.
+    // One job takes one tick, and the other takes more than a century.
     check(2, vec![rigid(0, 1, 1), rigid(1, 2, LIMIT - 1)]);
     check(2, vec![rigid(0, 2, 1), rigid(1, 1, LIMIT - 1)]);
 }
@@ -156,7 +156,7 @@ fn laws_on_ten_thousand_processors() {
         _ => SpeedupLaw::Linear {},
     };
     check(10_000, (0..40).map(|index| law(index, 100 + index as i64, laws(index), 10_000)).collect());
-    // No speed-up, and the maximum speed-up.
+    // Jobs without speed-up, and jobs with the maximum speed-up.
     let flat = [SpeedupLaw::Amdahl { serial: 1.0 }, SpeedupLaw::Power { exponent: 0.0 }, SpeedupLaw::Linear {}];
     check(10_000, (0..9).map(|index| law(index, 1, flat[index % 3], 10_000)).collect());
 }
@@ -185,7 +185,7 @@ fn bags_of_hundreds_of_tasks() {
     check(2, vec![bag(0, rigid(0, 1, LIMIT / 200), 100, "1000000000"), bag(1, rigid(1, 2, LIMIT / 300), 100, "0")]);
 }
 
-/// Checks that instances that are too large to plan still get bounds, without a step for each task.
+/// Checks that instances that are too large to plan still get bounds, and that finding them does not take a step for each task.
 #[test]
 fn bags_of_a_million_million_tasks_are_bounded() {
     let count = 1_000_000_000_000;

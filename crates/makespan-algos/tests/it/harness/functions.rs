@@ -45,7 +45,7 @@ fn twist_scale(scale: &mut Scale, at: prop::sample::Index, size: Twist, value: T
         let at = at.index(steps.len());
         steps[at].0 = size.of(steps[at].0);
         steps[at].1 = u32::try_from(value.of(i64::from(steps[at].1)).clamp(0, 100_000)).unwrap();
-        // Other tests check the order. Here as many steps as possible are well formed.
+        // Other tests check the order. Here the steps are put in order, so that as many as possible are well formed.
         steps.sort_unstable();
         steps.dedup_by(|later, kept| later.0 == kept.0 || later.1 <= kept.1);
     }
@@ -73,7 +73,7 @@ proptest! {
                 twist_scale(&mut term.widths, at, size, value);
                 twist_scale(&mut term.times, at, size, value);
                 truth.check(&Proof::DualFeasible(twisted.clone()))?;
-                // The same functions at deadlines at which a wrong function would be detected.
+                // Uses the same functions at deadlines at which a wrong function would be detected.
                 for late in 0..2 {
                     let deadline = Time::from_ticks(i64::try_from(truth.least(Objective::Makespan)).unwrap() + late);
                     truth.check(&Proof::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;

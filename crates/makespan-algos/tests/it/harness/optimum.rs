@@ -3,19 +3,19 @@
 //! *Enumeration.* Jobs are placed one after another, each on some set of processors. A job starts at the earliest instant from
 //! which all of them are free and open for the whole job, and not before its release.
 //!
-//! *Proof that an optimum is among the results.* Neither objective improves when a job ends later. Take an optimal schedule S, and
-//! place the jobs again in the order of their starts on the processors that they have in S. When job k is placed, the jobs placed
-//! before it on its processors ended in S by its start. By induction they end no later now, so the old start of job k is still
-//! possible, and its earliest start is no later. The result is as good as S for each job. Repeat this with the result in place of
-//! S. The sum of starts is a non-negative integer that never increases, so the process ends at an optimum with *starts that never
-//! decrease*, with ties in any order. The search therefore discards a partial schedule as soon as `(start, job)` is lower than the
-//! pair of the preceding job.
+//! *Proof that an optimum is among the results.* Neither objective improves when a job ends later. Take an optimal
+//! schedule S, and place the jobs again in the order of their starts on the processors that they have in S. In S, the
+//! jobs placed before job k on the processors of job k ended by the start of job k. By induction, these jobs now end no
+//! later. So the old start of job k is still possible, and its earliest start is no later. The result is as good as S
+//! for each job. Repeat this with the result in place of S. The sum of starts is a non-negative integer that never
+//! increases, so the process ends at an optimum with *starts that never decrease*, with ties in any order. The search
+//! therefore discards a partial schedule as soon as `(start, job)` is lower than the pair of the preceding job.
 //!
 //! *Choice of processors.* Two processors of one class (closed at the same times) differ only in the instant from which they are
 //! free. No later job starts before the current one, so all processors that are free by its start are equal for all later jobs.
 //! Therefore only the number taken from each class matters, and the first free processors are taken.
 //!
-//! *Best placement*, if the platform requires it, forbids some sets of processors, and S uses only other sets. Nodes are
+//! *Best placement*, if the platform requires it, forbids some sets of processors. S uses only allowed sets. Nodes are
 //! distinguished like times of closing, so the number taken from each class determines how much of each node is held. Two nodes
 //! that are always open and free from the same instants may swap all later placements, so the first node gets the most.
 //!
@@ -25,9 +25,11 @@
 //!
 //! *Equal jobs* may swap their places in S, so only the first unplaced one is placed.
 //!
-//! *Lateness* is a maximum or a sum like the two objectives above, of the time after the deadlines.
+//! *Lateness* is the maximum or the sum of the times by which jobs end after their deadlines. The proof holds as for
+//! the two objectives above.
 //!
-//! *Mean flow* is the sum of completions with all weights one. The mean and a constant are applied at the end.
+//! *Mean flow* is the sum of completions with all weights one. At the end, the sum of the releases is subtracted, and
+//! the rest is divided by the number of jobs.
 //!
 //! *A cap on the makespan* discards schedules that end after it. The result above ends no later than S, for each job.
 //!
@@ -215,7 +217,7 @@ impl Search {
         let mut start = used().map(|((count, _), free)| free[count - 1]).max()?.max(small.release);
         let mut closed: Vec<(i64, i64)> = used().flat_map(|((_, class), _)| class.closed.clone()).collect();
         closed.sort_unstable();
-        // In increasing order of starts, so a period that has been passed never overlaps the job again.
+        // The periods are in increasing order of starts, so a period that has been passed never overlaps the job again.
         for (from, until) in closed {
             if from < start + time && start < until {
                 start = until;

@@ -1,4 +1,4 @@
-//! Small instances with everything that counts of processors do not describe.
+//! Random small instances with resources, links, speeds and walltimes, which schedulers that only count processors do not support.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, Link, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources,
@@ -212,7 +212,7 @@ fn job(after: bool, graphs: bool, bags: bool) -> impl Strategy<Value = DraftJob>
             tasks,
             edges,
             count,
-            // Half of the bits would be too many.
+            // If each bit were set with probability 1/2, there would be too many edges.
             after: after & (after >> 2),
         },
     )

@@ -50,7 +50,7 @@ proptest! {
     #[test]
     fn optimise_is_no_worse_than_greedy_insertion(draft in draft()) {
         let instance = draft.instance(1).unwrap();
-        // Other instances are not searched by lists on a packing.
+        // On other instances, `optimise` does not search lists of insertions.
         if instance.platform().nodes().len() < 2 || !instance.has_demands() {
             return Ok(());
         }
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// A job on one, two .. processors, in ticks at speed 1.
+/// The times of a job on one, two .. processors, in ticks at speed 1.
 #[derive(Debug)]
 struct Small {
     times: Vec<i64>,
@@ -79,7 +79,7 @@ struct Small {
     deadline: i64,
 }
 
-/// Processors, speed and memory.
+/// A node, given by its processors, its speed and its memory.
 type SmallNode = (u32, i64, u64);
 
 fn drawn(random: &mut ChaCha8Rng) -> (Vec<SmallNode>, Vec<Small>) {
@@ -141,10 +141,11 @@ fn values(jobs: &[Small], ends: &[i64]) -> [i64; 5] {
     })
 }
 
-/// The least values, found by a search that is simple enough to be obviously correct. It tries the jobs in every order, on every
-/// number of processors of each node. Each job starts at the earliest instant at which there is room and that is not before the
-/// start of the preceding job. No placed job starts later than that, so there is room until the end. No objective improves when a
-/// job ends later. So the result of the jobs of an optimal schedule, in the order of their starts, is among the results.
+/// The least values, found by a search that is simple enough to be obviously correct. It tries the jobs in every order,
+/// on every number of processors of each node. Each job starts at the earliest instant at which there is room and that
+/// is not before the start of the preceding job. No placed job starts later than this instant, so there is room until
+/// the end of the job. No objective improves when a job ends later. So the result of the jobs of an optimal schedule,
+/// in the order of their starts, is among the results.
 struct Brute<'b> {
     nodes: &'b [SmallNode],
     jobs: &'b [Small],

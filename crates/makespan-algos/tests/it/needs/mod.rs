@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// Returns the best-effort bags for which no competing job waits. These are filled in.
+/// Returns the best-effort bags for which no competing job waits. Their tasks fill holes between the other jobs.
 pub(crate) fn filled(instance: &Instance) -> Vec<JobId> {
     let waiting = |id: JobId| instance.ids().filter(move |&other| instance.job(other).waits_for().contains(&id));
     let mut filled: Vec<JobId> = instance.ids().filter(|&id| instance.job(id).is_best_effort()).collect();

@@ -1,4 +1,4 @@
-//! Tests of policies in simulated time: the simulated cluster refuses tasks that would take more than there is.
+//! Tests of policies in simulated time: the simulated cluster refuses tasks that would need more than is available.
 
 use makespan_algos::policy::{Improve, Improving, PolicyError, policies, policy_for};
 use makespan_algos::scheduler;

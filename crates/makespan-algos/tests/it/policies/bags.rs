@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::t;
 
-/// Width, time, gap before the job, its kind, and the real time in percent of the estimate.
+/// A job, given by its width, its time, the gap before it, its kind, and its real time in percent of the estimate.
 type Row = (u32, i64, i64, u8, i64);
 
 pub const SPECS: [&str; 18] = [
@@ -53,7 +53,7 @@ pub fn jobs(rows: &[Row], widest: u32, platform: &Platform) -> Vec<Job> {
         };
         let job = job.with_release(t(release)).with_priority(i32::from(kind) % 3);
         match time % 3 {
-            // Only the fast machines can keep this walltime.
+            // On slower machines, the task would exceed this walltime.
             0 if widest == 1 && !platform.has_unit_speed() => {
                 job.with_walltime(t(time / 2 + if kind < 4 { 1 } else { 3 }))
             }
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Checks two processors. One of them fails when some tasks of both bags have begun.
+/// Tests two processors. One of them fails when some tasks of both bags have begun.
 #[test]
 fn the_tasks_of_bags_are_placed_one_by_one() {
     let bag = |name: &str, seconds: i64, count: u64| {

@@ -121,7 +121,7 @@ impl Policy for Exhaustive {
 }
 
 /// Runs rigid jobs with unavailable periods under EASY with an order. Returns the first missed start, and the starts of the jobs.
-/// `keeps` says that no job takes longer than estimated.
+/// `keeps` states that no job takes longer than estimated.
 fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -> (Option<String>, Vec<Time>) {
     let mut tasks: Vec<TaskId> = instance.task_ids().collect();
     let width = |task: TaskId| i64::from(instance.profile(task).min_processors());
@@ -148,7 +148,7 @@ fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -
     (missed, starts)
 }
 
-/// Checks three processors, and a job that could start at 115 on the processor that no period closes.
+/// Tests three processors, and a job that could start at 115 on the processor that no period closes.
 #[test]
 fn easy_leaves_the_choice_of_processors_open() {
     let closed = |processors: &str, start: i64, end: i64| Unavailable {

@@ -14,7 +14,7 @@ use super::{Row, all_ended, bags, instance, platforms, rows, run, t};
 /// An estimator that replaces times at random after each end.
 struct Random {
     state: u64,
-    /// The replaced share of the tasks is one in this number.
+    /// After each end, about one in this number of tasks gets a new time.
     one_in: u64,
 }
 
@@ -70,7 +70,7 @@ fn specs() -> Vec<String> {
     let mut all: Vec<String> = plain.chain(lists.map(str::to_owned)).collect();
     all.sort_unstable();
     all.dedup();
-    // Slow specs execute no other code than those in the lists.
+    // Slow specs are left out, because they execute no code that the specs in the lists do not execute.
     all.retain(|spec| !["improve", "ptfs", "job-flow"].contains(&spec.as_str()));
     all.push("job-flow[serve=replan]".into());
     all.push("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]".into());
@@ -107,7 +107,7 @@ proptest! {
         }
     }
 
-    /// Checks the same with bags, graphs, walltimes, machines of other speeds, failures and closed processors.
+    /// Checks the same property with bags, graphs, walltimes, machines of other speeds, failures and closed processors.
     #[test]
     fn no_task_is_lost_when_estimates_change(
         rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..25, 0_u8..6, 20_i64..250), 1..9),

@@ -11,8 +11,8 @@ fn moldable_log(seed: u64) -> Instance {
     moldable_log_on(16, [0.1, 0.4, 0.8, 1.5, f64::INFINITY][(seed / 6 % 5) as usize], seed)
 }
 
-/// Returns the same on this number of processors, at a load: the work on the fewest processors divided by the capacity of the
-/// machine.
+/// Returns a similar log for this number of processors and this load. The load is the work on the fewest processors
+/// divided by the capacity of the machine.
 fn moldable_log_on(processors: u32, load: f64, seed: u64) -> Instance {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     // Xorshift, in [0, 1).
@@ -36,7 +36,7 @@ fn moldable_log_on(processors: u32, load: f64, seed: u64) -> Instance {
                 let parallelism = (draw() * all.ln()).exp();
                 law(SpeedupLaw::Downey { parallelism, sigma: 2.0 * draw() })
             }
-            // A rigid job among the others, if the log contains all kinds.
+            // If the log contains all kinds, some jobs are rigid.
             _ if kind == 5 => Profile::rigid(1 + (draw() * all) as u32, time),
             _ => law(SpeedupLaw::Power { exponent: 0.9 + 0.1 * draw() }),
         };
@@ -60,7 +60,7 @@ fn moldable_easy_is_never_much_worse_than_the_better_of_fcfs_and_easy() {
         assert!(ratio <= 1.5, "seed {seed}: {ratio} times the better of fcfs and easy");
         (worst, sum) = (worst.max(ratio), sum + ratio);
     }
-    // Choosing allotments must pay off: on average, the result is clearly better than the better of `fcfs` and `easy`.
+    // The choice of allotments must be useful: on average, the result is clearly better than the better of `fcfs` and `easy`.
     assert!(sum / 180.0 < 0.9, "mean {}, worst {worst}", sum / 180.0);
 }
 

@@ -7,7 +7,8 @@ use crate::kernel::graph::GraphProblem;
 use crate::kernel::graph::placing::calendars;
 
 proptest! {
-    /// A task whose planned place is free, and whose data have arrived, keeps this place even if other tasks collide.
+    /// Checks that a task keeps its planned place if this place is free and the data of the task have arrived, even if
+    /// other tasks collide.
     #[test]
     fn what_does_not_collide_is_never_moved(
         (volumes, pairs) in (2_usize..8).prop_flat_map(|tasks| (
@@ -56,7 +57,7 @@ proptest! {
         }
     }
 
-    /// With types of processors, no task collides as long as there is a processor for each task.
+    /// Checks that with types of processors, no task collides if there is a processor for each task.
     #[test]
     fn a_type_with_enough_processors_has_no_collisions(
         volumes in proptest::collection::vec(1_i64..40, 2..8),
