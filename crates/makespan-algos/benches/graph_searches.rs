@@ -1,6 +1,7 @@
-//! Speed of the searches of `optimise` on graphs. With 50 and 100 tasks on 8 processors: decoding a changed order, and moving one
-//! task to another position. With 100 and 1,000 moldable tasks on 64 processors: evaluating a changed list. An element is one
-//! evaluation. The time that the list schedulers take is measured in `schedulers`.
+//! Speed of the searches of `optimise` on graphs. With 50 and 100 tasks on 8 processors, these benchmarks decode a
+//! changed order, and move one task to another position. With 100 and 1,000 moldable tasks on 64 processors, they
+//! evaluate a changed list. An element is one evaluation. The time that the list schedulers take is measured in
+//! `schedulers`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
@@ -92,7 +93,7 @@ fn moldable_instance(tasks: u32) -> Instance {
     Instance::new(platform, vec![Job::compound("layers", graph)], Vec::new()).expect("a valid instance")
 }
 
-/// Measures lists in which one task is resized or advanced. Every changed list is undone, as most changes are in a search.
+/// Measures lists in which one task is resized or advanced. Every change is undone, as most changes are in a search.
 fn moldable(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lists of moldable tasks");
     group.sample_size(20).throughput(Throughput::Elements(1));

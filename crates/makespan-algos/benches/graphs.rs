@@ -1,4 +1,4 @@
-//! Time that the critical jobs method takes. Target: ranking the chains of 1,000 tasks in 50 ms.
+//! Time that the critical jobs method takes. The target is that the chains of 1,000 tasks are ranked in 50 ms.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -23,7 +23,7 @@ fn edges(tasks: u32, random: &mut ChaCha8Rng) -> Vec<Edge> {
     edges
 }
 
-/// Returns a project: times of 1 to 10 s, and two of four resources for each task.
+/// Returns a project in which each task takes 1 to 10 s and needs two of four resources.
 fn project(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let edges = edges(tasks, &mut random);
@@ -43,7 +43,7 @@ fn project(tasks: u32) -> Instance {
     Instance::new(platform, vec![Job::compound("project", graph)], Vec::new()).expect("a valid instance")
 }
 
-/// Returns a graph of tasks on 1 to 64 of 256 processors.
+/// Returns a graph of tasks that run on 1 to 64 of 256 processors.
 fn moldable(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let edges = edges(tasks, &mut random);

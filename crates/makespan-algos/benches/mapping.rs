@@ -10,7 +10,7 @@ use makespan_core::Time;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Returns times by the range-based method, with all ranges high, inconsistent.
+/// Returns inconsistent times that are drawn by the range-based method with high ranges.
 fn matrix(tasks: usize, machines: usize) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut cells = Vec::with_capacity(tasks * machines);
@@ -21,8 +21,8 @@ fn matrix(tasks: usize, machines: usize) -> MappingProblem<'static> {
     MappingProblem::new(Times::flat(cells, machines), vec![0; machines])
 }
 
-/// Returns tasks with sizes uniform on [1, 99999] over speeds of 1000, 2000 and so on, as in the task-flow paper with a mean of
-/// 50000.
+/// Returns the times of tasks with sizes uniform on [1, 99999] on machines of speeds 1000, 2000 and so on, as in the
+/// task-flow paper for a mean size of 50000.
 fn uniform(tasks: usize, machines: usize) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut cells = Vec::with_capacity(tasks * machines);

@@ -11,7 +11,8 @@ use makespan_sim::{Silent, SimulationOptions, simulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Returns jobs with log-uniform widths and times, estimates of one to ten times the real time, and gaps for this load.
+/// Returns jobs with log-uniform widths and times. The estimates are one to ten times the real times, and the gaps
+/// between arrivals result in this load.
 fn jobs(count: usize, processors: u32, load: f64) -> (Instance, Actual) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let (mut jobs, mut real, mut now) = (Vec::new(), Vec::new(), 0.0);

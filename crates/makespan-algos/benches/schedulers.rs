@@ -127,8 +127,8 @@ fn best_effort(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Returns the maximum memory that this process has held, as reported by Linux. Run the last group alone to see its own maximum:
-/// `cargo bench -p makespan-algos --bench schedulers -- n=100000`.
+/// Returns the maximum memory that this process has held, as reported by Linux. To see the maximum of the last group,
+/// run this group alone: `cargo bench -p makespan-algos --bench schedulers -- n=100000`.
 fn peak() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().to_owned())

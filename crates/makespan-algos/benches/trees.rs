@@ -6,8 +6,8 @@ use makespan_core::Time;
 use makespan_core::network::{Kind, Network, NetworkNode};
 use makespan_sim::network::{NetworkOptions, NetworkRun, Silent, simulate};
 
-/// Returns a tree in which every node has up to `degree` children, with node figures within a factor of eight, and three
-/// applications.
+/// Returns a tree in which every node has up to `degree` children, and three applications. The speeds and bandwidths of
+/// nodes differ by a factor of at most eight.
 fn network(nodes: usize, degree: usize, tasks: u32) -> Network {
     let mut state = 1_u64;
     let mut drawn = || {

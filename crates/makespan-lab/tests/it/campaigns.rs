@@ -1,4 +1,4 @@
-//! Every campaign from the command line, with few runs.
+//! Tests of every campaign from the command line, with few runs.
 
 use std::fs;
 

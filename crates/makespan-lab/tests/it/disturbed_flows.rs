@@ -1,4 +1,4 @@
-//! Flows of compound jobs with failing nodes, or with running times that differ from the estimates. The seeds are
+//! Tests of flows of compound jobs with failing nodes, or with run times that differ from the estimates. The seeds are
 //! fixed.
 
 use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};

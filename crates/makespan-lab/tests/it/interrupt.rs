@@ -1,4 +1,4 @@
-//! Interruption of a campaign.
+//! Tests of the interruption of a campaign.
 
 use std::process::Stdio;
 use std::thread::sleep;

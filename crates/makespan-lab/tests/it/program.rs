@@ -1,4 +1,4 @@
-//! The program itself: help, version, manual pages and text style.
+//! Tests of the program itself: help, version, manual pages and text style.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Plans around reservations, compared with list schedules and proved bounds.
+//! Tests that compare plans around reservations with list schedules and proved bounds.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn any_jobs(random: &mut impl Rng) -> Instance {
             job.work = alone(Profile::rigid(random.random_range(1..=processors), time).unwrap());
         }
     }
-    // The shelf algorithms need nodes.
+    // The shelf algorithms need platforms with nodes.
     let platform =
         if processors % 4 == 0 { Platform::cluster(processors / 4, 4).unwrap() } else { instance.platform().clone() };
     Instance::new(platform, jobs, Vec::new()).unwrap()
@@ -112,8 +112,8 @@ fn reservations_do_not_wreck_any_scheduler() {
 
 const CASES: usize = 40;
 
-/// Returns an instance in which half of the processors are reserved for a third of the bound. The reservation lies
-/// within the bound.
+/// Returns an instance in which half of the processors are reserved. The reservation takes a third of the bound, and
+/// ends no later than the bound.
 fn half_reserved(family: Family, jobs: usize, processors: u32, seed: u64) -> Instance {
     let instance = drawn(family, jobs, processors, seed);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -141,7 +141,7 @@ fn demt_stays_near_the_bounds_with_half_of_the_processors_reserved() {
     }
 }
 
-/// Returns an instance with ten processors, of which nine are reserved for a thousand seconds. The speed-up is linear.
+/// Returns an instance with ten processors and linear speed-up. Nine of the processors are reserved for a thousand seconds.
 fn nine_of_ten() -> Instance {
     let job = |(name, seconds, weight): (&str, i64, &str)| {
         let profile = Profile::law(Time::from_seconds(seconds), SpeedupLaw::Linear {}, 1, 10).unwrap();

@@ -1,5 +1,5 @@
-//! Campaigns in shards on this machine. They write the same bytes as a campaign without shards, and compute nothing
-//! twice.
+//! Tests that campaigns in shards on this machine write the same bytes as a campaign without shards, and compute
+//! nothing twice.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::sandbox::Sandbox;
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone";
 
-/// Returns the result files by name. Files that record how the results were made are left out.
+/// Returns the result files by name, without the files that record how the results were made.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {

@@ -1,4 +1,4 @@
-//! A campaign that runs its shards on the nodes of a real Slurm. The test starts the Slurm.
+//! Test of a campaign that runs its shards on the nodes of a real Slurm. The test starts this Slurm itself.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::sandbox::Said;
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone --output results";
 
-/// The time within which a process ends, also on a busy machine.
+/// The maximum time for which the test waits until a process ends. It suffices also on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// A folder that all nodes share.

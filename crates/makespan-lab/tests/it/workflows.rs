@@ -33,7 +33,7 @@ fn planned(instance: &Instance, spec: &str) -> i128 {
 }
 
 /// The largest number of tasks for the critical jobs method. Larger graphs take a minute or more in the test profile.
-/// In one run without this limit, every graph was planned and every plan was valid.
+/// In a run without this limit, every graph was planned, and every plan was valid.
 const MAX_FOR_CHAINS: u64 = 400;
 
 #[test]
@@ -106,7 +106,7 @@ fn the_paper_of_heft_is_repeated() {
     assert_eq!((seconds("heft"), seconds("cpop")), (80, 86));
     assert_eq!(planned(&instance, "optimise[objective=makespan,steps=20000,searches=2]"), 73_000_000_000);
     // The published DAX has only the times of P1. Between n3 and n7 it has 20 and the paper has 23. With the paper's
-    // table of times, it also gives the paper's makespan.
+    // table of times, the test also obtains the paper's makespan.
     for file in files("dag").iter().filter(|file| file.ends_with("HEFT_paper.xml")) {
         let read = on(file, 3, Some(125.0));
         let [own, published] = [&instance, &read].map(|instance| match instance.submitted(JobId(0)).work {

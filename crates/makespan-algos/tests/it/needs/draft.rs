@@ -6,15 +6,15 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-/// Processors, memory, GPUs and speed of a node.
+/// A node, given by its processors, memory, GPUs and speed.
 type DraftNode = (u32, u64, u64, u32);
 
 #[derive(Clone, Debug)]
 pub struct DraftTask {
-    /// Ticks on one, two .. processors, each shorter than the preceding one, from `least` processors on.
+    /// The ticks on one, two .. processors from `least` processors on, in decreasing order.
     times: Vec<i64>,
     least: u32,
-    /// Alternatively, ticks on each node for a task with separate times. Zero if the node cannot run it.
+    /// Alternatively, the ticks on each node for a task with separate times, or zero if the node cannot run the task.
     own: Option<[i64; 3]>,
     needs: DraftNeeds,
 }
@@ -36,16 +36,16 @@ pub struct DraftJob {
     deadline: Option<i64>,
     /// The walltime of each task.
     walltime: Option<i64>,
-    /// One task, or several tasks with edges and the number of bytes of each edge.
+    /// The only task of the job, or all tasks of a graph. `edges` contains the edges with their numbers of bytes.
     tasks: Vec<DraftTask>,
     edges: Vec<(usize, usize, u64)>,
     /// The number of equal tasks, if `tasks` contains one task.
     count: u64,
-    /// The earlier jobs that it waits for, as bits.
+    /// The earlier jobs that this job waits for, as bits.
     after: u8,
 }
 
-/// Links in ticks per byte, and latencies in ticks.
+/// The links between nodes, given by ticks per byte, and by latencies in ticks.
 #[derive(Clone, Debug)]
 struct DraftNetwork {
     ticks: i64,
@@ -62,7 +62,7 @@ pub struct Draft {
     jobs: Vec<DraftJob>,
     network: Option<DraftNetwork>,
     compact: bool,
-    /// Processor, start and length.
+    /// The periods in which a processor is closed, given by processor, start and length.
     closed: Vec<(u32, i64, i64)>,
 }
 
@@ -187,7 +187,7 @@ fn needs() -> impl Strategy<Value = DraftNeeds> {
 
 fn task() -> impl Strategy<Value = DraftTask> {
     let times = proptest::collection::vec(1_i64..5, 1..4).prop_map(|steps| {
-        // Decreasing times, the shortest last.
+        // The times decrease, and the shortest one is the last.
         let mut times = vec![steps[0]];
         steps[1..].iter().for_each(|step| times.push(times[times.len() - 1] + step));
         times.reverse();

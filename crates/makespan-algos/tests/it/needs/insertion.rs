@@ -23,7 +23,7 @@ fn optimised(instance: &Instance, objective: Objective, steps: u64) -> Option<ma
     optimise.schedule(instance, &mut Context::with_seed(3)).ok()?.into_schedule()
 }
 
-/// Returns schedules of lists by several rules. Each task is inserted with the choice that ends first.
+/// Returns the schedules of lists that are ordered by several rules. Each task is inserted with the choice that ends first.
 fn greedy(packing: &Packing<'_>) -> Vec<makespan_core::Schedule> {
     let instance = packing.instance();
     let choices = packing.fewest();
@@ -128,7 +128,7 @@ fn instance(nodes: &[SmallNode], jobs: &[Small]) -> Option<Instance> {
     Instance::new(platform, jobs.iter().enumerate().map(job).collect(), vec![]).ok()
 }
 
-/// Returns the values of the objectives, with flow as a sum.
+/// Returns the values of the objectives. The flow is a sum instead of a mean.
 fn values(jobs: &[Small], ends: &[i64]) -> [i64; 5] {
     let each = || jobs.iter().zip(ends);
     let late = |(job, &end): (&Small, &i64)| (end - job.deadline).max(0);

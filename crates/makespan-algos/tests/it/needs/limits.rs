@@ -29,8 +29,8 @@ fn told(instance: &Instance, context: &Context) -> Time {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::cases(300), ..ProptestConfig::default() })]
 
-    /// Checks that every returned schedule is within the limit, which is a multiple of the reported bound. Best-effort bags do not
-    /// count. If there is no such schedule, the error says so.
+    /// Checks that every returned schedule is within the limit, which is a multiple of the reported bound. Best-effort
+    /// bags do not count. If there is no such schedule, the error states this.
     #[test]
     fn what_comes_back_keeps_the_limit(draft in draft(), percent in prop::sample::select(vec![100_u32, 105, 110, 130, 200])) {
         let instance = draft.instance(1).unwrap();
@@ -61,8 +61,8 @@ proptest! {
         }
     }
 
-    /// Checks that a search for bounds ends when its clock is over, at any point, and that its bounds are valid. After that, the
-    /// clock is queried at most about as often as a single pass over the jobs needs.
+    /// Checks that a search for bounds ends when its time is over, at any point, and that its bounds are valid. After
+    /// this point, the clock is queried at most about as often as in a single pass over the jobs.
     #[test]
     fn bounds_end_with_their_clock(draft in draft(), questions in prop::sample::select(vec![0_u32, 1, 2, 5, 20, 100, 1000])) {
         let instance = draft.instance(1).unwrap();

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::draft::draft;
 
-/// Returns every policy by itself, and policies that use a scheduler with some schedulers that support needs.
+/// Returns every policy of the catalogue. Some policies are also returned with other parameters.
 fn specs() -> Vec<String> {
     let plain = policies().iter().map(|entry| entry.name.to_owned());
     let more = [

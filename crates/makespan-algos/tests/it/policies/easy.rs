@@ -10,13 +10,14 @@ use proptest::prelude::*;
 
 use super::t;
 
-/// EASY, with an examination of every possible place after each of its decisions. It checks that no waiting task could start
+/// An EASY policy that examines every possible place after each decision. It checks that no waiting task could start
 /// without delaying the head of the queue, and that no task delays the head.
 struct Exhaustive {
     policy: Box<dyn Policy>,
     /// The tasks in the order of the queue.
     order: Vec<TaskId>,
-    /// Whether the head keeps its start: no task takes longer than estimated, and no later task gets ahead of the head.
+    /// Whether the head keeps its expected start, because no task takes longer than estimated and no later task gets
+    /// ahead of the head.
     keeps: bool,
     /// The head at the last examination, and its expected start.
     promised: Option<(TaskId, Time)>,
