@@ -113,7 +113,7 @@ pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F
 /// Solves the equation of a port for the share with the largest coefficient.
 fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, Singular> {
     let magnitudes = coefficients.iter().map(Field::magnitude).enumerate();
-    // Of equally large coefficients, take the first one, so that the choice is deterministic.
+    // Among equally large coefficients, take the first one, so that the choice is deterministic.
     let largest = magnitudes.fold((0, 0.0), |best, (at, size)| if size > best.1 { (at, size) } else { best });
     if largest.1 == 0.0 {
         return Err(Singular);

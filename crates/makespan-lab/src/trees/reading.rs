@@ -49,7 +49,7 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl Reading {
-    /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. Of equally good readings,
+    /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. Among equally good readings,
     /// this is the simplest one.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 

@@ -364,7 +364,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Returns the bids that a backfill cycle considers. Of several jobs that the same limit holds back, returns only
+    /// Returns the bids that a backfill cycle considers. If the same limit holds back several jobs, returns only
     /// the first job.
     fn candidates(&mut self) -> Vec<u32> {
         let mut bids = Vec::new();

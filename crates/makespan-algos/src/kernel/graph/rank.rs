@@ -75,7 +75,7 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task whose predecessors are all in the order. Of these tasks, the greatest (that of the highest rank) comes next.
+/// A task whose predecessors are all in the order. The greatest of these tasks, which has the highest rank, comes next.
 struct Ready {
     rank: f64,
     position: u32,

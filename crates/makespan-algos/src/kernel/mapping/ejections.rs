@@ -301,7 +301,7 @@ impl<'a> EjectionChains<'a> {
         } else {
             let at = third.index();
             cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
-            // Stop early: the part of the cost that is not yet computed, that of the first machine, only increases the cost.
+            // Stop early: the cost of the first machine, which is not yet computed, only increases the total cost.
             if cost > heat * HOPELESS {
                 return;
             }

@@ -101,7 +101,7 @@ impl Dispatch {
 
 /// The next action of the dispatcher.
 enum Due {
-    /// Nothing until this instant.
+    /// No task is sent until this instant.
     At(Time),
     /// Send all tasks one by one. If true, by the paper's rule for few tasks, otherwise by the mapper.
     OneByOne(bool),

@@ -128,7 +128,7 @@ impl AllLimits {
             }
             above = one.parent.as_deref();
         }
-        // Remove duplicates, because the class of service of a job may also be that of its partition.
+        // Remove duplicates, because a job and its partition may have the same class of service.
         numbers.sort_unstable();
         numbers.dedup();
         (numbers, own)

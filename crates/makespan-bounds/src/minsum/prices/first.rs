@@ -8,7 +8,7 @@ use super::instants;
 use super::rooms::Rooms;
 use crate::dual;
 
-/// Returns the prices of the fluid machine, which runs one job after another. The work of each job is that of its
+/// Returns the prices of the fluid machine, which runs one job after another. The work of each job is the work of its
 /// allotment of least work.
 pub(super) fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
