@@ -27,7 +27,7 @@ pub struct Mixed {
 }
 
 /// A time between the times of two allotments that are neighbours on the convex function below all areas. If the time
-/// is that of one allotment, both allotments may be equal.
+/// equals the time of an allotment, both allotments may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
     /// The choice with the longer time.

@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// Checks an instance with so many processors that the knapsack is not solved, so that some deadlines stay undecided.
+/// Checks an instance with too many processors for the knapsack, so some deadlines remain undecided.
 #[test]
 fn a_coarse_guess_is_below_twice_what_is_not_refuted() {
     use makespan_core::SpeedupLaw;

@@ -214,7 +214,7 @@ impl<'a> Annealing<'a> {
         if improved && self.goal.is_max_lateness() {
             self.aim();
         }
-        // Sort from time to time: if the order is that of the starts, exchanging neighbours in the order exchanges
+        // Sorts the order by the starts from time to time. An exchange of neighbours in the order then exchanges
         // neighbours in the schedule.
         let every = if self.comes_back { OFTEN } else { self.present.order.len().max(OFTEN) };
         if improved && self.goal.is_makespan() || self.random.random_range(0..every) == 0 {

@@ -6,5 +6,5 @@ pub(super) const SAMPLE: usize = 3000;
 pub(super) const ALLOTMENTS: usize = 12;
 /// Number of instants, not counting those at which processors become available or unavailable.
 pub(super) const INSTANTS: usize = 24;
-/// The lowest temperature of the search that refutes a deadline ([`super::newton::COLD`] is that of other searches).
+/// The lowest temperature of the search that refutes a deadline. Other searches use [`super::newton::COLD`].
 pub(super) const COLD: f64 = 1e-3;

@@ -22,8 +22,8 @@ use decoder::{Decoder, Scheme};
 use genetic::{Genetic, Parts};
 use start::Starts;
 
-/// Maximum number of tasks. With more tasks, making one schedule takes so long that a search finds nothing better than
-/// its initial lists.
+/// Maximum number of tasks. With more tasks, one schedule takes too long, and a search finds nothing better than its
+/// initial lists.
 const MAX_TASKS: usize = 20_000;
 /// If justification moves no task: the share of the course at which the genetic algorithm ends. `SERIAL` and `PARALLEL`
 /// are the shares at which the trials of annealing under the serial and under the parallel scheme end. The better of
