@@ -91,7 +91,7 @@ fn times_that_are_none() {
     toml(&job("time = [1]\nreleased = -3"), &["jobs[0].released", "-3"]);
     toml(&job("time = [1]\nweight = -3"), &["weight", "-3"]);
     toml(&job("time = [1]\nweight = nan"), &["weight"]);
-    toml(&job("time = [1]\nwalltime = 0.5"), &["`a`", "walltime is 0.5 s", "raise the walltime"]);
+    toml(&job("time = [1]\nwalltime = 0.5"), &["`a`", "time limit is 0.5 s", "raise the limit"]);
     toml(&job("work = 5\nprocessors = 2\nspeedup = { amdahl = { serial = 2 } }"), &["serial"]);
     let nan = r#"{"version":1,"platform":{"processors":4},"jobs":[{"name":"a","processors":1,"time":NaN}]}"#;
     refused("nan.json", nan, &[":1:8", "jobs[0].time"]);

@@ -46,8 +46,10 @@ fn jobs_have_the_stated_niceness_and_environment() {
 fn held_starts_kill_nothing() {
     let sandbox = Sandbox::new();
     let said = sandbox.makespan("run -j0 -k --delay 0.2 'date +%s%N; : {}' ::: a b c");
-    let starts: Vec<u64> = out(&said).iter().map(|line| line.parse().unwrap()).collect();
-    assert!(starts.windows(2).all(|pair| pair[1] >= pair[0] + 150_000_000), "{starts:?}");
+    let mut starts: Vec<u64> = out(&said).iter().map(|line| line.parse().unwrap()).collect();
+    starts.sort_unstable();
+    // A job may read the clock some time after its start, so only the sum of both delays is certain.
+    assert!(starts[2] >= starts[0] + 250_000_000, "{starts:?}");
     assert_eq!(out(&sandbox.makespan("run -k --memfree 1M --load 1000000 'echo {}' ::: a b")), ["a", "b"]);
     let makespan = assert_cmd::cargo_bin!("makespan").display().to_string();
     for (option, reason) in [("--memfree 1000P", "MiB of memory are free"), ("--load 0", "the load of the machine is ")]
