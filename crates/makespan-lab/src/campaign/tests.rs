@@ -20,7 +20,7 @@ pub(crate) fn refuses_a_file<C: Campaign>(campaign: &C, folder: &Path) {
     let file = folder.join("file");
     std::fs::write(&file, "mine").unwrap();
     refused(campaign, &file, "file` is a file");
-    refused(campaign, &file, "name another one");
+    refused(campaign, &file, "name a folder");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
 }
 

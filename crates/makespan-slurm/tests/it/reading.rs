@@ -103,7 +103,7 @@ fn nonsense_is_an_error_and_an_empty_queue_is_none() {
     let text = "NodeName=n0 CPUTot=4 State=IDLE\nNodeName=n1 CPUTot=4 State=IDLE Gres=gpu::\n";
     let reading = printing("scontrol", text).commands().nodes().unwrap();
     assert_eq!((reading.items.len(), reading.remarks.len()), (1, 1));
-    assert!(reading.remarks[0].starts_with("node `n1`: Gres has `gpu::`"), "{:?}", reading.remarks);
+    assert!(reading.remarks[0].starts_with("node `n1`: Gres contains `gpu::`"), "{:?}", reading.remarks);
     for text in ["", "No jobs in the system"] {
         assert_eq!(printing("scontrol", text).commands().jobs().unwrap().items, []);
     }

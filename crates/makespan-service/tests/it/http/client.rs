@@ -58,7 +58,7 @@ fn a_client_says_what_is_wrong() {
     set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
     assert!(open(url()).contains("chmod 600"));
     let lost = client(&site, "mks_wrong").jobs("", 1).unwrap_err().to_string();
-    assert!(lost.contains("a token is needed"), "{lost}");
+    assert!(lost.contains("a token is required"), "{lost}");
     let alice = client(&site, &site.alice);
     site.server.stop();
     let error = alice.jobs("", 1).unwrap_err();
