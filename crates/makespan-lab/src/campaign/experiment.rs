@@ -82,7 +82,7 @@ pub trait AnyCampaign {
     /// The errors of `reproduce`.
     fn reproduce(&self, folder: &Path, progress: &mut dyn Progress) -> Result<Summary, LabError>;
 
-    /// Returns the program version and the options that influence runs, including the options of [`Campaign::part`].
+    /// Returns the program version and the options that influence runs, including the options of `Campaign::part`.
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or this program cannot be read.
