@@ -77,7 +77,9 @@ impl Prints {
     /// Prints the rest of an attempt that has ended, if its lines were printed while the job ran.
     pub fn replace(&mut self, output: &Output) -> Result<(), Closed> {
         let has_turn = self.order.as_ref().is_none_or(|order| order.first() == Some(&output.task));
-        if self.running.remove(&output.task).is_none() || !has_turn {
+        // The attempt may have failed before the message about its start arrives.
+        self.running.remove(&output.task);
+        if !has_turn {
             return Ok(());
         }
         let printed = self.print(output, true);

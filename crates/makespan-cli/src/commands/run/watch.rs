@@ -81,6 +81,10 @@ pub struct Watch<'a> {
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
+    /// Jobs whose last attempt ended in an earlier session.
+    attempted: BTreeSet<TaskId>,
+    /// The number of attempts whose output files were replaced by the files of a later attempt.
+    replaced: u64,
 }
 
 impl<'a> Watch<'a> {
@@ -118,6 +122,8 @@ impl<'a> Watch<'a> {
             busy,
             begun,
             background: BTreeSet::new(),
+            attempted: BTreeSet::new(),
+            replaced: 0,
             failed,
             restated,
             halt: None,
@@ -270,6 +276,7 @@ impl Observer for Watch<'_> {
         self.print_earlier(begin);
         let is_failure = |run: &&&Run| run.outcome != Outcome::Succeeded;
         let failed = ended_before(begin).iter().filter(is_failure).count();
+        self.attempted = begin.runs.iter().map(|run| run.task).collect();
         if failed > 0 && !self.shown.is_silent {
             let jobs =
                 if failed == 1 { "1 job that failed is".to_owned() } else { format!("{failed} jobs that failed are") };
@@ -290,12 +297,16 @@ impl Observer for Watch<'_> {
     }
 
     fn restarts(&mut self, task: TaskId) {
-        if self.shown.options.line_buffer {
+        let is_of_this_session = !self.attempted.remove(&task);
+        if self.shown.options.line_buffer && is_of_this_session {
             let output = self.output(task);
-            // The new attempt gets new files, so a second link keeps the lines that are not printed yet.
+            // The new attempt gets new files, so a second link keeps the lines that are not printed yet. Each link has its
+            // own name, because the lines of several attempts may still have to be printed.
+            self.replaced += 1;
+            let ending = format!(".{}.before", self.replaced);
             let links = output.files.each_ref().map(|file| {
                 let mut name = file.clone().into_os_string();
-                name.push(".before");
+                name.push(&ending);
                 PathBuf::from(name)
             });
             for (file, link) in output.files.iter().zip(&links) {
