@@ -177,7 +177,7 @@ fn read_as_it_is(
             let instance = read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?;
             let is_for_sh = options.shell.is_none() && shell_of(&text).is_none();
             let instance = match &options.shell {
-                Some(shell) => with_shell(&instance, shell).map_err(|error| wrong(error.to_string()))?,
+                Some(shell) => with_shell(&instance, shell),
                 None => instance,
             };
             let warning = match is_for_sh.then(|| bash_lines(&text)).flatten() {

@@ -16,7 +16,7 @@ mod template;
 mod tests;
 mod wrong;
 
-use makespan_core::{Instance, InstanceError, Job, Platform, Resource, Resources, shell_line};
+use makespan_core::{Instance, Job, Platform, Resource, Resources, shell_line};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
@@ -114,13 +114,10 @@ fn use_shell(job: &mut Job, shell: &[String]) {
 }
 
 /// Lets `shell`, such as `bash`, run each line of an instance that `sh` or the shell of the list would run.
-///
-/// # Errors
-/// [`InstanceError`] if the instance is invalid with these commands.
-pub fn with_shell(instance: &Instance, shell: &str) -> Result<Instance, InstanceError> {
+pub fn with_shell(instance: &Instance, shell: &str) -> Instance {
     let mut jobs = instance.all_submitted();
     jobs.iter_mut().for_each(|job| use_shell(job, &[shell.to_owned()]));
-    Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec())
+    instance.with_jobs(jobs)
 }
 
 /// Returns an instance with the commands that a template makes. The name of a job contains its number, which has at

@@ -95,8 +95,7 @@ impl Source {
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let shuffled = order.iter().map(|&at| jobs[at].clone()).collect();
-        let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
-        self.loaded.instance = Instance::new(platform, shuffled, closed).map_err(|error| miette!("--shuf: {error}"))?;
+        self.loaded.instance = instance.with_jobs(shuffled);
         self.arguments.reorder(order);
         Ok(())
     }
@@ -253,7 +252,7 @@ pub fn made(
     remarks.extend(operator(words).filter(|_| shell.is_none() || words.len() > 1));
     let made = from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?;
     let made = match shell {
-        Some(shell) => with_shell(&made, shell).map_err(|error| miette!("--shell {shell}: {error}"))?,
+        Some(shell) => with_shell(&made, shell),
         None => made,
     };
     let instance = machines.closing(made)?;
