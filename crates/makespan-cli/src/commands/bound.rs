@@ -129,6 +129,10 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             };
             format!("{} s is too short {why}", deductions.deadline)
         }
+        Proof::Refutation(refutation) => {
+            let bytes = counted(refutation.steps.len(), "byte");
+            format!("a complete search with learning finds no schedule of a smaller value (a proof of {bytes})")
+        }
         Proof::DueBy(due_by) => of_due(instance, objective, due_by),
         Proof::LastJob(LastJob { proof }) => {
             format!("the bound holds for the job that ends last: {}", why(instance, Objective::Makespan, proof))

@@ -28,6 +28,7 @@ mod position_prices;
 mod prefix;
 mod prices;
 mod reach;
+mod refutation;
 mod rejection;
 mod release_area;
 mod resource_window;
@@ -64,6 +65,7 @@ pub use paths::Paths;
 pub use places::{Places, Run};
 pub use position_prices::PositionPrices;
 pub use reach::{Reach, Reaching};
+pub use refutation::Refutation;
 pub use rejection::{Rejection, Selection};
 pub use release_area::release_area_bound;
 pub use resource_window::ResourceWindow;
@@ -115,6 +117,8 @@ pub enum Proof {
     PathFlow(PathFlow),
     /// A deadline that is refuted by deductions, step by step.
     Deductions(Deductions),
+    /// A value that is refuted by the nogoods of a complete search.
+    Refutation(Refutation),
     /// A bound on lateness from the jobs with early deadlines.
     DueBy(DueBy),
     /// A bound from the fact that one job ends at the makespan.
@@ -146,6 +150,7 @@ impl Proof {
             Self::Paths(_) => "the longest chain of tasks",
             Self::PathFlow(_) => "chains of tasks and what they hold",
             Self::Deductions(_) => "deductions that rule out an earlier end",
+            Self::Refutation(_) => "a complete search, in which nothing better is left",
             Self::DueBy(_) => "the jobs with early deadlines",
             Self::LastJob(_) => "the bound on the makespan, which the last job reaches",
             Self::CostPrices(_) => "what every task costs at least",
@@ -173,6 +178,7 @@ impl Proof {
             Self::Paths(_) => "paths",
             Self::PathFlow(_) => "path_flow",
             Self::Deductions(_) => "deductions",
+            Self::Refutation(_) => "refutation",
             Self::DueBy(_) => "due_by",
             Self::LastJob(_) => "last_job",
             Self::CostPrices(_) => "cost_prices",
@@ -199,6 +205,7 @@ impl Proof {
             Self::Paths(proof) => proof,
             Self::PathFlow(proof) => proof,
             Self::Deductions(proof) => proof,
+            Self::Refutation(proof) => proof,
             Self::DueBy(proof) => proof,
             Self::LastJob(proof) => proof,
             Self::CostPrices(proof) => proof,

@@ -1,0 +1,44 @@
+//! Limits of the time and memory of a check.
+
+use crate::proof::CertificateError;
+use crate::proof::error::malformed;
+
+/// Maximum number of elementary operations of a check.
+const MAX_WORK: usize = 1 << 30;
+/// Maximum number of points of all cost functions.
+const MAX_POINTS: usize = 1 << 20;
+
+/// The work and the memory that a check may still use.
+#[derive(Clone, Debug)]
+pub(super) struct Meter {
+    work: usize,
+    points: usize,
+}
+
+impl Meter {
+    pub(super) const fn new() -> Self {
+        Self { work: MAX_WORK, points: MAX_POINTS }
+    }
+
+    /// Uses some elementary operations.
+    pub(super) fn spend(&mut self, work: usize) -> Result<(), CertificateError> {
+        match self.work.checked_sub(work) {
+            Some(left) => {
+                self.work = left;
+                Ok(())
+            }
+            None => malformed(format!("its steps need more than {MAX_WORK} operations")),
+        }
+    }
+
+    /// Stores some points of cost functions.
+    pub(super) fn store(&mut self, points: usize) -> Result<(), CertificateError> {
+        match self.points.checked_sub(points) {
+            Some(left) => {
+                self.points = left;
+                Ok(())
+            }
+            None => malformed(format!("its prices need more than {MAX_POINTS} points")),
+        }
+    }
+}

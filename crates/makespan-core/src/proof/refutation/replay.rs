@@ -1,0 +1,193 @@
+//! The replay of the records of a refutation.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::proof::CertificateError;
+use crate::proof::error::malformed;
+
+use super::bytes::Reader;
+use super::meter::Meter;
+use super::price_vector::PriceVector;
+use super::relaxation::{Relaxation, are_equal};
+use super::rules::Rules;
+use super::state::{Literal, State};
+use super::step::{Counts, RefutationStep};
+
+/// Maximum number of scales, and maximum number of price vectors.
+const MAX_LISTS: usize = 64;
+/// Maximum number of processors for which a scale is supported.
+const MAX_SCALED: i128 = 1024;
+/// Maximum number of supplies. Steps name a supply by one byte.
+const MAX_SUPPLIES: usize = 255;
+
+/// The state after the records that were read so far.
+pub(super) struct Replay {
+    pub(super) rules: Rules,
+    pub(super) root: State,
+    /// Number of supplies that are not scales.
+    own_supplies: usize,
+    /// The deadline of all tasks, if the instance has the mirror symmetry: its mirror image is the same instance.
+    mirror: Option<i64>,
+    mirrored: Option<usize>,
+    paired: Vec<bool>,
+}
+
+impl Replay {
+    /// `mirror` is the deadline of all tasks if the mirror image of every schedule is a schedule.
+    pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
+        if relaxation.supplies.len() > MAX_SUPPLIES {
+            return malformed(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
+        }
+        let root = State::root(&relaxation);
+        let (own_supplies, paired) = (relaxation.supplies.len(), vec![false; relaxation.tasks.len()]);
+        let (ordered, nogoods) = (FxHashSet::default(), FxHashMap::default());
+        let rules = Rules { relaxation, ordered, nogoods, prices: Vec::new(), meter: Meter::new() };
+        Ok(Self { rules, root, own_supplies, mirror, mirrored: None, paired })
+    }
+
+    /// Reads all records. Returns true as soon as the root state is empty, and false if the records end before.
+    pub(super) fn refutes(&mut self, steps: &[u8]) -> Result<bool, CertificateError> {
+        let mut reader = Reader::new(steps);
+        while !self.rules.relaxation.is_refuted && !self.root.is_empty() {
+            if reader.is_at_end() {
+                return Ok(false);
+            }
+            match reader.byte()? {
+                20 => {
+                    let step = RefutationStep::read(&mut reader, self.counts())?;
+                    self.rules.apply(&mut self.root, step)?;
+                }
+                21 => self.nogood(&mut reader)?,
+                22 => self.pair(&mut reader)?,
+                23 => self.reflect(&mut reader)?,
+                30 => self.scale(&mut reader)?,
+                31 => self.prices(&mut reader)?,
+                kind => return malformed(format!("its steps have a record of an unknown kind {kind}")),
+            }
+        }
+        Ok(true)
+    }
+
+    fn counts(&self) -> Counts {
+        let relaxation = &self.rules.relaxation;
+        Counts { tasks: relaxation.tasks.len(), supplies: relaxation.supplies.len(), prices: self.rules.prices.len() }
+    }
+
+    /// Reads a nogood: a list of literals, and the steps that refute the state in which all of them are false.
+    fn nogood(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let id = reader.unsigned()?;
+        let bounds = 4 * self.rules.relaxation.tasks.len();
+        let mut literals = Vec::new();
+        for _ in 0..reader.unsigned()? {
+            literals.push(Literal { bound: reader.position(bounds)?, value: reader.signed()? });
+        }
+        self.rules.meter.spend(self.root.windows().len() + literals.len())?;
+        let mut state = self.root.clone();
+        literals.iter().for_each(|literal| state.assume(literal.negated()));
+        for _ in 0..reader.unsigned()? {
+            let step = RefutationStep::read(reader, self.counts())?;
+            self.rules.apply(&mut state, step)?;
+        }
+        if !state.is_empty() {
+            return malformed(format!("nogood {id} of its steps does not follow"));
+        }
+        if literals.is_empty() {
+            self.root.refute();
+        }
+        match self.rules.nogoods.insert(id, literals) {
+            Some(_) => malformed(format!("its steps prove two nogoods with the number {id}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a pair of equal tasks, of which the first one may be assumed to start no later.
+    fn pair(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let tasks = self.rules.relaxation.tasks.len();
+        let (first, second) = (reader.position(tasks)?, reader.position(tasks)?);
+        self.rules.meter.spend(self.rules.relaxation.waits.len())?;
+        if first >= second || !are_equal(&self.rules.relaxation, first, second) {
+            return malformed(format!(
+                "tasks {first} and {second} of its steps are not equal tasks in ascending order"
+            ));
+        }
+        if self.mirrored.is_some_and(|mirrored| mirrored == first || mirrored == second) {
+            return malformed("a task of its steps is both mirrored and one of two equal tasks");
+        }
+        (self.paired[first], self.paired[second]) = (true, true);
+        self.rules.ordered.insert((first, second));
+        Ok(())
+    }
+
+    /// Reads the task that may be assumed to run in the first half of the time, because the mirror image of every
+    /// schedule is a schedule.
+    fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let task = reader.position(self.paired.len())?;
+        let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
+            return malformed(
+                "its steps mirror an instance that has no mirror symmetry, or a second task, or one of two equal tasks",
+            );
+        };
+        self.mirrored = Some(task);
+        for mode in &mut self.rules.relaxation.tasks[task].modes {
+            mode.latest = mode.latest.min((deadline - mode.time).div_euclid(2));
+        }
+        let fastest = self.rules.relaxation.tasks[task].modes[self.root.window(task).last].latest;
+        self.root.start_at_most(task, fastest);
+        Ok(())
+    }
+
+    /// Reads a scale: a further supply, of which a task on k processors holds the amount of the scale at k.
+    fn scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let Rules { relaxation, prices, meter, .. } = &mut self.rules;
+        let processors = relaxation.supplies[0].most();
+        let scales = relaxation.supplies.len() - self.own_supplies;
+        if processors > MAX_SCALED || scales >= MAX_LISTS || relaxation.supplies.len() >= MAX_SUPPLIES {
+            return malformed(format!("its steps have more than {MAX_LISTS} scales, or for too many processors"));
+        }
+        if !prices.is_empty() {
+            return malformed("its steps have a scale after prices");
+        }
+        let capacity = i128::from(reader.amount()?);
+        let count = usize::try_from(processors).unwrap_or(0);
+        let mut scale = vec![0_i128];
+        for _ in 0..count {
+            scale.push(reader.amount()?.into());
+        }
+        meter.spend(count * count)?;
+        let most = most_within(&scale)?;
+        if most[count] > capacity {
+            return malformed(format!("a scale of its steps adds up to {}, more than {capacity}", most[count]));
+        }
+        let of = |values: &[i128], size: i128| {
+            usize::try_from(size).ok().and_then(|at| values.get(at).copied()).unwrap_or(0)
+        };
+        let supply = relaxation.supplies[0].mapped(|open| of(&most, open))?;
+        relaxation.supplies.push(supply);
+        for mode in relaxation.tasks.iter_mut().flat_map(|task| &mut task.modes) {
+            mode.amounts.push(of(&scale, mode.amounts[0]));
+        }
+        Ok(())
+    }
+
+    fn prices(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let Rules { relaxation, prices, meter, .. } = &mut self.rules;
+        if prices.len() >= MAX_LISTS {
+            return malformed(format!("its steps have more than {MAX_LISTS} price vectors"));
+        }
+        prices.push(PriceVector::read(reader, relaxation, meter)?);
+        Ok(())
+    }
+}
+
+/// Returns, for each number of processors, the maximum of the sum of the scale over any widths that add up to at most
+/// this number (unbounded knapsack).
+fn most_within(scale: &[i128]) -> Result<Vec<i128>, CertificateError> {
+    let mut most = vec![0_i128; scale.len()];
+    for size in 1..scale.len() {
+        for width in 1..=size {
+            let sum = most[size - width].checked_add(scale[width]).ok_or(CertificateError::Overflow)?;
+            most[size] = most[size].max(sum);
+        }
+    }
+    Ok(most)
+}

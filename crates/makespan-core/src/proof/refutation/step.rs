@@ -1,0 +1,105 @@
+//! The steps of a refutation, which name propagations.
+
+use crate::proof::CertificateError;
+use crate::proof::error::malformed;
+
+use super::bytes::Reader;
+
+/// A named propagation. A step contains no premise and no conclusion: the check computes the strongest conclusion from
+/// its current state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RefutationStep {
+    /// All but one of the literals of this nogood are false, so the last one holds.
+    Nogood(u64),
+    /// The second task starts after the first one.
+    After(usize, usize),
+    /// The first task starts before the second one.
+    Before(usize, usize),
+    /// The task cannot run at the instant, so it starts later.
+    StartLater(Held, usize),
+    /// The task cannot run at the instant, so it ends earlier.
+    EndEarlier(Held, usize),
+    /// The task runs at the instant in every mode, so modes that hold too much are removed.
+    ModesAt(Held, usize),
+    /// Tasks that run at the instant hold too much.
+    Overload(Held),
+    /// The task starts early enough for its deadline.
+    Deadline(usize),
+    /// Modes that are too slow for the deadline are removed.
+    FastModes(usize),
+    /// In the window, tasks hold too much.
+    Energy(HeldWithin),
+    /// In the window, modes of the task that hold too much are removed.
+    ModesWithin(HeldWithin, usize),
+    /// At these prices, the first starts of the task are too expensive.
+    FirstStarts(usize, usize),
+    /// At these prices, the last starts of the task are too expensive.
+    LastStarts(usize, usize),
+    /// At these prices, the first modes of the task are too expensive.
+    FirstModes(usize, usize),
+    /// At these prices, the last modes of the task are too expensive.
+    LastModes(usize, usize),
+    /// At these prices, the minimum costs of all tasks contradict the claim.
+    Prices(usize),
+}
+
+/// A supply at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) supply: usize,
+    pub(super) at: i64,
+}
+
+/// A supply within a window of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HeldWithin {
+    pub(super) supply: usize,
+    pub(super) from: i64,
+    pub(super) until: i64,
+}
+
+/// The numbers of tasks, supplies and price vectors to which steps can refer.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) tasks: usize,
+    pub(super) supplies: usize,
+    pub(super) prices: usize,
+}
+
+impl RefutationStep {
+    pub(super) fn read(reader: &mut Reader<'_>, counts: Counts) -> Result<Self, CertificateError> {
+        let Counts { tasks, supplies, prices } = counts;
+        let kind = reader.byte()?;
+        let held = |reader: &mut Reader<'_>| -> Result<Held, CertificateError> {
+            Ok(Held { supply: reader.short_position(supplies)?, at: reader.signed()? })
+        };
+        let within = |reader: &mut Reader<'_>| -> Result<HeldWithin, CertificateError> {
+            let supply = reader.short_position(supplies)?;
+            let (from, until) = (reader.signed()?, reader.signed()?);
+            if from >= until {
+                malformed("a window of its steps is empty")
+            } else {
+                Ok(HeldWithin { supply, from, until })
+            }
+        };
+        Ok(match kind {
+            1 => Self::Nogood(reader.unsigned()?),
+            2 => Self::After(reader.position(tasks)?, reader.position(tasks)?),
+            3 => Self::Before(reader.position(tasks)?, reader.position(tasks)?),
+            4 => Self::StartLater(held(reader)?, reader.position(tasks)?),
+            5 => Self::EndEarlier(held(reader)?, reader.position(tasks)?),
+            6 => Self::ModesAt(held(reader)?, reader.position(tasks)?),
+            7 => Self::Deadline(reader.position(tasks)?),
+            8 => Self::FastModes(reader.position(tasks)?),
+            9 => Self::Energy(within(reader)?),
+            10 => Self::FirstStarts(reader.short_position(prices)?, reader.position(tasks)?),
+            11 => Self::LastStarts(reader.short_position(prices)?, reader.position(tasks)?),
+            12 => Self::FirstModes(reader.short_position(prices)?, reader.position(tasks)?),
+            13 => Self::LastModes(reader.short_position(prices)?, reader.position(tasks)?),
+            14 => Self::Overload(held(reader)?),
+            15 => Self::Prices(reader.short_position(prices)?),
+            16 => Self::ModesWithin(within(reader)?, reader.position(tasks)?),
+            _ => return malformed(format!("its steps have an unknown kind {kind}")),
+        })
+    }
+}
