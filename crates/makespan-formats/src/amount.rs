@@ -12,8 +12,8 @@ pub fn parse_amount(text: &str) -> Result<u64, String> {
     Amount::from_literal(text, true).map(|amount| amount.0)
 }
 
-/// Units of bytes and their sizes. The search takes the first unit that the text ends with, so `B`, with which all
-/// others end, is last.
+/// Units of bytes and their sizes in bytes. `B` is last, because all other units also end with `B` and a search takes
+/// the first unit that fits.
 const UNITS: [(&str, u64); 14] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -78,7 +78,7 @@ pub(crate) fn rounded(bytes: f64) -> String {
     }
 }
 
-/// Returns the text with the correct capitals if only the capitals of its unit are wrong.
+/// Returns the text with its unit in the correct case, or `None` if the text is wrong in any other way.
 fn in_other_case(text: &str) -> Option<String> {
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);
@@ -86,8 +86,8 @@ fn in_other_case(text: &str) -> Option<String> {
     exact_decimal(number.trim_end(), 9).map(|_| format!("{number}{right}"))
 }
 
-/// Formats an amount so that [`parse_amount`] returns the same amount. Memory is in the largest unit of which it is a
-/// whole number.
+/// Formats an amount so that [`parse_amount`] returns the same amount. Memory is written as a whole number of the
+/// largest possible unit.
 pub(crate) fn with_unit(name: &str, amount: u64) -> Option<String> {
     makespan_core::Resource::in_unit(name, amount).map(|(count, unit)| format!("{count}{unit}"))
 }

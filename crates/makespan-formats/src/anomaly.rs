@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::error::{FormatError, Place};
 
-/// Kind of anomaly in a record of a log. A record with one of the first kinds is skipped. For all other kinds, the
-/// record is read with the change that the comment states.
+/// Kind of anomaly in a record of a log. [`skips`](Self::skips) returns whether a record of this kind is skipped. If
+/// it is read, the comment of the kind states how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anomaly {
     /// Missing job number, or a job number that is not whole. The record is skipped.
     NoNumber,
-    /// Name or job number that an earlier record has. The record is skipped, because names are unique.
+    /// Name or job number that an earlier record already has. The record is skipped, because names are unique.
     RepeatedNumber,
     /// Missing submit time. The record is skipped.
     NoSubmitTime,
@@ -26,7 +26,7 @@ pub enum Anomaly {
     BrokenField,
     /// Truncated task list of an array. The tasks after the truncation are not read.
     CutArray,
-    /// Task list of an array, if the list is unreadable or too long. The array counts as one job.
+    /// Unreadable or too long task list of an array. The array is read as one job.
     UnreadArray,
     /// Dependency on another job. The dependency is ignored.
     Precedence,
@@ -45,17 +45,18 @@ pub enum Anomaly {
     StillRuns,
     /// Job that was waiting when the log was written. Its time limit replaces its run time.
     StillWaits,
-    /// More fields than the header has. The record is skipped, because the assignment of fields to columns is unknown.
+    /// More fields than the header has. The record is skipped, because its fields cannot be assigned to columns.
     LongRecord,
     /// Record that ends before its last field. The absent fields count as missing.
     ShortRecord,
     /// Submit time earlier than the submit time of the preceding record. Jobs are sorted by submit time.
     OutOfOrder,
-    /// Missing requested time, if the caller requests the users' estimates. The run time replaces the requested time.
+    /// Missing requested time, although the caller asks for the users' estimates. The run time is used as the
+    /// estimate.
     NoEstimate,
-    /// Run time longer than the requested time. The job keeps both.
+    /// Run time longer than the requested time. The job keeps both times.
     Overrun,
-    /// Profile with communication. Communication takes no time in this program.
+    /// Profile with communication, which is read as taking no time.
     Communication,
     /// Component of a heterogeneous job. The component becomes a separate job.
     Component,
@@ -83,7 +84,7 @@ impl Anomaly {
         )
     }
 
-    /// Returns whether a strict reading refuses a log with this anomaly. An overrun is not refused, because it is usual
+    /// Returns whether a strict reading refuses a log with this anomaly. An overrun is accepted, because it is common
     /// in logs and does not change the record.
     pub const fn is_refused(self) -> bool {
         !matches!(self, Self::Overrun)
@@ -162,7 +163,7 @@ impl Unit {
         }
     }
 
-    /// Returns the place of a record as part of a sentence.
+    /// Returns the place of a record for a sentence, such as `line 3`.
     pub(crate) fn told(self, at: usize) -> String {
         match self {
             Self::Line => format!("line {at}"),
@@ -255,8 +256,8 @@ impl Report {
         self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
     }
 
-    /// Returns one sentence for each kind of anomaly. If statements about the machine are unreadable, another sentence
-    /// precedes them.
+    /// Returns the warnings: first the warning about unreadable statements about the machine, if there are any, then
+    /// one sentence for each kind of anomaly.
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let machine = self.broken_machine.iter().map(ToString::to_string);
         machine.chain(self.found.iter().map(ToString::to_string))

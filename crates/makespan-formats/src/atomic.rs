@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
 
-/// Writes a file atomically. `content` writes to a temporary file in the same folder. When all of it is on disk, the
-/// temporary file replaces `path`. After an error, `path` is unchanged. A target that is not a regular file, such as
-/// `/dev/stdout`, is written directly.
+/// Writes a file atomically. `content` writes to a temporary file in the same folder. When the complete content is on
+/// disk, the temporary file replaces `path`. After an error, `path` is unchanged. A target that is not a regular file,
+/// such as `/dev/stdout`, is written directly.
 ///
 /// # Errors
-/// [`FormatError::Io`] for errors of the operating system, such as a missing folder or a full disk, and for errors
-/// of `content`.
+/// [`FormatError::Io`] for errors of the operating system, such as a missing folder or a full disk, and for errors of
+/// `content`.
 pub fn write_atomic(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), FormatError> {
     let failed = |source: io::Error| FormatError::io(&path.display().to_string(), "write", source);
     // A symbolic link remains a link. The file that it points to is replaced.

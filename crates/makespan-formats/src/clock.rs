@@ -15,7 +15,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns a clock without a time zone, for logs with local time, as Slurm writes it. Time 0 is `begin` seconds
+    /// Returns a clock without a time zone, for logs in local time, such as logs of Slurm. Time 0 is `begin` seconds
     /// after the beginning of 1970. Returns `None` if `begin` is out of range.
     pub fn local(begin: i64) -> Option<Self> {
         Self::of(begin, None)
@@ -73,13 +73,13 @@ impl Clock {
         format!("{} {}", shown.date(), shown.time())
     }
 
-    /// Converts a date to a time of the log. The date is in the time zone of the clock, such as `1996-10-01` or
-    /// `1996-10-01T12:30`, or contains its offset from UTC, such as `1996-10-01T12:30Z`. Returns `None` if the text is
-    /// not a date.
+    /// Converts a date to a time of the log. A date without an offset, such as `1996-10-01` or `1996-10-01T12:30`, is
+    /// in the time zone of the clock. A date may also have an offset from UTC, such as `1996-10-01T12:30Z`. Returns
+    /// `None` if the text is not a date.
     ///
     /// # Errors
-    /// A message if the date does not exist in this time zone or is out of range, or if the date has an offset and
-    /// the clock has no time zone.
+    /// A message if the date does not exist in this time zone or is out of range, or if the date has an offset and the
+    /// clock has no time zone.
     pub fn read(&self, text: &str) -> Option<Result<Time, String>> {
         let text = text.trim();
         let second = if let Ok(instant) = text.parse::<Timestamp>() {

@@ -48,8 +48,8 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Unique<T>, A::Error> {
         // Only hashes of names are stored here, because the entries already contain the names. If two different names
-        // have the same hash, only the first is stored. So a reported repetition is always real, but a repetition of
-        // the second name is not detected here.
+        // have the same hash, only the first is stored. So every reported repetition is real, but a repetition of the
+        // second of these names is not detected here.
         let mut seen: FxHashMap<u64, u32> = FxHashMap::default();
         let hashes: BuildHasherDefault<FxHasher> = BuildHasherDefault::default();
         let mut entries: Vec<T> = Vec::new();
@@ -73,8 +73,9 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result
     match serde_json::from_slice(bytes) {
         Ok(value) => return Ok(value),
         Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, bytes, None, &error)),
-        // To name the field with an error, a reader must record the path of each value, which takes time. So only the
-        // second reading, below, records paths. In large files, an error states only its line and column.
+        // To name the field with an error, a reader must record the path of each value, which takes time. So the first
+        // reading records no paths, and small documents are read again with paths. For large documents, the error
+        // states only the line and column.
         Err(_) => {}
     }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
@@ -94,7 +95,8 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
             (Some(line), Some(column))
         });
         let message = match error.message() {
-            // The message of the TOML parser does not name the key. Its position does.
+            // The message of the TOML parser states only the position of the repeated key, so the key is read from the
+            // text.
             "duplicate key" => {
                 let key = error.span().and_then(|span| text.get(span)).unwrap_or_default();
                 format!("the key `{key}` is written twice; write it once")

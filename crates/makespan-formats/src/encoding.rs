@@ -4,7 +4,7 @@ use std::string::FromUtf8Error;
 
 use makespan_core::text_of_bytes;
 
-/// Names by which XML and Graphviz files state ISO 8859-1, in lower case and without hyphens and underscores.
+/// Names of ISO 8859-1 in XML and Graphviz files, in lower case and without hyphens and underscores.
 const LATIN_1: [&str; 4] = ["latin1", "l1", "iso88591", "isoir100"];
 
 /// The text of a file.

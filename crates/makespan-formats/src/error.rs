@@ -37,7 +37,7 @@ pub enum FormatError {
     },
 }
 
-/// Place in a file, as far as it is known.
+/// Place in a file. Unknown parts of the place are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Line, from 1.
@@ -121,7 +121,7 @@ mod tests {
         let text = error.to_string();
         assert!(text.starts_with("a.json:3:14: jobs[0]: `x\\ny` zzz"), "{text}");
         assert!(text.ends_with("z ..") && text.len() < 500);
-        // The limit holds for each part of the error, also if the part is escaped.
+        // The length limit counts the characters after escaping.
         let long = "\u{7f}".repeat(1000);
         let text = FormatError::content(&long, Place::field(&*long), &long).to_string();
         assert!(text.len() < 1300, "{}: {text}", text.len());

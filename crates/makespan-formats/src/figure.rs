@@ -94,7 +94,7 @@ impl<'de, T: FromFigure> Visitor<'de> for FigureVisitor<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         match map.next_key::<String>()? {
-            // The literal of a number, as `serde_json` presents it.
+            // `serde_json` passes a number as a map from this key to the literal.
             Some(key) if key == NUMBER_KEY => Ok(T::from_text(Some(&map.next_value::<String>()?))),
             key => {
                 if key.is_some() {

@@ -43,7 +43,7 @@ pub(crate) fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<P
     }
 }
 
-/// Shortens each guessed run time of a job that is longer than the job's walltime. A guess must not cause an error.
+/// Shortens guessed run times that exceed the job's walltime to the walltime, so that a guess never causes an error.
 pub(crate) fn keep_walltime(job: &mut Job) {
     let Some(walltime) = job.walltime.filter(|walltime| *walltime > Time::ZERO) else { return };
     job.work.tasks_mut().for_each(|task| shorten(task, walltime));

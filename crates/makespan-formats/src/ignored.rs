@@ -1,5 +1,4 @@
-//! Counts XML elements and attributes that a reader ignores. A list of silent names needs no warning. All other names
-//! are counted.
+//! Counts the XML elements and attributes that a reader ignores, except names that need no warning.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +6,8 @@ use roxmltree::Node;
 
 /// Counts the elements and attributes that a reader ignores.
 pub(crate) struct Ignored {
-    /// Elements (such as `prop`) and attributes (such as `host.id`) that need no warning. A blank precedes and follows
-    /// each name.
+    /// Elements (such as `prop`) and attributes (such as `host.id`) that need no warning. The names are separated by
+    /// blanks, and the text begins and ends with a blank.
     silent: &'static str,
     counts: BTreeMap<String, usize>,
 }

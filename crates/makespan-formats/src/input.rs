@@ -13,16 +13,17 @@ pub(crate) const MAX_BYTES: u64 = 4 << 30;
 
 const BUFFER: usize = 1 << 17;
 
-/// Size in bytes up to which a compressed file may always expand.
+/// Size in bytes to which any compressed file may expand.
 const MAX_EXPANDED: u64 = 16 << 20;
 
 /// Maximum ratio of decompressed to compressed size, for files that expand to more than [`MAX_EXPANDED`] bytes. Logs
-/// and workflows expand 5 to 20 times. Files that are designed to fill the memory expand 1,000 times.
+/// and workflows expand by a factor of 5 to 20. Files that are designed to fill the memory expand by a factor of
+/// 1,000.
 const MAX_EXPANSION: u64 = 20;
 
-/// Number of compressed members that a file may always have, even if all of them are tiny. One more member is allowed
-/// for each [`MEMBER`] decompressed bytes. The number is limited because the bzip2 decoder allocates megabytes for each
-/// member.
+/// Number of compressed members that every file may have, even if all of them are tiny. A file may have one more
+/// member for each [`MEMBER`] decompressed bytes. The number is limited because the bzip2 decoder allocates megabytes
+/// for each member.
 const FEW_MEMBERS: u64 = 1000;
 const MEMBER: u64 = 16 << 10;
 

@@ -28,8 +28,8 @@ pub const COLUMNS: [&str; 17] = [
     "metadata",
 ];
 
-/// Additional columns for a trace whose runs have accounting data: CPU time in seconds, peak resident memory in bytes,
-/// and the certainty that a run was killed for memory (`certain`, `likely`, or empty).
+/// Additional columns for a trace with accounting data: CPU time in seconds, peak resident memory in bytes, and the
+/// certainty that a run was killed for memory (`certain`, `likely`, or empty).
 pub const ACCOUNTING: [&str; 3] = ["cpu_time", "peak_memory", "memory_kill"];
 
 /// Writes a schedule as if it had been executed, with one line for each placement. A task of a bag is named `name/17`.
@@ -81,7 +81,7 @@ pub fn write_trace(
         accounting: None,
     });
     let runs = trace.runs.iter().cloned().chain(never);
-    // In a trace, the job name of a line is the name of its task.
+    // In a trace, the job name of a line is the task's name, not the name of its job.
     let counted = trace.runs.iter().any(|run| run.accounting.is_some());
     let of = |task| About { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
     let runs = runs.map(|run| (of(run.task), run));
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(text.lines().nth(1), Some("\"a, b\",w0,\"a, b\",0.5,5,60,0,REJECTED,,,,,,,,-1,"));
     }
 
-    /// Checks that a line of a plan names the job of a task, and that a line of a trace names the task itself.
+    /// Checks that a line of a plan names the task's job, and that a line of a trace names the task.
     #[test]
     fn tasks_of_bags_and_compound_jobs_have_names_of_their_own() {
         use makespan_core::{Graph, NamedTask};

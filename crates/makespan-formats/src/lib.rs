@@ -2,9 +2,9 @@
 //! Also draws Gantt charts, reports and figures.
 //!
 //! [`read_instance`] reads an instance file of any format and recognises the format mainly by the content.
-//! [`read_replay`] reads a log of any format, and separates what a policy may know from what really happened. Readers
-//! never panic. If a file is wrong, they return a [`FormatError`] that names the place, the problem and the remedy.
-//! Writers use [`write_atomic`], so that a file is never half written.
+//! [`read_replay`] reads a log of any format, and separates the data that a policy may use from the real run times.
+//! Readers never panic. If a file is wrong, they return a [`FormatError`] that names the place, the problem and the
+//! remedy. Writers use [`write_atomic`], so that a file is never half written.
 
 #![warn(missing_docs)]
 

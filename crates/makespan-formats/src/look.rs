@@ -13,7 +13,7 @@ const OTHERS: [(&str, &str); 6] = [
     ("html", "HTML"),
 ];
 
-/// Kinds of text that are refused by default, but may nevertheless be lists of commands.
+/// Name of a kind of text that is refused, unless the user states that the text is a list of commands.
 const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
@@ -21,7 +21,7 @@ const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` ru
 pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
                                 header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
 
-/// Maximum number of bytes of a line that the guess depends on.
+/// Number of bytes at the beginning of each line that are examined.
 const LOOKED: usize = 4096;
 
 /// Rule that decides whether a text is read as a list of commands.
@@ -108,8 +108,8 @@ fn first_lines(text: &[u8]) -> Vec<String> {
     lines.take(3).map(|line| line.chars().take(LOOKED).collect()).collect()
 }
 
-/// Returns whether a line is a table header or a key-value pair of TOML. In a shell, assignments have no blanks around
-/// `=`, and tests begin with `[ `.
+/// Returns whether a line is a table header or a key-value pair of TOML. Shell code differs: assignments have no
+/// blanks around `=`, and tests begin with `[ `.
 fn is_toml(line: &str) -> bool {
     let name = |text: &str| {
         let text = text.trim().trim_matches(['"', '\'']);
@@ -126,7 +126,8 @@ fn is_toml(line: &str) -> bool {
             let apart = key.ends_with(' ') && !key.trim().is_empty();
             let top =
                 ["version", "platform", "jobs", "unavailable"].contains(&key.trim()) || key.starts_with("platform.");
-            // `version=2` alone can be TOML or shell. In a shell, a command follows an assignment on the same line.
+            // A line such as `version=2` can be TOML or shell. It is read as shell if a command follows the
+            // assignment.
             apart || top && !value.trim().contains(' ') || top && value.trim_start().starts_with(['{', '['])
         }
         _ => false,
@@ -148,7 +149,7 @@ fn is_slurm(line: &str) -> bool {
         "sdiag output at",
     ];
     /// Pairs of column names. The header of each Slurm table contains both names of at least one pair. The first pairs
-    /// are for tables of squeue, sprio and sacct, the last pairs for tables of sinfo, sinfo -N, sshare and sreport.
+    /// are from squeue, sprio and sacct, the last pairs from sinfo, sinfo -N, sshare and sreport.
     const HEADERS: [[&str; 2]; 8] = [
         ["jobid", "partition"],
         ["jobid", "state"],
@@ -174,7 +175,7 @@ fn other(text: &[u8], lines: &[String], ending: Option<&str>) -> Option<&'static
     if is_json(text, first) {
         return Some("JSON that is not an instance");
     }
-    // `<` alone proves nothing: in the command `<a sort`, it redirects the input.
+    // `<` alone proves nothing: the command `<a sort` sorts the file `a`.
     if first.starts_with("<?") || first.starts_with("<!") || first.starts_with('<') && first.ends_with('>') {
         return Some("XML or HTML of an unknown kind");
     }
@@ -198,7 +199,7 @@ fn is_of_list(ending: Option<&str>) -> bool {
     ending.is_some_and(|ending| ending != "sh" && Format::List.extensions().contains(&ending))
 }
 
-/// Returns whether a text is a JSON array, or begins with a line from inside a JSON object.
+/// Returns whether a text is a JSON array, or begins with a key of a JSON object.
 fn is_json(text: &[u8], first: &str) -> bool {
     if let Some(inner) = text.strip_prefix(b"[") {
         let inner = inner.trim_ascii_start();

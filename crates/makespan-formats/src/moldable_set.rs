@@ -18,7 +18,7 @@ use crate::scalar::{Count, Scalar};
 /// Possible keys at the top level of such a file.
 const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
 
-/// Returns whether a JSON file is a moldable set: its first key is one of a moldable set, and it is not recognised as
+/// Returns whether a JSON file is a moldable set: its first key is one of [`KEYS`], and the file is not recognised as
 /// another kind of JSON.
 pub(crate) fn is_set(head: &Head<'_>) -> bool {
     let key = head.text.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));

@@ -1,8 +1,6 @@
-//! Writes names into CSV tables.
-//!
-//! A spreadsheet reads a cell that begins with `=`, `+`, `-` or `@` as a formula, and users can give a job any name. So
-//! an apostrophe is written before such a name. An apostrophe is also written before a name that begins with one, so
-//! that a reader can recover the original name.
+//! Writes names into CSV tables. A spreadsheet reads a cell that begins with `=`, `+`, `-` or `@` as a formula, and
+//! users can give a job any name. So such names get an apostrophe as a prefix. Names that begin with an apostrophe get
+//! a second apostrophe, so that a reader can recover the original name.
 
 use std::borrow::Cow;
 
@@ -37,7 +35,7 @@ impl CsvNames {
 mod tests {
     use super::*;
 
-    /// Returns the original name that a cell of a CSV file stands for, by the rule in docs/formats.md.
+    /// Recovers the original name from a cell of a CSV file by the rule in docs/formats.md.
     fn read(names: CsvNames, cell: String) -> String {
         match cell.strip_prefix(GUARD).filter(|name| names == CsvNames::Guarded && needs_guard(name)) {
             Some(name) => name.to_owned(),

@@ -1,4 +1,4 @@
-//! Needs for resources other than processors in jobs of other formats. Needs for resources that the machines lack are
+//! Resource needs, except processors, of jobs from other formats. Needs for resources that the machines lack are
 //! ignored.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::amount::rounded;
 
-/// Largest amount of a resource.
+/// Largest supported amount of a resource.
 const MOST: f64 = i64::MAX as f64;
 
 /// Returns a number of bytes, rounded up, or `None` if it is not positive.
@@ -39,7 +39,7 @@ pub(crate) fn memory(text: &str) -> Option<u64> {
 pub(crate) struct Pool(FxHashSet<Needs>);
 
 impl Pool {
-    /// Returns the given needs. If a resource occurs twice, its first need counts.
+    /// Returns the given needs. If a resource occurs twice, its first need is used.
     pub(crate) fn of<N: Into<Box<str>>>(&mut self, needs: impl IntoIterator<Item = (N, Need)>) -> Needs {
         let Ok(needs) = Needs::new(needs) else { return Needs::NONE };
         if needs.is_empty() {
@@ -67,8 +67,8 @@ struct Without {
 pub(crate) struct Unstated(BTreeMap<Box<str>, Without>);
 
 impl Unstated {
-    /// Returns those needs of a task whose resources the platform states. Counts all other needs. `processors` is the
-    /// allotment of the task, and `name` its name.
+    /// Returns the needs of a task for resources that the platform has. Counts all other needs as ignored.
+    /// `processors` is the number of processors of the task, and `name` its name.
     pub(crate) fn kept(&mut self, needs: &Needs, platform: &Platform, processors: u32, name: &str) -> Needs {
         if needs.iter().all(|(resource, _)| platform.resource(resource).is_some()) {
             return needs.clone();
@@ -95,8 +95,8 @@ impl Unstated {
         }
     }
 
-    /// Returns one warning for each resource with ignored needs. `who` is the noun for whatever needs the resource, in
-    /// the singular, such as "job". `why` is a clause that states why needs are ignored.
+    /// Returns one warning for each resource with ignored needs. `who` is the noun for one owner of a need, such as
+    /// "job". `why` is a clause that states why the needs are ignored.
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
             let Without { count, name, most } = without;

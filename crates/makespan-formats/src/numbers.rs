@@ -2,9 +2,9 @@
 
 use crate::format::head::Head;
 
-/// Returns whether the first word of a file is a number, or several numbers separated by commas. The second word, if there is one,
-/// must be of this form too, unless the first line has at least 12 words, as records of logs have. So a table that begins with a
-/// column of job numbers is not read as a log.
+/// Returns whether a file begins with a row of numbers. The first word, and the second if there is one, must be a
+/// number or several numbers separated by commas. So a table that begins with a column of job numbers is not read as a
+/// log. If the first line has at least 12 words, as records of logs have, only the first word must be a number.
 pub(crate) fn is_row(head: &Head<'_>) -> bool {
     let is_number = |word: &[u8]| {
         let word = std::str::from_utf8(word);
@@ -17,7 +17,7 @@ pub(crate) fn is_row(head: &Head<'_>) -> bool {
         && (long || words.next().is_none_or(is_number))
 }
 
-/// Returns whether a line is a record of the Standard Workload Format: 18 fields, of which the first is a whole number.
+/// Returns whether a line is a record of the Standard Workload Format: 18 fields, the first a whole number.
 pub(crate) fn is_record(line: &[u8]) -> bool {
     let mut fields = tokens(line);
     fields.next().is_some_and(|field| field.iter().all(u8::is_ascii_digit)) && fields.count() == 17

@@ -9,7 +9,7 @@ use makespan_core::{Estimate, Time, TimeError};
 use crate::guess::GUESS;
 use crate::scalar::exact_decimal;
 
-/// Maximum size, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: i128 = 1_000_000_000_000_000_000;
 
 /// Reasons to replace a value.
@@ -61,13 +61,13 @@ impl Oddity {
             Self::BrokenTransfer => {
                 ["transfer time", "negative, above 292 years or not a time", "0 s are used instead"]
             }
-            Self::BrokenAmount => ["amount", "no number", "the task needs nothing of it"],
+            Self::BrokenAmount => ["amount", "no number", "the task needs none of this resource"],
             Self::BrokenCores => ["number of cores", "no number", "one core is used instead"],
             Self::Contradiction => ["attribute", "contradicted by another one", PRECEDENCE],
         }
     }
 
-    /// Returns the warning for `count` values, of which `first` describes the first one.
+    /// Returns the warning for `count` values. `first` describes the first value.
     fn sentence(self, count: usize, first: &str) -> String {
         let [value, wrong, instead] = self.words();
         match count {
@@ -94,7 +94,7 @@ pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
     }
 }
 
-/// Reads a time limit. If the limit is missing, negative or zero, there is no limit. This is not an error.
+/// Reads a time limit. A missing, negative or zero limit means no limit and is not an error.
 pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, Oddity> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
         None | Some(Ok(Time::ZERO) | Err(TimeError::Negative(_))) => Ok(None),
@@ -141,7 +141,7 @@ pub(crate) struct Odd {
 }
 
 impl Odd {
-    /// Counts an impossible value that `owner`, such as "task `a`", states.
+    /// Counts an impossible value that the file states for `owner`, such as "task `a`".
     pub(crate) fn add(&mut self, oddity: Oddity, owner: impl FnOnce() -> String, value: Option<&str>) {
         match self.found.iter_mut().find(|found| found.oddity == oddity) {
             Some(found) => found.count += 1,
@@ -164,7 +164,7 @@ impl Odd {
         }
     }
 
-    /// Returns the number of bytes that `owner` states, or 0 if the number is missing or impossible.
+    /// Returns the number of bytes stated for `owner`, or 0 if the number is missing or impossible.
     pub(crate) fn bytes(&mut self, text: Option<&str>, owner: impl FnOnce() -> String) -> u64 {
         bytes(text).unwrap_or_else(|oddity| {
             self.add(oddity, owner, text);
@@ -180,7 +180,7 @@ impl Odd {
         })
     }
 
-    /// Returns a number that `owner` states, or `None` if it is missing or unreadable. Counts an unreadable number.
+    /// Returns the number stated for `owner`, or `None` if it is missing or unreadable. Counts an unreadable number.
     pub(crate) fn read<T>(
         &mut self,
         oddity: Oddity,

@@ -2,7 +2,7 @@
 //!
 //! Elizabeth D. Dolan and Jorge J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical
 //! Programming 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper compares run times. This module
-//! compares any values of which smaller ones are better.
+//! compares any values for which smaller is better.
 //!
 //! Let v(p, s) be the value of algorithm s on instance p. The ratio of s on p is r(p, s) = v(p, s) / min over all
 //! algorithms a of v(p, a), or infinite if s failed on p. The profile of s at a factor t is the share of the instances

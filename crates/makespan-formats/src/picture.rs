@@ -48,8 +48,8 @@ impl PictureFormat {
 /// Writes a picture in the given format. `svg` is the picture as SVG.
 ///
 /// # Errors
-/// Errors of the writer. [`io::ErrorKind::InvalidData`] if the SVG cannot be converted (a defect of the drawing code),
-/// or if the picture would have too many pixels. [`io::ErrorKind::Unsupported`] if the format is not
+/// Errors of the writer. [`io::ErrorKind::InvalidData`] if the SVG cannot be converted (a bug in the drawing code), or
+/// if the picture would have too many pixels. [`io::ErrorKind::Unsupported`] if the format is not
 /// [available](PictureFormat::is_available).
 pub fn write_picture(out: &mut dyn Write, svg: &str, format: PictureFormat) -> io::Result<()> {
     match format {
@@ -95,8 +95,8 @@ mod tests {
         assert!(image.pixels().iter().any(|pixel| pixel.red() < 100));
     }
 
-    /// Checks that converting a picture twice gives the same bytes. Two conversions in one process are enough, because
-    /// each hash map of a process has its own order.
+    /// Checks that converting a picture twice gives the same bytes. Two conversions in one process are enough to
+    /// detect a random order, because each hash map has its own order.
     #[test]
     fn the_same_picture_has_the_same_bytes() {
         let parts: String = (1..8)

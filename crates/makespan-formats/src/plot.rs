@@ -27,14 +27,14 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// First and last value of the vertical axis. If `None`, the axis covers the points.
     pub y_range: Option<(f64, f64)>,
-    /// Upper limit of the vertical axis. A value above the axis is shown as an arrow at the upper edge, with the value
-    /// as text.
+    /// Upper limit of the vertical axis. A larger value is shown as an arrow at the upper edge, labelled with the
+    /// value.
     pub y_most: Option<f64>,
     /// True if the horizontal axis is logarithmic. Points with `x` at or below zero are then omitted.
     pub log_x: bool,
     /// True if points are not marked, for lines of very many points. The horizontal axis then has ticks at round
-    /// values. Each line has a few marks at other positions than all other lines, so that coinciding lines can be
-    /// distinguished.
+    /// values. Each line has a few marks, at other positions than the marks of all other lines, so that coinciding
+    /// lines can be distinguished.
     pub unmarked: bool,
 }
 
@@ -59,8 +59,8 @@ pub enum Line {
     Straight,
     /// Step function that keeps the value of a point up to the next point, as a distribution function does.
     Keeps,
-    /// Step function that takes the value of the next point immediately after a point. A bound that holds up to a point
-    /// has this form.
+    /// Step function that takes the value of the next point immediately after a point. Use this form for a bound that
+    /// is valid up to a point.
     Takes,
 }
 
@@ -98,16 +98,17 @@ fn shown(figure: &Figure) -> Vec<Vec<Point>> {
     figure.series.iter().map(|series| series.points.iter().filter(drawn).copied().collect()).collect()
 }
 
-/// Returns the label of the horizontal axis. If there are arrows for values beyond the axis, the label explains them.
+/// Returns the label of the horizontal axis. If values beyond the vertical axis are drawn as arrows, the label
+/// explains the arrows.
 fn x_label(figure: &Figure, beyond: &[beyond::Beyond]) -> String {
     if beyond.is_empty() { figure.x_label.clone() } else { format!("{}; {}", figure.x_label, beyond::NOTE) }
 }
 
-/// Number of marks along the whole axis for a line whose points are not marked.
+/// Number of marks on a line with [`unmarked`](Figure::unmarked) points that spans the whole axis.
 const MARKED: usize = 5;
 
-/// Returns the positions of the marks of a line whose points are not marked. The marks of different lines are at
-/// different positions, even if the lines coincide. A single line needs no marks.
+/// Returns the positions of the marks of a line with unmarked points. Different lines have marks at different
+/// positions, even if the lines coincide. A single line needs no marks.
 fn spaced(series: &Series, points: &[Point], x: &axis::Axis, [index, lines]: [usize; 2]) -> Vec<[f64; 2]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     if lines < 2 {
@@ -204,8 +205,8 @@ mod tests {
         }
     }
 
-    /// Checks the arrows for values above the end of the vertical axis. The axis ends at 6, as in the figure of a
-    /// paper. The labels state the true values.
+    /// Checks the arrows for values above the end of the vertical axis. The axis ends at 6. The labels state the true
+    /// values.
     #[test]
     fn what_lies_beyond_the_axis_is_pointed_out_and_true() {
         let mut figure = figure("a", &[(25.0, 8.28), (50.0, 5.5), (100.0, 2.0)]);

@@ -14,11 +14,11 @@ use crate::names::CsvNames;
 pub struct LogRow {
     /// Time of the decision.
     pub time: f64,
-    /// Name of the job. For a collision, name of the task.
+    /// Name of the job. For a collision, the name of the task.
     pub job: String,
     /// Kind of the decision, in one word ([`Logged::name`]).
     pub kind: String,
-    /// Sentence without its subject. The subject is the job.
+    /// Sentence about the job, without its subject.
     pub text: String,
     /// Number of variants to choose from.
     pub variants: Option<u64>,
@@ -26,7 +26,7 @@ pub struct LogRow {
     pub finish: Option<f64>,
     /// Deadline of the job.
     pub deadline: Option<f64>,
-    /// Sum over the tasks of V / T.
+    /// Cost of the plan: the sum of V / T over the tasks.
     pub cost: Option<f64>,
     /// Processor on which a task was planned before a collision.
     pub from_processor: Option<u32>,

@@ -54,9 +54,10 @@ pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> R
 }
 
 /// Returns the files that each task of a workflow reads and writes, by the name of the task. Returns `None` if the
-/// format does not state files for tasks with commands. `WfFormat` states them.
+/// format does not state files for tasks with commands. Only `WfFormat` does.
 ///
 /// # Errors
+///
 /// As for [`read_instance`].
 pub fn read_task_files(path: &Path) -> Result<Option<BTreeMap<String, StatedFiles>>, FormatError> {
     let name = path.display().to_string();
@@ -108,11 +109,11 @@ fn opened<'a>(
     Ok((input, format))
 }
 
-/// Number of leading white-space bytes after which the search for other content stops.
+/// Maximum number of leading white-space bytes that are read in search of other content.
 const MAX_BLANKS: usize = 16 << 20;
 
-/// Returns the error message for a file whose first bytes are only white space. The message states whether other
-/// content follows.
+/// Returns the error message for a file that begins with only white space. The message states whether other content
+/// follows.
 fn blank(input: &mut Input<'_>) -> io::Result<String> {
     let mut blanks = 0;
     while blanks < MAX_BLANKS {
@@ -137,7 +138,7 @@ fn on_stated_machines(
     options: &ReadOptions,
 ) -> Result<ReadInstance, FormatError> {
     let read = read_as_it_is(input, format, name, options)?;
-    // The readers of these formats already use the stated platform.
+    // The readers of these formats apply the stated platform themselves.
     let on_its_own = matches!(format.row().reader, Reader::Workflow(_) | Reader::Log(_) | Reader::List(_));
     let Some(platform) = options.platform.as_ref().filter(|_| !on_its_own) else { return Ok(read) };
     let instance = &read.instance;
@@ -192,8 +193,8 @@ fn read_as_it_is(
             read(name, &mut input, &etc::Options { machines: options.processors, strict: options.strict })?
         }
         Reader::Document(read) => {
-            // If the file states no machines, the reader checks the jobs against the stated platform. That platform may
-            // have resources that this machine lacks.
+            // If the file states no machines, the reader checks the jobs against the stated platform. The stated
+            // platform may have resources that this machine lacks.
             let machine = options.platform.as_ref().or(options.machine.as_ref());
             let (text, remark) = text_in_any_encoding(&mut input, name, format, options.strict)?;
             with_remark(remark, read(name, &text, machine)?)

@@ -14,15 +14,15 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 /// Map key under which `serde_json` passes the literal text of a number.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
-/// Name with two uses. A reader asks `serde_json` for a newtype struct of this name to get the raw text of a value.
-/// `serde_json` then passes the text as a map with this name as its key. Other formats ignore the name.
+/// Name for raw values in `serde_json`. A reader that requests a newtype struct of this name gets the raw text of a
+/// value, as a map with this name as its key. Other formats ignore the name.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// Separator between the message and the position ([`InList`]), in errors of a JSON list that was read from its whole
+/// Separator between the message and the position ([`InList`]) in an error of a JSON list that was read from its raw
 /// text.
 const LIST_KEY: &str = "$makespan::private::List";
 
-/// The position of an error in a JSON list that was read from its whole text.
+/// The position of an error in a JSON list that was read from its raw text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InList {
     /// The number of bytes between the error and the end of the list.
@@ -73,7 +73,7 @@ pub(crate) trait FromLiteral: Sized {
     /// Reads the text of a value. `quoted` is true if the value is a text, and false if it is a number.
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String>;
 
-    /// Reads a JSON list from its whole text. Returns `None` if the type has no reader for whole lists, or if an entry
+    /// Reads a JSON list from its raw text. Returns `None` if the type has no reader for whole lists, or if an entry
     /// is not a plain value.
     fn plain_list(_text: &str) -> Option<Vec<Self>> {
         None
@@ -96,7 +96,7 @@ pub(crate) struct Tasks(pub NonZeroU64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes(pub u64);
 
-/// Finite number that a float represents exactly enough, such as a parameter of a speed-up law.
+/// Finite number for which the precision of a float suffices, such as a parameter of a speed-up law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Real(pub f64);
 
@@ -182,7 +182,7 @@ impl FromLiteral for ProcSet {
 
     fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
         let set: Self = text.parse().map_err(|error: makespan_core::ProcSetError| error.to_string())?;
-        // For larger numbers, the size of the set could overflow.
+        // A larger processor number could overflow the size of the set.
         match set.last() {
             Some(last) if last >= Platform::MAX_PROCESSORS => {
                 Err(format!("`{text}` names processor {last}; ids are below {}", Platform::MAX_PROCESSORS))

@@ -17,11 +17,9 @@ pub enum SpeedupSpec {
     /// and sigma is uniform on [0, 2].
     DowneyRandom,
     /// Amdahl's law, fitted to the logged efficiency of each job. The efficiency is the average CPU time of the job's
-    /// processors divided by its run time. With a serial share s, n processors work for 1 / (1 + s (n - 1)) of the
-    /// time. A job without a logged CPU time, or on one processor, stays rigid.
-    ///
-    /// A busy-waiting processor counts as working, which makes s too small. A processor that waits for a disk does not
-    /// count as working.
+    /// processors divided by its run time. With a serial share s, the efficiency on n processors is 1 / (1 + s (n -
+    /// 1)). A job without a logged CPU time, or on one processor, stays rigid. Busy-waiting uses CPU time, so it makes
+    /// s too small. Waiting for a disk uses no CPU time.
     Fitted,
 }
 
@@ -79,7 +77,7 @@ impl fmt::Display for SpeedupSpec {
     }
 }
 
-/// Source of the speed-up law of each job.
+/// Generator of the speed-up law of each job.
 pub(crate) struct Laws {
     spec: SpeedupSpec,
     rng: ChaCha8Rng,
@@ -115,8 +113,8 @@ impl Laws {
 pub(crate) fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
     let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
     let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));
-    // If the sequential time grows by one tick, the time on `processors` grows by at most one tick. So a bisection
-    // finds a sequential time for each time.
+    // If the sequential time grows by one tick, the time on `processors` grows by at most one tick. So bisection finds
+    // a sequential time for every `time`.
     let guess = time.ticks() as f64 / law.time_fraction(processors);
     let top = (guess * (1.0 + 1e-9)).ceil() + 2.0;
     if top >= (i64::MAX / 2) as f64 {

@@ -3,8 +3,8 @@
 /// Returns the candidate most similar to `word`, or `None` if no candidate is similar enough to be a
 /// correction.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The first measure favours a common prefix. The second favours short words in which one letter is
-    // missing or two letters are swapped.
+    // The first measure favours a common prefix. The second favours words that differ in one missing letter or two
+    // swapped letters, if they are short.
     let likeness =
         |candidate| strsim::jaro_winkler(word, candidate).max(strsim::normalized_damerau_levenshtein(word, candidate));
     let scored = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));
@@ -19,7 +19,7 @@ pub(crate) fn explain(message: &str) -> String {
         let Some((unknown, expected)) = message.strip_prefix(kind).and_then(|rest| rest.split_once("`, ")) else {
             continue;
         };
-        // In this list, every second piece between backticks is a known word.
+        // In serde's list of known words, every second piece between backticks is a word.
         let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         let list = known.join(", ");
         return match nearest(unknown, known.iter().copied()) {
@@ -60,8 +60,8 @@ fn found_in_words(found: &str) -> String {
     }
 }
 
-/// Rewrites serde's description of the value that it expected. Rust types are replaced by the types of the
-/// file.
+/// Rewrites serde's description of the value that it expected. Names of Rust types become the words for types in JSON
+/// and TOML.
 fn expected_in_words(expected: &str) -> String {
     let whole = |bits: &str| !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit() || byte == b's');
     let is_integer = expected.strip_prefix(['i', 'u']).is_some_and(|bits| whole(bits) || bits == "size");

@@ -2,7 +2,7 @@
 //!
 //! A small file can require much memory and time: the parser expands entities that the document type declares, and
 //! compares each attribute of an element with all others. So the text is scanned first. The scan refuses declarations
-//! inside the document, and sizes that no real file of jobs or machines has.
+//! of entities, and sizes that no real file of jobs or machines has.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use roxmltree::{Document, ParsingOptions};
 const MAX_ATTRIBUTES: usize = 256;
 /// Maximum nesting depth of elements.
 const MAX_DEPTH: usize = 256;
-/// Maximum number of declared namespaces in the document. Each element that declares a namespace also repeats the
-/// namespaces of its ancestors.
+/// Maximum number of declared namespaces in the document. The number is limited because the parser copies the
+/// namespaces of all ancestors for each element that declares one.
 const MAX_NAMESPACES: usize = 1000;
-/// Number of nodes that a document may always have, even if it is short.
+/// Number of nodes that every document may have, even if it is short.
 const MIN_NODES: usize = 1_000_000;
 /// Minimum average number of bytes per node in a longer document. An element and the blank before it are two nodes.
 const BYTES_PER_NODE: usize = 8;
@@ -55,8 +55,8 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
     })
 }
 
-/// Scan over the tags of a text. If the text is not well-formed, the scan may misread it, but then the parser returns
-/// an error.
+/// Scan over the tags of a text. The scan may misread a text that is not well-formed, but then the parser returns an
+/// error.
 struct Scan<'a> {
     text: &'a [u8],
     at: usize,

@@ -8,9 +8,9 @@ use super::CANNOT;
 use crate::error::{FormatError, Place};
 use crate::numbers::tokens;
 
-/// Maximum length of a line in bytes. The longest possible line is a task on the largest platform.
+/// Maximum length of a line in bytes, sufficient for the times of a task on the largest platform.
 const LONGEST_LINE: u64 = 1 << 29;
-/// Maximum capacity that is allocated in advance. The size that a header states may be wrong.
+/// Maximum capacity that is allocated for the size in the header. This size may be wrong.
 const FIRST_CAPACITY: usize = 4096;
 
 /// Options for reading a matrix.
@@ -25,10 +25,10 @@ pub struct Options {
 /// Reads a decompressed matrix. Returns the instance, and remarks for the user. `file` is the file name for errors.
 ///
 /// A first line of two or three whole numbers is a header: `tasks machines`, and optionally the class of the matrix (0
-/// consistent, 1 semi-consistent, 2 inconsistent). The class is ignored, because the sets of 512 tasks on 16 machines
-/// state 0 for all classes. After a header, the times follow task by task, and line breaks have no meaning. Without a
-/// header, each line is a task. A single column without a header contains the times task by task, for the number of
-/// machines in `options`.
+/// consistent, 1 semi-consistent, 2 inconsistent). The class is ignored, because the published sets of 512 tasks on 16
+/// machines state 0 for all classes. After a header, the times follow task by task, and line breaks have no meaning.
+/// Without a header, each line is a task. A single column without a header contains the times task by task, for the
+/// number of machines in `options`.
 ///
 /// # Errors
 /// [`FormatError`] with the line of the error.
@@ -77,7 +77,7 @@ struct Reader<'a> {
     jobs: Vec<Job>,
     /// Times of the current task so far.
     row: Vec<Time>,
-    /// Lines of times that are printed as zero. The real times are too short for the printed number of digits.
+    /// Lines of times that are printed as zero because the real times are too short for the number of digits.
     zeros: Vec<usize>,
 }
 
@@ -209,7 +209,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the error message for a matrix that has `have` times in all, which is a wrong number.
+/// Returns the error message for a matrix with `have` times, if this number is wrong.
 fn few(layout: Layout, have: usize) -> String {
     let machines = layout.machines;
     match layout.tasks {
@@ -223,7 +223,7 @@ fn few(layout: Layout, have: usize) -> String {
     }
 }
 
-/// Reads a whole number, as headers contain them.
+/// Reads a whole number of a header.
 fn number(token: &[u8]) -> Option<usize> {
     std::str::from_utf8(token).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }

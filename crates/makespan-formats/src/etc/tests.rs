@@ -62,8 +62,8 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("\n", None, "empty");
 }
 
-/// Checks that the times follow task by task for any class in the header. Published makespans of published assignments
-/// only result from this order.
+/// Checks that the times follow task by task for any class in the header. Only this order gives the published
+/// makespans of published assignments.
 #[test]
 fn the_class_of_a_matrix_is_no_order() {
     let mut state = 7_u64;

@@ -6,13 +6,13 @@ use makespan_core::{Instance, Time, Weight};
 
 use super::CANNOT;
 
-/// Writes the run times of sequential jobs. The first line is `tasks machines`. Then there is a line for each job and a
-/// column for each processor. Names, walltimes and commands are omitted. If the time on a machine exceeds the walltime,
-/// the machine is written as one that cannot run the job.
+/// Writes the run times of sequential jobs. The first line is `tasks machines`. Then there is a line for each job and
+/// a column for each processor. Names, walltimes and commands are omitted. A machine on which the job exceeds its
+/// walltime is written as unable to run the job.
 ///
 /// # Errors
-/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for instances that the format cannot express: jobs on
-/// several processors, bags, release dates, weights, dependencies between jobs, needs, and unavailable periods.
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for instances that the format cannot express: jobs on several
+/// processors, bags, release dates, weights, dependencies between jobs, needs, and unavailable periods.
 pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     if let Some(lost) = lost(instance) {
         let problem = format!("an ETC matrix cannot hold {lost}; write .json or .toml");

@@ -1,11 +1,11 @@
 //! Workloads of Batsim, in the JSON of its versions up to 4 and of version 5.
 //!
-//! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}`
-//! (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs
-//! management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). In version 5, the types of profiles
-//! have other names. The run time of a delay is its stated time. The run time of a parallel profile is the time of its
-//! computation. The run time of a composition is the sum of the run times of its parts. Communication takes no time.
-//! For profiles of other types, the run time is a guess.
+//! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay",
+//! "delay": s}}}` (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources
+//! and jobs management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). In version 5, the profile
+//! types have different names. The run time of a delay is its stated time. The run time of a parallel profile is the
+//! time of its computation. The run time of a composition is the sum of the run times of its parts. Communication
+//! takes no time. For profiles of other types, the run time is a guess.
 
 mod profile;
 
@@ -90,7 +90,7 @@ struct JobEntry {
     #[serde(default)]
     walltime: Figure,
     profile: Scalar<Label>,
-    /// Jobs that this job waits for. Batsim's documentation proposes this key.
+    /// Names of the jobs that this job waits for. Batsim's documentation proposes this key.
     #[serde(default)]
     dependencies: Option<serde::de::IgnoredAny>,
 }
@@ -107,8 +107,8 @@ impl FromLiteral for Label {
 }
 
 /// Returns a `SimGrid` platform with speeds relative to its first host, and the speed of that host in floating-point
-/// operations per second. A delay takes its stated time on the first host. `unit` is the number of operations in a unit
-/// of work of the platform. If the speeds differ, the third part of the result is a warning.
+/// operations per second. A delay takes its stated time on the first host. `unit` is the number of operations in a
+/// unit of work of the platform. The third part of the result is a warning if the speeds differ.
 pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64, Option<String>)> {
     let first = platform.nodes().iter().find(|node| node.processors > 0)?;
     let speed = first.speed;

@@ -17,8 +17,8 @@ pub(crate) struct Head<'a> {
     pub(crate) first: u8,
     /// The file extension, in lower case and without the dot.
     pub(crate) ending: Option<&'a str>,
-    /// True if the file extension belongs to the format that is being checked. If the text begins like JSON, this field is
-    /// false, because only the content decides between the JSON formats.
+    /// True if the file extension belongs to the format that is being checked. False if the text begins like JSON,
+    /// because only the content distinguishes the JSON formats.
     pub(crate) named: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Head<'a> {
         self.text.split(|&byte| byte == b'\n').next().unwrap_or_default()
     }
 
-    /// Returns, for each occurrence of a JSON key, all text after the colon that follows the key.
+    /// Returns the text after each occurrence of a JSON key and its colon, up to the end of the file's beginning.
     pub(crate) fn values_of(&self, key: &[u8]) -> impl Iterator<Item = &'a [u8]> {
         let text = self.text;
         let places = text.windows(key.len()).enumerate().filter(move |(_, window)| *window == key);
@@ -47,7 +47,7 @@ impl<'a> Head<'a> {
         behind.filter_map(|rest| rest.strip_prefix(b":")).map(<[u8]>::trim_ascii_start)
     }
 
-    /// Returns whether a JSON text has at least one key that only Batsim workloads have.
+    /// Returns whether a JSON text has at least one key that only occurs in Batsim workloads.
     pub(crate) fn is_workload(&self) -> bool {
         WORKLOAD_KEYS.iter().any(|key| self.values_of(key).next().is_some())
     }

@@ -1,6 +1,6 @@
 //! The table of the formats of instance files. Detection, reading, messages and help texts use this table.
 //!
-//! The section "A format" of docs/adding-an-algorithm.md lists the places that a new format touches.
+//! The section "A format" of docs/adding-an-algorithm.md lists the places to change for a new format.
 
 pub(crate) mod batsim;
 pub(crate) mod head;
@@ -54,14 +54,14 @@ pub enum Format {
     Patterson,
 }
 
-/// A reading option that only some formats accept.
+/// Option for reading that only some formats accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatOption {
     /// A number of processors, for a file without machines.
     Processors,
     /// The bandwidth between each pair of machines.
     Bandwidth,
-    /// The node that holds files from outside.
+    /// The node that stores the input files of a workflow.
     Storage,
     /// A trace of Nextflow.
     Trace,
@@ -69,7 +69,7 @@ pub enum FormatOption {
     Speedup,
     /// Floating-point operations per second of a processor of speed 1.
     Flops,
-    /// Numbers of queues by priority.
+    /// Queue numbers in the order of the queues' priorities.
     Queues,
 }
 
@@ -104,16 +104,15 @@ pub(crate) struct Row {
     /// The file extensions, in lower case and without the dot.
     extensions: &'static [&'static str],
     options: &'static [FormatOption],
-    /// The maximum length of a line, in bytes. It is set if the reader needs much more memory than the line itself.
+    /// The maximum length of a line, in bytes. It is set for readers that need much more memory than the line itself.
     pub(crate) longest_line: Option<usize>,
-    /// Function that returns whether a file has this format, or an error message if the file only seems to have this
-    /// format.
+    /// Function that detects the format. It returns whether a file has this format, or an error message if the file
+    /// only seems to have this format.
     detects: fn(&Head<'_>) -> Result<bool, String>,
     pub(crate) reader: Reader,
 }
 
-/// The maximum length of a line in a list, in bytes. The limit leaves room for a comment after the longest command
-/// (131,071 bytes).
+/// The maximum length of a line in a list, in bytes. It allows a comment after the longest command (131,071 bytes).
 const LIST_LINE: Option<usize> = Some(1 << 20);
 /// The maximum length of a line in a graph, a project or an XML file, in bytes.
 const GRAPH_LINE: Option<usize> = Some(64 << 20);
@@ -288,12 +287,12 @@ impl Format {
         all.into_iter()
     }
 
-    /// Returns the format of a file, by the beginning of the file or by its file extension, or `None` if no format
-    /// matches.
+    /// Returns the format of a file, recognised by the beginning of the file or by the file extension, or `None` if no
+    /// format matches.
     ///
     /// # Errors
-    /// An error message if the file only seems to have a format. The message states what the file is, and what the user
-    /// should do.
+    /// An error message if the file only seems to have a format. The message states what the file is, and what the
+    /// user should do.
     pub(crate) fn of(head: &Head<'_>) -> Result<Option<Self>, String> {
         for row in &ROWS {
             if (row.detects)(&head.named_by(row.extensions))? {
@@ -317,8 +316,8 @@ impl Format {
         self.row().options.contains(&option)
     }
 
-    /// Returns whether this is a format of logs. A log lists jobs that a machine ran. It can be replayed, and its jobs
-    /// can be made moldable.
+    /// Returns whether this is a format of logs. A log lists the jobs that a machine ran. Logs can be replayed, and
+    /// their jobs can be made moldable.
     pub fn is_log(self) -> bool {
         matches!(self.row().reader, Reader::Log(_))
     }

@@ -1,5 +1,5 @@
-//! Chooses a colour for each job. Jobs that touch in a chart get different colours, which also people with a common
-//! form of colour blindness can distinguish.
+//! Chooses a colour for each job. Jobs that touch in a chart get different colours. People with a common form of
+//! colour blindness can also distinguish these colours.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use makespan_core::Schedule;
 use super::scheme::{ALIKE, BEST, COLOURS};
 
 /// Appends the pairs of units that touch in a chart. Two placements touch if one follows the other on a processor, or
-/// if they run at the same time and their processors are in adjacent rows. `unit` maps the index of a placement to its
-/// unit, such as a job. Units are numbered from 0 without large gaps.
+/// if they run at the same time in adjacent rows. `unit` maps the index of a placement to its unit, such as a job.
+/// Units are numbered from 0 without large gaps.
 pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: &mut Vec<(u32, u32)>) {
     let placements = schedule.placements();
     let mut order: Vec<usize> = (0..placements.len()).collect();
@@ -55,14 +55,14 @@ pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: 
 
 /// Returns a colour for each unit. A unit with `given` keeps its `preferred` colour.
 ///
-/// The order of the units is as follows: the unit with the fewest remaining neighbours is removed, again and again, and
-/// the units get colours in the reverse order of their removal. A unit takes the colour that the fewest of its
-/// neighbours have. Ties are broken by the number of neighbours with a similar colour, and then by the order of the colours,
-/// beginning with the preferred colour.
+/// The function repeatedly removes a unit with the fewest remaining neighbours, and then colours the units in the
+/// reverse order of removal. A unit gets the colour that the fewest of its neighbours have. Ties are broken by the
+/// number of neighbours with a similar colour, and then by the order of the colours, beginning with the preferred
+/// colour.
 ///
-/// If each unit is one rectangle, the graph of touching units is planar, so each unit has at most five neighbours that
-/// get a colour before it. Then eight colours, of which two pairs are similar, suffice to give all neighbours different
-/// colours that are not similar.
+/// If each unit is one rectangle, the graph of touching units is planar, so at most five neighbours of a unit get a
+/// colour before the unit. Then eight colours, of which two pairs are similar, suffice to give touching units
+/// different colours that are not similar.
 pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8], given: &[bool]) -> Vec<u8> {
     pairs.sort_unstable();
     pairs.dedup();
@@ -98,8 +98,8 @@ pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8]
     colour.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Returns all units in the order of their removal. The next unit is one with the fewest remaining neighbours. Ties are
-/// broken in favour of the unit that was last added to a list.
+/// Returns all units in the order of their removal. The next unit always has the fewest remaining neighbours. Ties are broken in favour of
+/// the unit that reached this number of neighbours last.
 fn removed<'a>(count: usize, near: impl Fn(usize) -> &'a [u32]) -> Vec<usize> {
     let mut degree: Vec<usize> = (0..count).map(|unit| near(unit).len()).collect();
     let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); degree.iter().max().map_or(0, |most| most + 1)];
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     /// Returns a schedule of rectangles that do not overlap. Each rectangle has a row, a height, a gap before its
-    /// start, and a length. In their order, the rectangles start as early as possible after their gap.
+    /// start, and a length. Each rectangle in turn starts as early as possible after its gap.
     fn packed(parts: &[(u32, u32, i64, i64)], processors: u32) -> Schedule {
         let mut free = vec![0_i64; processors as usize];
         let place = |(task, &(row, height, gap, length)): (usize, &(u32, u32, i64, i64))| {
@@ -174,8 +174,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks jobs that are one rectangle each, with and without gaps: touching jobs have different colours that
-        /// are not similar.
+        /// Checks that touching jobs have different colours that are not similar, if each job is one rectangle, with
+        /// and without gaps.
         #[test]
         fn rectangles_that_touch_are_told_apart(
             parts in prop::collection::vec((0_u32..12, 0_u32..6, 0_i64..2, 1_i64..6), 1..120),

@@ -38,7 +38,7 @@ pub(super) fn type_of(name: &str) -> &str {
     let separator = |c: char| c.is_whitespace() || "_-.#:/(".contains(c);
     let trimmed = name[..end].trim_end_matches(separator);
     let numbered = ["ID", "id", "job", "task"].iter().filter_map(|word| trimmed.strip_suffix(word));
-    // The suffix only counts if a separator precedes it. A word such as `grid` ends with `id` by chance.
+    // The suffix is removed only if a separator precedes it, because a word such as `grid` ends with `id` by chance.
     let bare = numbered.map(|rest| (rest, rest.trim_end_matches(separator))).find(|(rest, bare)| rest != bare);
     match bare.map_or(trimmed, |(_, bare)| bare) {
         "" if end == 0 && !name.is_empty() => "numbered",

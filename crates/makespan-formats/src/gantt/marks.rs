@@ -19,7 +19,7 @@ pub struct Marks {
     pub outcomes: BTreeMap<(TaskId, Time), Outcome>,
 }
 
-/// Deadline of a job.
+/// Deadline of a job in a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadline {
     /// Instant of the deadline.

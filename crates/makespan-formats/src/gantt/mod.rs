@@ -46,17 +46,17 @@ pub struct GanttOptions<'a> {
     pub width: u32,
     /// True if the objectives of the first schedule are shown under the title.
     pub objectives: bool,
-    /// Objective for which the first schedule was planned. It is shown first, with its bound. For all other objectives, only the
-    /// values are shown. If `None`, all objectives are shown with their bounds.
+    /// Objective for which the first schedule was planned. It is shown first, with its bound. Other objectives are
+    /// shown without bounds. If `None`, all objectives are shown with their bounds.
     pub asked: Option<Objective>,
-    /// True if each task of a bag has its own colour, also in a best-effort bag. This suits policies, which treat such
-    /// tasks like jobs.
+    /// True if each task of a bag has its own colour, also in a best-effort bag. Use this for policies, because they
+    /// treat such tasks like jobs.
     pub bags_apart: bool,
-    /// Marks for each schedule, in the order of the schedules. If there are no marks of deadlines, the deadlines of the
+    /// Marks for each schedule, in the order of the schedules. If no marks contain deadlines, the deadlines of the
     /// jobs are drawn.
     pub marks: &'a [Marks],
-    /// A sentence about a run, if the first schedule is what happened in it. The sentence replaces the objectives, and
-    /// the time axis ends with the first schedule.
+    /// A sentence about a run, if the first schedule contains the actual runs. The sentence replaces the objectives,
+    /// and the time axis ends with the first schedule.
     pub run: Option<&'a str>,
 }
 
@@ -91,7 +91,7 @@ const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-seri
 
 /// Writes schedules of one instance below each other, with a common time axis.
 ///
-/// Tasks of best-effort bags are grey, and a legend explains this, unless [`GanttOptions::bags_apart`] is set.
+/// Tasks of best-effort bags are grey, with a legend, unless [`GanttOptions::bags_apart`] is set.
 ///
 /// Placements smaller than a pixel are merged into shaded cells. So the size of the file is bounded for any number of
 /// placements.
@@ -171,7 +171,7 @@ pub fn write_svg(
             marks: &marks[index],
             shared,
         };
-        // A single chart needs no heading. The bound only holds for the first schedule.
+        // A single chart needs no heading. The bound is valid only for the first schedule.
         let heading = if schedules.len() > 1 { named.name } else { "" };
         panel.write(&mut out, named.schedule, heading, bound.filter(|_| index == 0))?;
     }

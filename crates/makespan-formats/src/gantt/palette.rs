@@ -12,7 +12,7 @@ use super::scheme::BEST;
 /// Assignment of colours for all schedules of a chart.
 pub struct Colours<'a> {
     instance: &'a Instance,
-    /// If each task of a bag has its own colour: the number of such units before each job.
+    /// For each job, the number of units before the job, if each task of a bag has its own colour.
     before: Option<Vec<u64>>,
     means: Means,
 }
@@ -63,7 +63,7 @@ impl<'a> Colours<'a> {
         units.iter().map(|&(unit, _)| unit).zip(colours).collect()
     }
 
-    /// Returns the unit that determines the colour of a task, and whether the task is grey because it is best effort.
+    /// Returns the unit that determines the colour of a task, and whether the task is grey (best effort).
     fn unit(&self, task: TaskId) -> (u64, bool) {
         if !self.instance.has_task(task) || matches!(self.means, Means::Unit { tasks: true, .. }) {
             return (task.0, false);
@@ -109,7 +109,7 @@ fn first(unit: u64) -> u8 {
     (unit % BEST as u64) as u8
 }
 
-/// Number of names that are examined to decide whether names state types.
+/// Number of names that are examined to decide whether task names contain types.
 const LOOKED: usize = 512;
 
 /// Returns the types of the tasks if there is a single compound job and it has only a few types. The types that use
@@ -141,8 +141,7 @@ fn types(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> Option<Means> 
     Some(Means::Type { of, names })
 }
 
-/// Colours of one schedule. They depend on the groups of placements if there are groups, and otherwise on jobs or
-/// types.
+/// Colours of one schedule. If the placements have groups, the colours show groups. Otherwise they show jobs or types.
 pub struct Palette<'a> {
     colours: &'a Colours<'a>,
     schedule: &'a Schedule,

@@ -126,8 +126,7 @@ impl Panel<'_> {
     fn write_ids(&self, out: &mut impl Write) -> io::Result<()> {
         let step = (ticks::round_up(14.0 / self.row()) as usize).max(1);
         for id in (0..self.instance.processors()).step_by(step) {
-            // The label is in the middle of the row if the row is at most 24 pixels high, or else near the top of the
-            // row.
+            // The label is in the middle of a row of at most 24 pixels, and near the top of a higher row.
             let y = self.top + self.row() * f64::from(id) + self.row().min(24.0) / 2.0 + 4.0;
             writeln!(out, r#"<text class="end" x="{}" y="{}">{id}</text>"#, Pixels(self.left - 6.0), Pixels(y))?;
         }
@@ -244,8 +243,8 @@ impl Panel<'_> {
         Ok(())
     }
 
-    /// Draws lines for the makespan and its bound. The labels are on the outer sides of the two lines, so they never
-    /// overlap.
+    /// Draws lines for the makespan and its bound. The label of the earlier line is on its
+    /// left, and the label of the later line is on its right, so the labels never overlap.
     fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
         let bound_after = bound.is_some_and(|bound| bound > makespan);
         if let Some(bound) = bound {
@@ -270,7 +269,7 @@ impl Panel<'_> {
         }
         let arrow = if is_beyond { " \u{2192}" } else { "" };
         let label = format!("{word} {}{arrow}", ticks::duration(at.seconds()));
-        // If there is not enough space to the left of the line, the label is to the right. Nothing else is there in
+        // If the space to the left of the line is too small, the label is to the right, where nothing else is drawn in
         // this case.
         let after = after || x - self.left < super::escape::width_of(&label, 11.0);
         let (class, x) = if after { ("", x + 4.0) } else { ("end", x - 4.0) };
@@ -298,8 +297,8 @@ fn outline(area: [f64; 4]) -> String {
     format!("M{x} {y}h{w}v{h}h-{w}z")
 }
 
-/// Draws rectangles without tooltips. For each colour there is one path for rectangles with a frame and one for
-/// rectangles without a frame.
+/// Draws rectangles without tooltips, with one path for each colour with frames and one path for each colour without
+/// frames.
 fn write_plain(out: &mut impl Write, palette: &Palette<'_>, shapes: &[Shape]) -> io::Result<()> {
     let mut paths = vec![[String::new(), String::new()]; COLOURS.len()];
     for shape in shapes {

@@ -1,7 +1,7 @@
-//! Colours of charts, and a list of the colours that look alike.
+//! Colours of charts, and pairs of similar colours.
 
 /// Paul Tol's "light" scheme without its grey (<https://personal.sron.nl/~pault/>). The colours are light enough for
-/// dark text. People with a common form of colour blindness can distinguish all of them, except for the pairs in
+/// dark text. People with a common form of colour blindness can distinguish all of them, except the pairs in
 /// [`ALIKE`].
 ///
 /// The last colour is a muted grey for all best-effort bags.

@@ -12,17 +12,18 @@ pub(crate) struct Standing {
     pub value: i128,
     /// Strongest bound, in the integer unit of the objective.
     pub bound: Option<i128>,
-    /// Condition under which the bound holds ([`Instance::condition`]).
+    /// Condition under which the bound is valid ([`Instance::condition`]).
     pub condition: &'static str,
 }
 
-/// Returns the noun for a bound that holds under a condition ([`Instance::condition`]).
+/// Returns the noun for a bound that is valid under a condition ([`Instance::condition`]).
 pub fn bound_word(condition: &str) -> String {
     if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
 }
 
 impl Standing {
-    /// Returns the values of the standard objectives with their bounds. Cost is included if there is a bound on it.
+    /// Returns the values of the standard objectives with their bounds. The cost is included if there is a bound on
+    /// the cost.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
         let condition = instance.condition();
         let any = |bound: &Bound| bound.makespan_at_most.is_none();
@@ -44,7 +45,8 @@ impl Standing {
         self.bound.filter(|&bound| bound > 0 && self.value > 0).map(|bound| self.value as f64 / bound as f64)
     }
 
-    /// Returns a phrase such as "at most 3.2 % above the optimum". The percentage is rounded up, so the phrase is true.
+    /// Returns a phrase such as "at most 3.2 % above the optimum". The percentage is rounded up, so that the phrase
+    /// remains true.
     pub(crate) fn claim(&self) -> Option<String> {
         let bound = self.bound?;
         let condition = self.condition;
@@ -64,7 +66,7 @@ impl Standing {
     }
 }
 
-/// Returns whether a placement is as long as a guessed run time. A placement of a real run is not.
+/// Returns whether the length of a placement is a guessed run time. It is not if the placement is from a real run.
 pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
     let Placement { task, start, end, ref processors } = *placement;
     instance.has_guesses()
@@ -74,8 +76,8 @@ pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
         && instance.time(task, processors) == end - start
 }
 
-/// Formats a number with separated thousands. A number below a thousand has three decimal places, so that numbers can
-/// be compared. A whole number has none.
+/// Formats a number with separated thousands. Whole numbers have no decimal places. Other numbers below a thousand
+/// have three.
 pub(crate) fn grouped(value: f64) -> String {
     let places = if value.abs() >= 1000.0 || value.fract() == 0.0 { 0 } else { 3 };
     let text = format!("{value:.places$}");
@@ -90,8 +92,8 @@ pub(crate) fn grouped(value: f64) -> String {
     if fraction.is_empty() { shown } else { format!("{shown}.{fraction}") }
 }
 
-/// Returns one line for each objective. If `asked` is set, this objective comes first, and lines of other objectives
-/// only state the value.
+/// Returns one line for each objective. If `asked` is set, this objective comes first, and the lines of other
+/// objectives state only the value.
 pub(super) fn lines(
     instance: &Instance,
     schedule: &Schedule,
@@ -99,7 +101,7 @@ pub(super) fn lines(
     asked: Option<Objective>,
 ) -> Vec<String> {
     let mut all = Standing::all(instance, schedule, bounds);
-    // If `asked` is not one of the shown objectives, all lines are complete.
+    // If `asked` is not shown, all lines are complete.
     let asked = asked.filter(|asked| all.iter().any(|standing| standing.objective == *asked));
     all.sort_by_key(|standing| asked.is_some_and(|asked| asked != standing.objective));
     let line = |standing: Standing| {

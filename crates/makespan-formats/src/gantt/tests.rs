@@ -46,8 +46,8 @@ fn best_effort_has_its_own_colour_and_a_legend() {
     assert!(!text.contains("best effort") && !text.contains(scheme::BEST_EFFORT));
 }
 
-/// Checks the colours of a policy's chart: a bag of three tasks has three colours, also if it is best effort, and a
-/// compound job has one.
+/// Checks the colours in a policy's chart: a bag of three tasks has three colours, even if the bag is best effort, and
+/// a compound job has one colour.
 #[test]
 fn tasks_of_bags_may_stand_apart() {
     let three = std::num::NonZeroU64::new(3).unwrap();
@@ -273,7 +273,7 @@ fn jobs_that_follow_each_other_differ_and_keep_their_colour() {
     assert_eq!(label.text(), Some("0"), "what all names begin with is left out");
 }
 
-/// Checks that a deadline is drawn at its instant, which does not depend on the release date.
+/// Checks that a deadline is drawn at its absolute instant, not relative to the release date.
 #[test]
 fn deadlines_of_a_plan_are_drawn() {
     let second = Time::from_seconds;

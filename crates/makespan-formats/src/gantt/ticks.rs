@@ -61,8 +61,8 @@ fn small(seconds: f64, step: f64) -> String {
     format!("{:.places$} {name}", seconds / unit)
 }
 
-/// Formats a duration with its two largest units. A duration below a minute has three decimal places, so that durations
-/// can be compared. Whole seconds have none.
+/// Formats a duration with its two largest units. Whole seconds have no decimal places. Other durations below a minute
+/// have three.
 pub fn duration(seconds: f64) -> String {
     let digits = |value: f64, name: &str| {
         let places = if (value - value.round()).abs() < 1e-6 { 0 } else { 3 };
@@ -74,7 +74,7 @@ pub fn duration(seconds: f64) -> String {
         s if s < 1.0 => digits(s * 1e3, "ms"),
         s if s < 60.0 => digits(s, "s"),
         s => {
-            // A value that rounds to a larger unit is shown in this unit: 3599.9 s are 1 h, not 60 min.
+            // A value that rounds up to a larger unit is shown in that unit: 3599.9 s are 1 h, not 60 min.
             let rounded = |index: usize| (s / UNITS[index + 1].0).round() * UNITS[index + 1].0;
             let large = (0..3).find(|&index| rounded(index) >= UNITS[index].0).unwrap_or(2);
             let (unit, name) = UNITS[large];

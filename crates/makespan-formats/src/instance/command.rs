@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-/// First words of the command for a line that the shell runs.
+/// Program and option that run a line in the shell.
 pub(crate) const SHELL: [&str; 2] = ["sh", "-c"];
 
 /// Returns the command that runs a line in the shell.

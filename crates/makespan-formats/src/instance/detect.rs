@@ -1,4 +1,4 @@
-//! Recognises native instances in JSON, and JSON files of other kinds that users often give instead.
+//! Recognises native instances in JSON, and other JSON files that users often pass by mistake.
 
 use crate::format::head::{Head, has};
 
@@ -37,7 +37,7 @@ fn is_slurm(head: &Head<'_>) -> bool {
     let has = |word: &[u8]| has(begin, word);
     (has(b"\"meta\"") && (has(b"openapi") || has(b"data_parser") || has(b"\"Slurm\"") || has(b"\"slurm\"")))
         || (has(b"\"jobs\"") && (has(b"\"allocation_nodes\"") || has(b"\"accrue_time\"")))
-        // Users may have removed most keys of each job from the output, but not the job number.
+        // Users may have removed most keys of the jobs, but not the job number.
         || (has_key(b"\"jobs\"") && has_key(b"\"job_id\"") && !head.is_workload())
 }
 

@@ -12,7 +12,7 @@ use crate::document::Named;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
 
-/// A task. It is checked while it is read, so that errors state its place.
+/// A task in a file. It is checked while it is read, so that errors state the place in the file.
 #[derive(Deserialize)]
 #[serde(try_from = "TaskFields")]
 pub(super) struct TaskEntry {
@@ -44,7 +44,7 @@ impl Named for TaskEntry {
     }
 }
 
-/// An edge. Its tasks are stated by name.
+/// An edge between two tasks, which are stated by name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EdgeEntry {

@@ -21,7 +21,7 @@ const DIAMOND: &str = r#"{"name": "j", "released": 2, "walltime": "1h", "tasks":
 fn a_graph_survives_both_languages() {
     let instance = json(DIAMOND).unwrap();
     let job = &instance.jobs()[0];
-    // In version 1, the walltime of a job with tasks is the time from its release date to its deadline.
+    // In version 1, the `walltime` of a job with tasks is the time from the release date to the deadline.
     assert_eq!(
         (job.release, job.deadline, job.walltime),
         (Time::from_seconds(2), Some(Time::from_seconds(3602)), None)

@@ -44,7 +44,7 @@ fn a_job_without_a_time_has_a_guess() {
     round_trip(&instance);
 }
 
-/// Checks that a guessed run time is not written, neither in JSON nor in TOML.
+/// Checks that guessed run times are not written to JSON or TOML.
 #[test]
 fn a_default_is_not_written() {
     let instance = on_8(r#"{"name": "a"}, {"name": "b", "processors": {"min": 1, "max": 3}}, {"name": "c", "speedup": {"power": {"exponent": 0.5}}}"#)
@@ -113,7 +113,7 @@ proptest! {
             Job::new("learned", profile).with_estimate(Estimate::Learned { runs, spread }),
         ];
         jobs.iter_mut().for_each(|job| job.walltime = walltime);
-        // A run time from other jobs is also a guess.
+        // A run time learned from other jobs is also a guess.
         jobs.push(Job::new("other", Profile::rigid(min, Time::from_ticks(ticks)).unwrap()).with_estimate(Estimate::Guessed));
         let platform = makespan_core::Platform::flat(8).unwrap();
         let instance = Instance::new(platform, jobs, vec![]).unwrap();

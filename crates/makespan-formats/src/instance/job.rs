@@ -14,12 +14,12 @@ use crate::document::{Named, Unique};
 use crate::guess::keep_walltime;
 use crate::scalar::{Bytes, Scalar, Tasks};
 
-/// A job. It is checked while it is read, so that errors state its place.
+/// A job in a file. It is checked while it is read, so that errors state the place in the file.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
 pub(super) struct JobEntry {
     job: Job,
-    /// Names of the nodes in each task's `time_on`, in the order of the times. They are needed until the platform is
+    /// Names of the nodes in each task's `time_on`, in the order of the times. They are resolved when the platform is
     /// known.
     nodes: Vec<Option<Vec<String>>>,
 }
@@ -109,13 +109,13 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Returns, for each task with one time per node, the number of nodes that it names.
+    /// Returns the number of nodes named by each task with one time per node.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flatten().map(Vec::len)
     }
 
-    /// Adapts a job to version 1 of the format. There, the walltime of a job with `tasks` is the time from its release
-    /// date to its deadline.
+    /// Adapts a job to version 1 of the format. In version 1, the `walltime` of a job with `tasks` is the time from
+    /// the release date to the deadline.
     pub(super) fn of_version_1(mut self) -> Result<Self, String> {
         if matches!(self.job.work, Work::Graph(_))
             && let Some(allowed) = self.job.walltime.take()
@@ -132,7 +132,7 @@ impl JobEntry {
         Ok(self)
     }
 
-    /// Returns the job for a platform with these nodes.
+    /// Returns the job for a platform with these node positions.
     pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
         let Self { mut job, nodes } = self;
         if nodes.iter().all(Option::is_none) {
@@ -157,7 +157,8 @@ impl JobEntry {
     }
 }
 
-/// Returns a profile whose times are in the order of the platform. `nodes` are the nodes of the times in `profile`.
+/// Returns a profile with the times in the order of the platform's nodes. `nodes` are the nodes of the times in
+/// `profile`.
 fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
     let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
     let position = |node: &String| {
@@ -209,8 +210,8 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     Ok(JobEntry { job, nodes })
 }
 
-/// Returns the weight of a job that states none. A bag has weight 0 (best effort) by default. If the bag states `data`
-/// for its tasks, it is an application that shares a tree with other applications, and has weight 1 by default.
+/// Returns the weight of a job that states none. A bag has weight 0 (best effort) by default. A bag that states `data`
+/// for its tasks is an application that shares a tree with other applications. Its default weight is 1.
 pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }

@@ -76,12 +76,12 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
 /// Machines that were read from a file.
 #[derive(Clone, Debug)]
 pub struct ReadMachines {
-    /// The machines, and the times when processors are unavailable. This instance has no jobs.
+    /// The machines, and the times when processors are unavailable, as an instance without jobs.
     pub instance: Instance,
     /// Warnings about parts of the file that were ignored or changed.
     pub remarks: Vec<String>,
-    /// Reason why the network of the file was ignored, or `None` if it was not ignored. The text begins with the file
-    /// name. Without a network, jobs cannot send data.
+    /// Reason why the network of the file was ignored, or `None` if it was used or missing. The text begins with the
+    /// file name. Without a network, jobs cannot send data.
     pub lost_network: Option<String>,
     /// Number of floating-point operations in a unit of work, if the file states speeds in operations per second.
     pub unit_flops: Option<f64>,
@@ -90,9 +90,8 @@ pub struct ReadMachines {
 /// Number of floating-point operations in a unit of work, on platforms of `SimGrid`.
 const SIMGRID_UNIT: f64 = 1e6;
 
-/// Reads only the machines of a file: a native instance or a platform of `SimGrid`, which may be compressed. The result
-/// for a native instance is its platform and the times when processors are unavailable, without its jobs. With
-/// `strict`, it is an error if a part of the file would be ignored or changed.
+/// Reads only the machines of a file: a native instance or a platform of `SimGrid`, which may be compressed. The jobs
+/// of a native instance are omitted. With `strict`, it is an error if a part of the file would be ignored or changed.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.

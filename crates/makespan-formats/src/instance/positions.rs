@@ -6,16 +6,16 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// Maximum number of stored run times of tasks on nodes (128 MiB). For a task that states such times, one time is
-/// stored for each node of the platform, even if the task states fewer times. The maximum does not apply if the file
-/// itself states at least a quarter of the times that would be stored.
+/// Maximum number of stored run times of tasks on nodes (128 MiB). A task with one time per node needs a stored time
+/// for every node of the platform, even if the file states times for only a few nodes. The maximum does not apply if
+/// the file states at least a quarter of the stored times.
 const MOST: usize = 1 << 24;
 
 /// Maximum number of node names that are compared with an unknown name, to find the most similar one.
 const COMPARED: usize = 1000;
 
-/// Positions of nodes by name. A platform of equal nodes needs no list of names, because the name of a node contains
-/// its position.
+/// Positions of nodes by name. A platform of equal nodes needs no table, because the name of a node contains its
+/// position.
 #[derive(Debug, Default)]
 pub(super) enum Positions<'a> {
     #[default]

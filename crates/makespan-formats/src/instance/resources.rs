@@ -42,11 +42,11 @@ impl<'de> Visitor<'de> for ResourcesVisitor {
     }
 }
 
-/// Key of the amounts for each processor.
+/// Key of the amounts that a task needs per processor.
 pub(super) const PER_PROCESSOR: &str = "per_processor";
 
-/// Needs by resource name. A need is one amount, or a list of amounts for different allotments. Amounts for each
-/// processor are separate.
+/// Needs by resource name. A need is one amount, or a list with an amount for each number of processors. Amounts per
+/// processor are stated under [`PER_PROCESSOR`].
 pub(super) struct NeedsEntry(pub Needs);
 
 impl<'de> Deserialize<'de> for NeedsEntry {

@@ -13,7 +13,7 @@ use crate::scalar::{Count, Scalar};
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub version: Scalar<Count>,
-    /// `None` if the file is for the machine that runs it.
+    /// `None` if the platform is the machine that runs the instance.
     pub platform: Option<PlatformEntry>,
     /// `None` if the file is only read for its platform.
     pub jobs: Option<Unique<JobEntry>>,

@@ -49,7 +49,7 @@ pub(super) struct SubmissionEntry {
     held: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_time: Option<Span>,
-    /// Instant at which the job must end. It counts from time 0 of the file, not from the release date.
+    /// Instant at which the job must end, relative to time 0 of the file, not to the release date.
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<Span>,
 }

@@ -114,8 +114,8 @@ fn toml_means_the_same() {
     assert_equal(&toml(text).unwrap(), &json(same).unwrap());
 }
 
-/// Checks that an error in a list names the faulty entry, although a list is read from its whole text. This also holds
-/// for a file that is too large for the second reading, which finds fields.
+/// Checks that an error in a list names the faulty entry, even if the file is too large to be read a second time for
+/// the field name.
 #[test]
 fn an_error_in_a_list_has_the_place_of_its_entry() {
     let many = " ".repeat(5 << 20);

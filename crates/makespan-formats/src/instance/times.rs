@@ -15,7 +15,7 @@ pub(super) struct TimeFields {
     pub(super) estimate: Option<EstimateEntry>,
 }
 
-/// Run times of a task, where they come from, and the names of the nodes if the times differ between nodes.
+/// Run times of a task, their source, and the names of the nodes if the times differ between nodes.
 pub(super) struct Times {
     pub(super) profile: Profile,
     pub(super) estimate: Estimate,
@@ -82,7 +82,7 @@ fn profile_by_number(
         (None, Some(work), None) => sequential(work.0, allotments),
         (None, Some(work), Some(law)) => {
             let (min, max) = range(allotments);
-            // Without a maximum here, the instance limits the allotments to the size of its platform.
+            // Without a stated maximum, the instance limits the number of processors to the size of the platform.
             let max = max.unwrap_or(Platform::MAX_PROCESSORS);
             Profile::law(work.0, law.into(), min.unwrap_or(1), max).map_err(|error| error.to_string())
         }

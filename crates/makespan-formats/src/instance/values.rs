@@ -14,7 +14,7 @@ use crate::scalar::{
     offset_of,
 };
 
-/// A speed-up law. The type of the core is not used, because it would accept unknown parameters.
+/// A speed-up law. The core's type is not used, because it would accept unknown parameters.
 #[derive(Clone, Copy)]
 pub(super) struct SpeedupEntry(SpeedupLaw);
 
@@ -131,7 +131,7 @@ pub(super) enum OneOrMany<T, M> {
 
 /// A type of list entries.
 pub(super) trait Entry: DeserializeOwned {
-    /// True if a reader should request the raw text of the whole JSON list, and then read the entries from this text.
+    /// True if the raw text of a JSON list should be requested, so that all entries are read from this text.
     const AT_ONCE: bool = false;
 
     /// Reads a JSON list from its text, or returns `None` if an entry is not a plain value.
@@ -187,7 +187,7 @@ impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
     }
 }
 
-/// Returns the error with its position in the list, if `text` is a JSON list.
+/// Returns the error together with its position in the list, if `text` is a JSON list.
 fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
     struct Listed<T, M>(PhantomData<(T, M)>);
 
@@ -341,8 +341,8 @@ fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
 }
 
-/// Source of run times: `"stated"`, `"guessed"`, or the number of runs from which the times are learned, with the
-/// spread.
+/// Source of run times: `"stated"`, `"guessed"`, or the number of runs from which the times are learned and the spread
+/// of these runs.
 #[derive(Clone, Copy)]
 pub(super) struct EstimateEntry(pub Estimate);
 

@@ -29,7 +29,7 @@ pub enum Language {
     Toml,
 }
 
-/// A number in a notation that the language reads back exactly.
+/// A number in a notation that is read back exactly.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Figure {
@@ -230,7 +230,7 @@ enum EstimateOut {
     Learned { runs: u32, spread: f64 },
 }
 
-/// Times on those nodes that can run the task, for writing.
+/// Times on the nodes that can run the task, for writing.
 struct TimesOnOut<'a> {
     nodes: &'a [Node],
     times: &'a [Time],
@@ -313,7 +313,7 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
 
 fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let each = platform.processors_of(0).len();
-    // The short forms are for nodes that all have the resources of the first node.
+    // The short forms are used if all nodes have the resources of the first node.
     let own = platform.kinds().next().map(|(node, _)| &node.resources);
     let same = |other: Result<Platform, PlatformError>| {
         let equipped = other.and_then(|other| own.map_or(Ok(other.clone()), |own| other.with_node_resources(own)));
@@ -378,7 +378,7 @@ fn task<'a>(
 ) -> JobOut<'a> {
     let profile = &task.profile;
     let (work, speedup) = profile.speedup().unzip();
-    // Guesses that a reader would make again are not written.
+    // Guesses are not written if a reader would make the same guesses.
     let again = |law| guessed(profile.min_processors(), profile.max_processors(), law, walltime);
     let is_default = task.estimate.is_guess() && again(speedup).is_ok_and(|again| again == *profile);
     let estimate = match task.estimate {
@@ -437,8 +437,8 @@ fn figure(text: &str, float: f64, language: Language) -> Figure {
         Language::Json => text.parse().map_or_else(|_| Figure::Text(text.to_owned()), Figure::Exact),
         Language::Toml => match text.parse() {
             Ok(integer) => Figure::Integer(integer),
-            // A TOML float is read as its shortest decimal. If this decimal differs from the number, a text is
-            // written instead, which is exact.
+            // A TOML float is read as its shortest decimal. If this decimal is not the number, an exact text is
+            // written instead.
             Err(_) if float.to_string() == text => Figure::Float(float),
             Err(_) => Figure::Text(text.to_owned()),
         },

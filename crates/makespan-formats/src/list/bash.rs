@@ -9,10 +9,10 @@ const MARKS: [&str; 6] = ["[[", "<(", "source", "..", "module", "conda"];
 /// Words after which a command begins.
 const BEFORE: [&str; 10] = ["!", "{", "if", "then", "elif", "else", "while", "until", "do", "time"];
 
-/// Stands for a character that is quoted or part of an expansion.
+/// Placeholder for a character that is quoted or part of an expansion.
 const QUOTED: char = '\u{1}';
 
-/// Maximum number of further lines that a warning lists.
+/// Maximum number of additional lines that a warning lists.
 const LISTED: usize = 5;
 
 /// Returns a warning if a shell command contains a word of bash outside quotations.
@@ -84,7 +84,7 @@ fn range(plain: &str) -> Option<&str> {
     })
 }
 
-/// Replaces characters that are quoted or part of an expansion.
+/// Replaces characters that are quoted or part of an expansion by [`QUOTED`].
 fn unquoted(command: &str) -> String {
     let mut scanner = Scanner::default();
     let plain = (1..).zip(command.chars()).map(|(column, c)| {

@@ -49,7 +49,7 @@ pub(super) fn commands(text: &str) -> Result<Vec<Command>, Wrong> {
     }
 }
 
-/// Note at the end of a command, and the line of the note.
+/// Note at the end of a command, and the line number of the note.
 type Note = Option<(usize, String)>;
 
 /// Reads the command that begins on a line, and its continuation lines.
@@ -101,7 +101,7 @@ fn command<'a>(
         return Err(Wrong::at(part.0, format!("a command that ends with `{operator}` {GOES_ON}")));
     }
     let end = text.trim_end().len();
-    // An escaped blank is a part of its word, so it is not removed.
+    // An escaped blank is a part of a word, so it is not removed.
     let backslashes = end - text[..end].trim_end_matches('\\').len();
     let escaped = text[end..].chars().next().filter(|_| backslashes % 2 == 1);
     text.truncate(end + escaped.map_or(0, char::len_utf8));
@@ -111,7 +111,7 @@ fn command<'a>(
     Ok((text, note))
 }
 
-/// Appends a line to `text`, except for a comment at its end. Returns this comment.
+/// Appends a line to `text`, without a comment at the end of the line. Returns the comment.
 fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut String) -> Option<&'a str> {
     for (column, (at, c)) in (1..).zip(line.char_indices()) {
         if c == '#' && scanner.may_begin_comment() {
@@ -123,14 +123,14 @@ fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut Stri
     None
 }
 
-/// Explanation for errors about a line that is not a complete command.
+/// Reason in errors about a line that is not a complete command.
 const GOES_ON: &str =
     "goes on with the next line, and each line of a list is a command; write it on one line, or end its lines with \\";
 
-/// Words that can begin a line of a script, but not a command.
+/// Words that can begin a line in a script, but cannot begin a command.
 const WITHIN: [&str; 11] = ["do", "done", "then", "else", "elif", "fi", "esac", "}", "&&", "||", "|"];
 
-/// First word and last word of commands that can extend over several lines.
+/// First words and last words of commands that can extend over several lines.
 const COMPOUND: [(&str, &str); 7] = [
     ("if", "fi"),
     ("for", "done"),

@@ -49,9 +49,9 @@ pub(crate) fn is_group(head: &Head<'_>) -> bool {
         && has(line, b"; }")
 }
 
-/// Reads a list of commands for this platform. `file` is the file name for errors. If no command needs memory (or
-/// GPUs), the instance has no memory (or GPUs). So a list without needs gives the same instance on a machine with a
-/// little more memory.
+/// Reads a list of commands for this platform. `file` is the file name for errors. If no command needs memory, the
+/// instance has no memory. The same rule applies to GPUs. So a list without needs gives equal instances on machines
+/// with different amounts of memory.
 ///
 /// # Errors
 /// [`FormatError`] with the line of the error.
@@ -104,7 +104,7 @@ pub(crate) fn read_numbered(
     })
 }
 
-/// Lets `shell` run the commands of a job that a shell runs.
+/// Replaces the shell of commands that a shell runs by `shell`.
 fn use_shell(job: &mut Job, shell: &[String]) {
     for task in job.work.tasks_mut() {
         if let Some(line) = shell_line(&task.command) {
@@ -113,7 +113,8 @@ fn use_shell(job: &mut Job, shell: &[String]) {
     }
 }
 
-/// Lets `shell`, such as `bash`, run each line of an instance that `sh` or the shell of the list would run.
+/// Returns the instance with `shell`, such as `bash`, as the shell for all lines that `sh` or the shell of the list
+/// would run.
 pub fn with_shell(instance: &Instance, shell: &str) -> Instance {
     let mut jobs = instance.all_submitted();
     jobs.iter_mut().for_each(|job| use_shell(job, &[shell.to_owned()]));
@@ -139,8 +140,8 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
     Instance::new(with_needed(platform, |_| false), jobs, Vec::new()).map_err(|error| wrong(error.to_string()))
 }
 
-/// Returns the platform without those of memory and GPUs that no command needs. A platform that is not one simple node
-/// is returned unchanged.
+/// Returns the platform without memory or GPUs if no command needs them. A platform that is not one simple node is
+/// returned unchanged.
 fn with_needed(platform: &Platform, needed: impl Fn(&str) -> bool) -> Platform {
     let Some((node, _)) = platform.kinds().next() else { return platform.clone() };
     let is_idle = |name: &str| [Resource::MEMORY, Resource::GPUS].contains(&name) && !needed(name);
@@ -222,7 +223,7 @@ fn waited_for<'a>(
     }
 }
 
-/// Returns a short hash of a text. It suffices to distinguish earlier and later texts of one job.
+/// Returns a short hash of a text, which distinguishes versions of a job's text.
 fn short_hash(text: &[u8]) -> String {
     let hash = Sha256::digest(text);
     hash.iter().take(6).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))

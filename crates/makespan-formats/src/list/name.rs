@@ -3,10 +3,9 @@
 /// Maximum number of characters of the command in a name.
 const LONGEST: usize = 24;
 
-/// Returns a name with the line number and a short form of the command, such as `3-gzip-a.txt`. The short form contains
-/// only characters that are safe in file names. Paths are without folders, because many lines have the same folders.
-///
-/// The number has at least `digits` digits, so that alphabetical order is the order of the list.
+/// Returns a name with the line number and a short form of the command, such as `3-gzip-a.txt`. The short form
+/// contains only characters that are safe in file names. Folders are removed from paths, because they are often the
+/// same on many lines. The number has at least `digits` digits, so that alphabetical order is the order of the list.
 pub(super) fn of_command(line: usize, digits: usize, command: &str) -> String {
     let words = command.split_whitespace().map(|word| match word.trim_end_matches('/').rsplit_once('/') {
         Some((_, last)) => last,

@@ -16,7 +16,7 @@ const KEYS: [&str; 12] = [
     "timeout",
 ];
 
-/// Names of these keys in other programs, for hints in error messages.
+/// Words of other programs for these keys, for hints in error messages.
 const OTHERS: [(&str, &str); 8] = [
     ("processors", "cores"),
     ("cpus", "cores"),
@@ -31,7 +31,7 @@ const OTHERS: [(&str, &str); 8] = [
 /// Commands that must end before a command starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum After {
-    /// All commands on these lines. States the first and the last line.
+    /// All commands on a range of lines, given by the first and the last line.
     Lines(usize, usize),
     /// The command with this name.
     Name(String),
@@ -72,7 +72,7 @@ impl Notes {
         self.line_of(resource).is_some()
     }
 
-    /// Adds the words in the text of a note.
+    /// Adds the words of a note.
     pub(super) fn add(&mut self, text: &str, line: usize) -> Result<(), Wrong> {
         for word in words(text).map_err(|problem| Wrong::at(line, problem))? {
             let Some((key, value)) = word.split_once('=') else {
@@ -154,14 +154,14 @@ impl Notes {
         })
     }
 
-    /// Returns the run times and their source. An error contains the key that it is about.
+    /// Returns the run times and their source. An error includes the key with the problem.
     fn profile(&self) -> Result<(Profile, Estimate), (&'static str, String)> {
         let (min, max) = self.cores.unwrap_or((1, if self.speedup.is_some() { Platform::MAX_PROCESSORS } else { 1 }));
         let wrong = |error: makespan_core::ProfileError| ("time", error.to_string());
         match self.times.as_slice() {
             [] => Ok((guessed(min, max, self.speedup, self.timeout).map_err(wrong)?, Estimate::Guessed)),
             &[time] => {
-                // Without a stated speed-up, the speed-up is a guess.
+                // If no speed-up is stated, it is guessed.
                 let estimate = if max > min && self.speedup.is_none() { Estimate::Guessed } else { Estimate::Stated };
                 Ok((timed(time, min, max, self.speedup.unwrap_or(GUESSED_LAW)).map_err(wrong)?, estimate))
             }

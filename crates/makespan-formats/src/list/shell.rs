@@ -4,7 +4,7 @@
 /// Context of a position in a shell text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
-    /// No quotation. Text is split into words, and quotations can begin.
+    /// No quotation. The shell splits the text into words, and quotations can begin.
     Words,
     /// `'..'`
     Single,
@@ -12,7 +12,7 @@ pub(super) enum Within {
     Dollar,
     /// `".."`
     Double,
-    /// `` `..` ``. The shell removes backslashes in it before it parses it.
+    /// `` `..` ``. The shell removes backslashes from this text before it parses the text.
     Backquotes,
     /// `${..}`
     Expansion,
@@ -35,7 +35,7 @@ enum Frame {
     Dollar,
     Double,
     Backquotes,
-    /// `(..)` or `$(..)`. Inside, text is split into words again.
+    /// `(..)` or `$(..)`. Inside, the shell splits the text into words again.
     Parenthesis,
     Expansion,
     Arithmetic,
@@ -47,7 +47,7 @@ enum Frame {
 pub(super) struct Scanner {
     open: Vec<Open>,
     before: Before,
-    /// Quotation that is cut off, because a backquote ends the text around it.
+    /// Quotation that is not closed when a backquote ends the text around it.
     crossed: Option<Open>,
     /// Last two characters outside quotations, without blanks.
     last: [char; 2],
@@ -100,7 +100,7 @@ impl Scanner {
         self.open.iter().any(|open| open.what == frame)
     }
 
-    /// Returns whether nothing is open and `#` would begin a comment here.
+    /// Returns whether `#` would begin a comment here, with nothing open.
     pub(super) fn may_begin_comment(&self) -> bool {
         self.open.is_empty() && self.before == Before::Gap
     }
@@ -140,7 +140,7 @@ impl Scanner {
         })
     }
 
-    /// Returns the operator at the end of the text, ignoring blanks, if another command must follow.
+    /// Returns the operator at the end of the text, ignoring blanks, if a command must follow this operator.
     pub(super) fn operator(&self) -> Option<&'static str> {
         match self.last {
             ['&', '&'] => Some("&&"),
@@ -151,14 +151,14 @@ impl Scanner {
         }
     }
 
-    /// Returns whether an apostrophe is an ordinary character, as it is in double quotation marks and in expansions
-    /// inside them.
+    /// Returns whether an apostrophe is an ordinary character. It is one inside double quotation marks and inside
+    /// expansions within them.
     fn has_literal_apostrophes(&self) -> bool {
         let around = self.open.iter().rev().find(|open| open.what != Frame::Expansion);
         around.is_some_and(|open| matches!(open.what, Frame::Double | Frame::Arithmetic))
     }
 
-    /// Handles a backslash at the end of a line. Both the backslash and the line break are removed.
+    /// Handles a backslash at the end of a line. The shell removes the backslash and the line break.
     pub(super) fn join(&mut self) {
         self.before = Before::Other;
     }
@@ -169,8 +169,8 @@ impl Scanner {
         let within = self.within();
         let literal = before == Before::Backslash;
         if within == Within::Words && (literal || !c.is_whitespace() && c != '\\') {
-            // An escaped character is not an operator. A backslash itself is not recorded here, because it may only
-            // continue the line.
+            // An escaped character is not an operator. A backslash is not recorded here, because it may continue the
+            // line.
             self.last = [self.last[1], if literal { '\\' } else { c }];
         }
         let crosses = c == '`' && before != Before::Backslash && within != Within::Backquotes;
@@ -242,7 +242,7 @@ impl Scanner {
                     self.here_document.get_or_insert(at);
                     self.before = Before::Less(2);
                 }
-                // In some shells, `<<<` is followed by a text. It does not begin a here-document.
+                // In some shells, `<<<` precedes a text and does not begin a here-document.
                 Before::Less(2) => {
                     self.here_document = None;
                     self.before = Before::Less(3);
@@ -266,7 +266,7 @@ const RESERVED: [&str; 17] = [
 /// Returns an argument as one word for the shell. Unsafe arguments are in quotation marks.
 pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
-    // Before a command, `a=b` would be an assignment.
+    // An argument `a=b` before a command would be an assignment.
     let means_itself = !argument.contains('=') && !RESERVED.contains(&argument);
     if !argument.is_empty() && argument.chars().all(plain) && means_itself {
         return argument.to_owned();

@@ -1,7 +1,6 @@
-//! Finds the jobs that Snakemake would run, from the output of a dry run.
-//!
-//! Rules are still executed by Snakemake: each job runs `snakemake .. -- OUTPUT` for a single job of the workflow, as
-//! Snakemake's cluster executors do. So scripts, environments and logs have their usual meaning.
+//! Finds the jobs that Snakemake would run, from the output of a dry run. Each job runs `snakemake .. -- OUTPUT`, as
+//! Snakemake's cluster executors do. Snakemake itself executes the rule, so scripts, environments and logs have their
+//! usual meaning.
 
 use makespan_core::{Estimate, Instance, Job, Need, Needs, Platform, Profile, Resource, Time};
 use rustc_hash::FxHashMap;
@@ -70,7 +69,7 @@ pub fn read_snakemake(
 #[derive(Debug)]
 struct Group(Vec<Step>);
 
-/// Returns the jobs by group, without jobs that only collect input: Snakemake has nothing to do for them.
+/// Returns the jobs by group. Jobs that only collect input are omitted, because Snakemake has nothing to do for them.
 fn grouped(steps: Vec<Step>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for step in steps.into_iter().filter(|step| !step.is_target) {
@@ -111,8 +110,8 @@ impl Group {
         self.0.iter().filter_map(|step| step.threads).max().map(|threads| threads.max(1))
     }
 
-    /// Returns an upper bound on the memory of the group. Snakemake runs as many jobs of a group at the same time as
-    /// the cores allow.
+    /// Returns an upper bound on the memory of the group. Snakemake runs the jobs of a group in parallel if there are
+    /// enough cores.
     fn megabytes(&self) -> Option<u64> {
         let cores = self.threads().unwrap_or(1);
         let at_once = |step: &Step| u64::from((cores / step.threads.unwrap_or(1).max(1)).max(1));
@@ -131,8 +130,9 @@ impl Group {
         })
     }
 
-    /// Returns the command that runs Snakemake for these jobs. The comment in it is a hash of the shell commands, or of
-    /// the whole workflow if a job has no shell command. So jobs whose shell commands change have different commands.
+    /// Returns the command that runs Snakemake for these jobs. The command contains a hash of the shell commands as a
+    /// comment, or a hash of the whole workflow if a job has no shell command. So a changed shell command changes the
+    /// command of the job.
     fn command(&self, file: &str, text: &[u8]) -> Vec<String> {
         let shells: Option<Vec<&str>> = self.0.iter().map(|step| step.shell.as_deref()).collect();
         let hash = super::short_hash(shells.map_or(text.to_vec(), |shells| shells.join("\n").into_bytes()).as_slice());
@@ -145,14 +145,14 @@ impl Group {
         rules.dedup();
         words.extend(rules.into_iter().cloned());
         words.push("--".into());
-        // The goal of a job without output is the name of its rule.
+        // For a job without output, Snakemake is called with the name of the rule.
         words.extend(self.0.iter().map(|step| step.output.first().unwrap_or(&step.rule).clone()));
         words
     }
 }
 
-/// Returns the names of the jobs. A name is the group or the rule, with the wildcards, and with a number if it would
-/// not be unique.
+/// Returns the names of the jobs. A name consists of the group or the rule, the wildcards, and a number if the name
+/// would not be unique.
 fn names(groups: &[Group]) -> Vec<String> {
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
     let name = |Group(steps): &Group| {
@@ -211,7 +211,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
             "output" => step.output = files(),
             "wildcards" => value.clone_into(&mut step.wildcards),
             "threads" => step.threads = value.parse().ok(),
-            // Snakemake always runs a rule that has an action and no output, and states this as the reason.
+            // If a rule has an action and no output, Snakemake always runs it and states this reason.
             "reason" => step.is_target = step.output.is_empty() && !value.contains("run or shell"),
             "benchmark" => step.benchmark = Some(value.to_owned()),
             "resources" => {

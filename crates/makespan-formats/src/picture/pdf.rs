@@ -1,8 +1,8 @@
 //! Rewrites a PDF in a canonical form, so that every process writes the same bytes.
 //!
 //! `svg2pdf` stores fonts and resources in hash maps. So the order of objects, and the order of entries in
-//! dictionaries, differ between processes. Neither order has a meaning. This module sorts the entries, and numbers and
-//! writes the objects in the order in which the trailer refers to them, directly or indirectly.
+//! dictionaries, differ between processes, although these orders have no meaning. This module sorts the entries, and
+//! numbers and writes the objects in the order in which the trailer refers to them, directly or indirectly.
 //!
 //! The module reads only PDFs that `pdf-writer` writes. They have no compressed objects, have one cross-reference
 //! table, and have each dictionary entry on a separate line.
@@ -40,8 +40,7 @@ pub(super) fn canonical(pdf: &[u8]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns the entry of the trailer that states the number of objects. The number includes object 0, which is always
-/// free.
+/// Returns the entry of the trailer that states the number of objects, including object 0, which is always free.
 fn size(objects: usize) -> String {
     format!("/Size {}\n", objects + 1)
 }
@@ -72,7 +71,7 @@ fn object(bytes: &[u8]) -> Option<(usize, (String, &[u8]))> {
     Some((number, (sorted(std::str::from_utf8(text).ok()?), stream)))
 }
 
-/// Sorts the entries of dictionaries in the text of an object. Only consecutive entries that are on separate lines are
+/// Sorts the entries of dictionaries in the text of an object. Only runs of consecutive entries on separate lines are
 /// sorted.
 fn sorted(text: &str) -> String {
     let entry = |line: &str| {
@@ -84,8 +83,8 @@ fn sorted(text: &str) -> String {
     lines.concat()
 }
 
-/// Returns the text with new numbers in its references (such as `5 0 R`). If an object does not have a new number yet,
-/// it gets the next one, and its old number is appended to `found`.
+/// Returns the text with new numbers in its references (such as `5 0 R`). An object without a new number gets the next
+/// number, and its old number is appended to `found`.
 fn renumber(text: &str, numbers: &mut BTreeMap<usize, usize>, found: &mut Vec<usize>) -> String {
     let mut out = String::new();
     let mut parts = text.split(" 0 R").peekable();
@@ -160,8 +159,8 @@ mod tests {
             assert_ne!(other, first);
             assert_eq!(canonical(&other).unwrap(), canonical(&first).unwrap());
         }
-        // Streams are unchanged, and the cross-reference table is correct: a second conversion does not change the
-        // file.
+        // A second conversion does not change the file, so streams are unchanged and the cross-reference table is
+        // correct.
         let once = canonical(&first).unwrap();
         assert!(find(&once, b"stream\n9 0 R\n\nendstream").is_some());
         assert_eq!(canonical(&once).unwrap(), once);

@@ -2,9 +2,9 @@
 
 /// Possible distances between ticks, each times a power of ten.
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
-/// Approximate number of ticks of an axis, if the ticks are not at the values themselves.
+/// Approximate number of ticks of an axis with ticks at round values.
 const TICKS: f64 = 6.0;
-/// Additional height for the labels of values beyond the axis, as a share of the axis below.
+/// Additional height of an axis for the labels of larger values, as a share of the height without them.
 const TOLD: f64 = 0.2;
 /// Maximum number of different values for which the ticks are at the values themselves.
 const MAX_PLACES: usize = 12;
@@ -49,7 +49,7 @@ impl Axis {
 
     /// Returns a vertical axis for points. Each point consists of the lower end of its bar, its value, and the upper
     /// end of its bar. If no value is above `most`, the axis covers all values. Otherwise, the axis ends at a tick
-    /// above the remaining values, with space for the labels of the values beyond the axis, but never above `most`.
+    /// above the values up to `most`, but never above `most`, with additional space for the labels of larger values.
     pub fn up_to(points: &[[f64; 3]], most: Option<f64>) -> Self {
         let values = points.as_flattened();
         let Some(most) = most.filter(|&most| values.iter().any(|&value| value > most)) else {
@@ -57,8 +57,7 @@ impl Axis {
         };
         let least = values.iter().copied().fold(most, f64::min);
         let marked = points.iter().map(|point| point[1]).filter(|&value| value <= most).fold(least, f64::max);
-        // If a bar extends far above all points, the axis need not contain the bar. The end of the bar is then shown as
-        // a label.
+        // An axis need not contain a bar that extends far above all points. A label shows the end of such a bar.
         let longest = least + 2.0 * (marked - least);
         let within: Vec<f64> = values.iter().copied().filter(|&value| value <= longest.min(most)).collect();
         let axis =
@@ -101,7 +100,7 @@ impl Axis {
     }
 }
 
-/// Rounds a value down to about a hundredth of `span`. So people who edit the figure see short numbers.
+/// Rounds a value down to about a hundredth of `span`, so that people who edit the figure see short numbers.
 fn short_below(value: f64, span: f64) -> f64 {
     shortened(value, span, f64::floor)
 }
@@ -144,8 +143,8 @@ fn nice(low: f64, high: f64) -> Vec<f64> {
     (0..=(last - first) as u32).map(|index| (first + f64::from(index)) * step).collect()
 }
 
-/// Returns ticks for a logarithmic axis: the powers of ten, if there are at least four. If there are fewer, 2 and 5
-/// times powers of ten are added. If this gives fewer than two ticks, returns multiples of a round number instead.
+/// Returns ticks for a logarithmic axis: the powers of ten, and if there are fewer than four, also 2 and 5 times the
+/// powers of ten. If these are fewer than two ticks, returns multiples of a round number instead.
 fn logarithmic(low: f64, high: f64) -> Vec<f64> {
     let powers = || (low.log10().floor() as i32..=high.log10().ceil() as i32).map(|power| 10_f64.powi(power));
     let within = |ticks: &mut dyn Iterator<Item = f64>| -> Vec<f64> {
@@ -193,8 +192,7 @@ mod tests {
         assert_eq!(ends(&[1e-7, 3e-7], false), ["0.000000092", "0.000000308"]);
     }
 
-    /// Checks an axis for points of which most are between 1 and 2.4. One bar is long, and one line is far above the
-    /// others.
+    /// Checks an axis for points between 1 and 2.4, with one long bar and one line far above the others.
     #[test]
     fn an_axis_is_for_what_is_within_it() {
         let points = [[1.0, 1.2, 1.3], [1.8, 2.1, 2.4], [1.1, 1.3, 5.0], [10.0, 10.1, 10.2]];

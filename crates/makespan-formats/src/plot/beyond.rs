@@ -4,9 +4,9 @@
 use super::axis::Axis;
 use super::{Figure, Point};
 
-/// Approximate width of a digit of a label, and width of the arrow with the space around arrow and label, both in
-/// pixels.
+/// Approximate width of a digit in a label, in pixels.
 const DIGIT: f64 = 5.6;
+/// Width of an arrow with the space around the arrow and its label, in pixels.
 const AROUND: f64 = 16.0;
 
 /// A value, or a range of values, that is above the axis.
@@ -28,7 +28,7 @@ pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], wid
     if figure.y_most.is_none() || figure.y_range.is_some() || figure.unmarked {
         return Vec::new();
     }
-    // If no value lies above the axis, no arrow is found below.
+    // The search finds no arrows if no value is above the axis.
     let most = y.high;
     let each = |(series, points): (usize, &Vec<Point>)| {
         let of = |point: &Point| Some((point.x, label(point, most)?));

@@ -7,7 +7,7 @@ pub struct Histogram {
     pub title: String,
     /// Label of the horizontal axis, with the unit.
     pub x_label: String,
-    /// Values of the sample. Values beyond the range count in the first or last bin. Values that are not finite
+    /// Values of the sample. Values beyond the range are counted in the first or last bin. Values that are not finite
     /// are ignored.
     pub values: Vec<f64>,
     /// First and last value of the horizontal axis.

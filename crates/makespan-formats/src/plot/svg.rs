@@ -1,5 +1,5 @@
-//! Draws a figure as SVG. Colours are attributes. If a web page contains the figure, the page's style sheet can
-//! override the colours by classes.
+//! Draws a figure as SVG. Colours are attributes. The style sheet of a web page that contains the figure can override
+//! them by classes.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ pub(super) fn figure(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2]) 
         r#"<svg x="{LEFT}" y="{TOP}" width="{:.1}" height="{:.1}" overflow="hidden">"#,
         frame.width, frame.height
     );
-    // Bars at the same position would overlap, so each series is shifted sideways.
+    // The series are shifted sideways, because bars at the same position would overlap.
     let ranged = lines.iter().flatten().any(|point| point.low < point.high);
     let apart = if ranged && lines.len() > 1 { 4.0_f64.min(24.0 / lines.len() as f64) } else { 0.0 };
     for (index, points) in lines.iter().enumerate() {
@@ -121,14 +121,14 @@ pub(super) fn histogram(histogram: &Histogram, shares: &[f64], [x, y]: [&Axis; 2
     svg + "</svg>\n"
 }
 
-/// Returns the colour and the dash pattern of a series. If points are not marked, consecutive series differ in their
-/// dash patterns, so that the lower of two coinciding lines shows in the gaps of the upper one.
+/// Returns the colour and the dash pattern of a series. If points are unmarked, consecutive series have different dash
+/// patterns, so that the gaps of the upper of two coinciding lines show the lower line.
 fn look(figure: &Figure, index: usize) -> (&'static str, &'static str) {
     let dash = if figure.unmarked { index } else { index / COLOURS.len() };
     (COLOURS[index % COLOURS.len()], DASHES[dash % DASHES.len()])
 }
 
-/// Returns everything but the data: title, axes, axis labels and grid.
+/// Returns the figure without its data: title, axes, axis labels and grid.
 fn opened([title, x_label, y_label]: [&str; 3], frame: &Frame<'_>) -> String {
     let (right, bottom) = (LEFT + frame.width, TOP + frame.height);
     let mut svg = format!(
@@ -196,7 +196,7 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
 /// Returns an arrow at the upper edge, with the label that states its value.
 fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
     let colour = COLOURS[one.series % COLOURS.len()];
-    // The arrow has the horizontal position of its point.
+    // The horizontal position of an arrow is the position of the point.
     let at = frame.x.fraction(one.x) * frame.width;
     let (anchor, text) = if beyond::is_right(one, at, frame.width) { ("start", at + 6.0) } else { ("end", at - 6.0) };
     let top = 4.0 + 13.0 * one.row as f64;

@@ -14,11 +14,11 @@ pub struct ReadOptions {
     /// one column, it is the number of machines. For a workflow, it is the number of nodes, each with one processor of
     /// speed 1.
     pub processors: Option<u32>,
-    /// Machines that replace the machines of the file. A workflow states no machines, so it is planned on these.
+    /// Machines that replace the machines of the file. A workflow without machines is planned on them.
     pub platform: Option<Platform>,
     /// Number of floating-point operations in one unit of work of `platform`, as in [`crate::ReplayOptions`].
     pub unit_flops: Option<f64>,
-    /// Link between each two of the nodes that `processors` creates for a workflow.
+    /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
     /// Node that holds the input files of a workflow, that is, files that no task writes. Tasks fetch these files from
     /// the node. If `None`, the files are available everywhere from the beginning.
@@ -32,20 +32,20 @@ pub struct ReadOptions {
     /// True if impossible values are errors instead of warnings. A log is then refused if a record would be skipped or
     /// changed.
     pub strict: bool,
-    /// Machine for files that do not state machines: lists of commands, and native files without a platform. If a list
-    /// of commands needs no memory (or no GPUs), the instance has no memory (or no GPUs) either.
+    /// Machine for files that do not state machines: lists of commands, and native files without a platform. If no
+    /// command of a list needs memory, the instance has no memory. The same rule applies to GPUs.
     pub machine: Option<Platform>,
-    /// True if workflows that do not state machines are planned on `machine`, too.
+    /// True if `machine` is also used for workflows that do not state machines.
     pub workflows_on_machine: bool,
     /// True if a native file's `placement` also applies on the machines of `platform`.
     pub keeps_placement: bool,
     /// Rule that decides whether a text is read as a list of commands.
     pub lists: Lists,
-    /// Minimum number of digits of the numbers in the names of a list's jobs. If `None`, it is the number of digits of
+    /// Minimum number of digits of the numbers in the names of a list's jobs. The default is the number of digits of
     /// the last number.
     pub digits: Option<usize>,
-    /// Shell that runs the lines of a list, such as `bash`. If `None`, the first line of the list may state one, and the
-    /// default is `sh`.
+    /// Shell that runs the lines of a list, such as `bash`. The default is the shell in the first line of the list, or
+    /// else `sh`.
     pub shell: Option<String>,
     /// Maximum size after decompression, in bytes.
     pub max_bytes: u64,

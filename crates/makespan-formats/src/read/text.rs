@@ -64,7 +64,7 @@ fn bytes(input: &mut Input<'_>, name: &str, format: Format) -> Result<Vec<u8>, F
     Ok(bytes)
 }
 
-/// Measures lines, to detect lines that are too long.
+/// Line lengths, for detecting lines that are too long.
 struct Lines {
     most: usize,
     line: usize,

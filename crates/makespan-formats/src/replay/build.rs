@@ -12,8 +12,8 @@ use crate::error::{BOTH_STATED, FormatError, Place};
 use crate::format::Format;
 use crate::speedup::Laws;
 
-/// Returns the replay of a log. Jobs are in the order of their submit times. The data that a policy may know are
-/// separate from what really happened.
+/// Returns the replay of a log. Jobs are in the order of their submit times. The data that a policy may use are
+/// separate from the real run times and starts.
 pub(crate) fn replay(
     file: &str,
     format: Format,
@@ -65,7 +65,7 @@ pub(crate) fn replay(
         job.submission = record.submission;
         // In some logs, a job starts before its submission. Such a start is ignored.
         starts.push(record.started.filter(|&started| started >= record.submit));
-        // On fewer or slower processors than in the log, a job may take longer than its requested time.
+        // On fewer or slower processors than in the log, a job may exceed its requested time.
         let as_logged = law.is_none() && platform.has_unit_speed();
         job.walltime = record.requested.filter(|&requested| as_logged && requested >= estimate);
         jobs.push(job);
@@ -151,8 +151,8 @@ fn sort(log: &mut Logged) {
     }
 }
 
-/// Returns whether the real run times are far enough below the maximum representable time. For the estimates, the
-/// instance makes the same check.
+/// Returns whether the real run times are far enough below the maximum time. The instance makes this check for the
+/// estimates.
 fn fits(instance: &Instance, actual: &Actual) -> bool {
     let Actual::Profiles(profiles) = actual else { return true };
     let longest = profiles.iter().map(|profile| i128::from(profile.longest().ticks())).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Reads logs for replays, and separates what a policy may know from what really happened.
+//! Reads logs for replays, and separates the data that a policy may use from the real run times and starts.
 
 mod build;
 pub(crate) mod record;
@@ -20,7 +20,7 @@ pub(crate) use build::{given, replay};
 /// Run times that a policy receives as estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimates {
-    /// Requested times of the users. If a job has none, its real run time.
+    /// Requested times of the users. The estimate of a job without a requested time is its real run time.
     #[default]
     User,
     /// Real run times.
@@ -56,7 +56,7 @@ pub struct ReplayOptions {
     /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, it is the number of
     /// machines. For a workflow, it is the number of nodes, each with one processor.
     pub processors: Option<u32>,
-    /// Link between each two of the nodes that `processors` creates for a workflow.
+    /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
     /// Node that holds the files that come from outside a workflow.
     pub storage: Option<String>,
@@ -74,9 +74,9 @@ pub struct ReplayOptions {
     pub flops: f64,
     /// Number of floating-point operations in one unit of work of `platform`, if the platform states speeds in
     /// operations per second, as platforms of `SimGrid` do. If this number is set, the run times of a Batsim workload
-    /// follow from the speeds of the platform, and `flops` is ignored.
+    /// are computed from the speeds of the platform, and `flops` is ignored.
     pub unit_flops: Option<f64>,
-    /// True if a log is refused when a record would be skipped or changed.
+    /// True if a log with a record that would be skipped or changed is refused.
     pub strict: bool,
     /// Machine for files that do not state machines, as in [`crate::ReadOptions`].
     pub machine: Option<Platform>,
@@ -108,11 +108,11 @@ impl Default for ReplayOptions {
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// The machines and the jobs. Jobs are in the order of their submit times, and then in file order. Run times are
-    /// the estimates. The users of jobs are numbered in the order in which they occur in the file.
+    /// the estimates. Users are numbered by their first occurrence in the file.
     ///
     /// The walltime of a job is its requested time. A job has no walltime in the following cases: the log has no
     /// requested time; estimates are clairvoyant and the requested time is below the run time; the replay is moldable,
-    /// because one time limit cannot suit all allotments; or the processors have other speeds than 1.
+    /// because no single time limit suits all numbers of processors; or some processor has a speed other than 1.
     pub instance: Instance,
     /// Real run times of the jobs.
     pub actual: Actual,
@@ -129,7 +129,7 @@ pub struct Replay {
     pub week: Option<i64>,
 }
 
-/// Data of a log about what really happened.
+/// Real starts of a log, and the instant at which the log was written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past {
     /// Real start of each job, in the order of the instance, or `None` if the log does not state it. Empty if no start

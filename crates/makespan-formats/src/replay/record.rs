@@ -39,7 +39,7 @@ pub(crate) struct Record {
     pub needs: Needs,
     /// True if `needs` is the average use of the job, because the log states no request.
     pub measured: bool,
-    /// Start of the job, on the same time scale as `submit`.
+    /// Start of the job, on the time scale of `submit`.
     pub started: Option<Time>,
     /// Submission of the job, if the log states it.
     pub submission: Option<Arc<Submission>>,
@@ -104,8 +104,8 @@ impl Logged {
         report.jobs = records.len();
     }
 
-    /// Removes and counts needs for resources that the platform does not state. Also removes and counts records that
-    /// need more of a resource than the platform has.
+    /// Removes needs for resources that the platform does not state, and records that need more of a resource than the
+    /// platform has. Counts both.
     pub(crate) fn equip(&mut self, platform: &Platform) {
         if self.records.iter().all(|record| record.needs.is_empty()) {
             return;
@@ -166,14 +166,14 @@ impl Logged {
     }
 }
 
-/// Checks whether records fit an empty platform. Results are stored.
+/// Cached results of checks whether records fit an empty platform.
 struct Room<'a> {
     platform: &'a Platform,
     known: FxHashMap<(Needs, u32), bool>,
 }
 
 impl Room<'_> {
-    /// Returns whether a record fits on its number of processors.
+    /// Returns whether a record fits the empty platform on its number of processors.
     fn has(&mut self, record: &Record) -> bool {
         let platform = self.platform;
         let fits = |needs: &Needs, processors| {
@@ -245,8 +245,8 @@ pub(crate) fn guessed_run(requested: Option<Time>) -> Time {
     requested.map_or(GUESS, |requested| requested.min(GUESS))
 }
 
-/// Returns the records as an instance for planning. Run times are the logged run times. `machines` replaces the
-/// platform of the log.
+/// Returns the records as an instance for planning, with the logged run times. `machines` replaces the platform of the
+/// log.
 pub(crate) fn planned(
     file: &str,
     mut log: Logged,
@@ -272,8 +272,7 @@ pub(crate) fn planned(
         if record.is_guess {
             mark_guess(&mut job);
         }
-        // A job of the log may have run longer than its requested time. Such a requested time is not used as a
-        // walltime.
+        // A job may have run longer than its requested time, which is then not used as a walltime.
         job.walltime = record.requested.filter(|&requested| requested >= record.run);
         Ok(job)
     };

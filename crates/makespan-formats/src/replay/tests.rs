@@ -104,7 +104,7 @@ fn a_strict_reading_refuses_the_first_odd_record_but_no_overrun() {
     assert!(read(&format!("; MaxProcs: 8\n{}", record([1, 0, 1, 4, -1, 1])), &clairvoyant).is_ok());
 }
 
-/// Checks one rule for all log formats: impossible fields are replaced and counted, and a strict reading refuses them.
+/// Checks for all log formats that impossible fields are replaced and counted, and that a strict reading refuses them.
 #[test]
 fn fields_that_cannot_be_cost_no_record() {
     let record = "2 10 990 100 1 -1 -1 1 200 -1 1 1 1 -1 -1 -1 -1 -1";

@@ -1,4 +1,4 @@
-//! The parts of a page that need no script: figures at the head, a summary in sentences, and tables.
+//! The parts of a page that need no script: values at the head, a summary in sentences, and tables.
 
 use std::io::{self, Write};
 
@@ -11,17 +11,17 @@ use crate::gantt::summary::{Standing, bound_word, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
-/// Number of rows above which a table of figures, or a table of words, scrolls.
+/// Number of rows above which a table of numbers, or a table of words, scrolls.
 const LONG: usize = 60;
 const LONG_WORDS: usize = 20;
 
-/// Number of columns above which a table of figures has the width of the page.
+/// Number of columns above which a table of numbers has the width of the page.
 const NARROW: usize = 6;
 
 /// Number of characters above which a value has a smaller font, so that it fits on one line.
 const LONG_VALUE: usize = 12;
 
-/// A figure at the head of the page.
+/// A value at the head of the page.
 pub(super) struct Card {
     pub(super) label: String,
     pub(super) value: String,
@@ -34,13 +34,13 @@ pub(super) struct Card {
 fn cards(report: &Report<'_>) -> Vec<Card> {
     let plan = report.plan();
     let Some(lead) = report.happened().or(plan) else { return Vec::new() };
-    // If the page shows a run, the planned values are shown, too.
+    // The page of a run also shows the planned values.
     let beside = report.happened().and(plan);
     let metrics = Metrics::of(report.instance, lead.schedule);
     let mut cards = report.run.map_or_else(Vec::new, |run| run.cards(report));
     if let Some(plan) = plan {
         let all = Standing::all(report.instance, plan.schedule, report.bounds);
-        // For a run, only minimised objectives are shown. Other values say little about a run.
+        // The page of a run shows only minimised objectives, because other values say little about a run.
         let is_of_interest = |standing: &&Standing| {
             report.run.is_none() || report.minimised.is_empty() || report.minimised.contains(&standing.objective)
         };
@@ -82,7 +82,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     if standing.objective.is_weighted() {
         lines.push("weight \u{D7} seconds".to_owned());
     }
-    // A bound is a bound on the plan, in which run times may be guesses. It does not apply to what happened.
+    // The bounds are valid for the plan, in which run times may be guesses, but not for the actual runs.
     let happened = report.happened();
     let optimal = standing.bound == Some(standing.value);
     let badge = standing.claim().filter(|_| optimal && happened.is_none());
@@ -106,8 +106,8 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
     Card { label, value: standing.show(value), badge, lines }
 }
 
-/// Writes the figures at the head of the page. If the schedules are alternatives, writes the figures of each, and the
-/// script shows those of the selected schedule.
+/// Writes the values at the head of the page. If the schedules are alternatives, writes the values of each schedule,
+/// and the script shows those of the selected schedule.
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     let apart = report.choose && report.schedules.len() > 1;
     for at in 0..if apart { report.schedules.len() } else { 1 } {
@@ -186,8 +186,8 @@ pub(super) fn write_sections<'a>(
     }
     writeln!(out, "<div class=\"{class}\">")?;
     for section in sections {
-        // A narrow section is placed next to the following section. A section with both a figure and a table has the
-        // full width, and they are side by side.
+        // Two consecutive narrow sections are placed side by side. A section with a figure and a table has the full
+        // width, with the table next to the figure.
         let is_both = section.figure.is_some() && !section.columns.is_empty();
         let class = match is_both {
             true => " class=\"whole both\"",

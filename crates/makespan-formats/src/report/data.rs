@@ -25,21 +25,21 @@ pub(super) struct ChartData<'a> {
     nodes: Vec<(&'a str, u32, u32)>,
     resources: Vec<ResourceData<'a>>,
     bound: Option<f64>,
-    /// Noun for the bound.
+    /// Noun for the bound, such as "bound".
     bound_word: String,
     jobs: JobData,
     /// Names of users, if any job states a user. A user's number is the index of the name.
     users: Option<Vec<&'a str>>,
     tasks: Option<TaskData>,
-    /// Edges, for each different task in order: the number of its predecessors, and for each predecessor the difference
-    /// between the two task numbers.
+    /// Edges. For each different task, in order: the number of its predecessors, and for each predecessor the
+    /// difference between the two task numbers.
     edges: Option<Packed>,
     unavailable: Vec<Period>,
     open: Steps,
-    /// True if the schedules are alternatives. The page then shows one of them at a time.
+    /// True if the schedules are alternatives. The page then shows one schedule at a time.
     choose: bool,
-    /// Command of each different task of a run. If this field is set, the first schedule is what happened, and the
-    /// second one, if any, is the plan.
+    /// Command of each different task of a run. If this field is set, the first schedule contains the actual runs, and
+    /// the second schedule, if any, is the plan.
     commands: Option<Packed>,
     schedules: Vec<ScheduleData<'a>>,
 }
@@ -48,7 +48,7 @@ pub(super) struct ChartData<'a> {
 struct ResourceData<'a> {
     name: &'a str,
     total: f64,
-    /// True if used amounts are not returned.
+    /// True if used amounts of the resource are not returned.
     consumable: bool,
 }
 
@@ -80,12 +80,12 @@ pub(super) struct Period {
     pub end: f64,
     /// Intervals of processors. Each is stated by its first and last processor.
     pub processors: Vec<u32>,
-    /// Reason, if known.
+    /// Reason why the processors are unavailable, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// Number of open processors from each instant on.
+/// Number of processors available to jobs, from each instant on.
 #[derive(Serialize)]
 pub(super) struct Steps {
     pub time: Vec<f64>,
@@ -111,9 +111,9 @@ struct ScheduleData<'a> {
     guesses: Vec<usize>,
     /// Indices of placements whose tasks did not succeed, each with the outcome.
     outcomes: Vec<(usize, &'static str)>,
-    /// The next three fields are set for a run and have one entry for each placement: the exit status or another reason
-    /// for the end, the path of the output files without their extensions, and 1 if there is output plus 2 if there are
-    /// errors.
+    /// The next three fields are set for a run and have one entry for each placement. First, the exit status or
+    /// another reason for the end. Second, the path of the output files without extensions. Third, the sum of 1 if
+    /// there is output and 2 if there are errors.
     ended: Option<Distinct<&'a str>>,
     stems: Option<Packed>,
     written: Option<Distinct<u8>>,
@@ -189,8 +189,8 @@ pub(super) fn write_json(out: &mut impl Write, data: &impl Serialize) -> io::Res
     pieces.try_for_each(|piece| write!(out, "\\u003c{piece}"))
 }
 
-/// Returns the unit of times in columns, in ticks. It is the longest of 1 s, 0.1 s, 0.01 s and so on such that all
-/// instants are multiples of it.
+/// Returns the unit of times in columns, in ticks: the longest of 1 s, 0.1 s, 0.01 s and so on that divides all
+/// instants.
 fn unit(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> i64 {
     let placed = schedules.iter().flat_map(|named| named.schedule.placements());
     let instants = placed.flat_map(|placement| [placement.start, placement.end]);
@@ -380,7 +380,7 @@ fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f6
 }
 
 fn transfers(instance: &Instance, placed: &[Placement]) -> Distinct<f64> {
-    // Among equal tasks, the last one to end sends the data, and the first one to start waits for them.
+    // Of equal tasks, the last one to end sends the data, and the first one to start waits for the data.
     let mut ends: Vec<Option<(&Placement, &Placement)>> = vec![None; instance.different_tasks()];
     for placement in placed {
         let (first, last) = ends[instance.different(placement.task)].get_or_insert((placement, placement));

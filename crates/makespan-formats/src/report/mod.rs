@@ -1,7 +1,8 @@
-//! Writes a self-contained HTML page about a schedule, or about a plan and what really happened.
+//! Writes a self-contained HTML page about a schedule, or about a plan and its run.
 //!
-//! The page loads nothing: it contains its data, style and script. Its Content-Security-Policy forbids connections, and
-//! all scripts except its own. Text from users is escaped, or is JSON that the script only shows as text.
+//! The page contains its data, style and script, and loads nothing. Its Content-Security-Policy forbids connections,
+//! and all scripts except the page's own script. Text from users is escaped, or is JSON that the script only shows as
+//! text.
 
 mod cards;
 mod data;
@@ -59,8 +60,7 @@ pub const CHART_MODULE: &str = chart!("export { Chart, Model };\n");
 /// `--hatch`, `--busy`, `--lane`, `--second`, `--bound`, `--accent` and `--missed`. For more than two schedules, it
 /// must also define `--good`.
 pub const CHART_STYLE: &str = include_str!("../../assets/chart.css");
-/// Style of all pages, also for pages of other crates. It covers the head, cards, tables that scroll, and light and
-/// dark themes.
+/// Style of all pages, including pages of other crates: head, cards, scrolling tables, and light and dark themes.
 pub const PAGE_STYLE: &str = include_str!("../../assets/report.css");
 /// Script of the page of a plan. Each part uses names of the preceding parts.
 const SCRIPTS: [&str; 4] = [
@@ -77,8 +77,8 @@ pub struct Report<'a> {
     pub title: &'a str,
     /// The instance of the schedules.
     pub instance: &'a Instance,
-    /// One schedule, or several alternatives, or what happened in a run, followed by its plan if there is one. All
-    /// placements are of tasks of `instance`.
+    /// One schedule, several alternatives, or the actual runs, followed by the plan if there is one. All placements
+    /// are of tasks of `instance`.
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the schedule.
     pub algorithm: &'a str,
@@ -94,10 +94,10 @@ pub struct Report<'a> {
     pub remarks: &'a [String],
     /// Tables after the schedule, in this order.
     pub sections: &'a [Section],
-    /// True if the schedules are alternatives, such as the points of a front. The chart then shows one of them at a
+    /// True if the schedules are alternatives, such as the points of a front. The chart then shows one schedule at a
     /// time.
     pub choose: bool,
-    /// Facts about a run, if the first schedule is what happened in the run.
+    /// Facts about a run, if the first schedule contains the actual runs.
     pub run: Option<&'a RunDetails>,
 }
 
@@ -118,19 +118,19 @@ pub struct Section {
     pub figure: Option<Figure>,
     /// True if the section is placed before the schedule.
     pub first: bool,
-    /// Schedule of each row, as an index into the schedules of the report. The chart shows this schedule if the user
-    /// presses the row. Empty if rows do not stand for schedules.
+    /// Schedule of each row, as an index into the schedules of the report. If the user clicks a row, the chart shows
+    /// its schedule. Empty if the rows are not about schedules.
     pub schedules: Vec<usize>,
 }
 
 impl<'a> Report<'a> {
-    /// Returns the schedule that has the objectives and bounds, if there is one: the only one, the first alternative, or
-    /// the plan of a run.
+    /// Returns the schedule to which the objectives and bounds refer, if there is one: the only schedule, the first
+    /// alternative, or the plan of a run.
     fn plan(&self) -> Option<&'a NamedSchedule<'a>> {
         self.schedules.get(usize::from(self.run.is_some()))
     }
 
-    /// Returns the schedule of what really happened, if the page is about a run.
+    /// Returns the actual runs, if the page is about a run.
     fn happened(&self) -> Option<&'a NamedSchedule<'a>> {
         self.schedules.first().filter(|_| self.run.is_some())
     }

@@ -4,9 +4,9 @@
 //! states whether another byte follows (LEB128). A number n that may be negative is mapped to 2n if n >= 0, and to -2n
 //! - 1 otherwise ("zigzag").
 //!
-//! A name is stored as its difference to one of the eight preceding names. The first number is 8 p + d, where p is the
-//! number of bytes in the common prefix, and d is the number of names between the two names. Then follow the number of
-//! the remaining bytes, and these bytes. Every 64th name has no common prefix, so blocks of names can be read
+//! A name is stored as its difference from one of the eight preceding names. Let p be the number of bytes in the
+//! common prefix, and d the number of names between the two names. The entry consists of the number 8 p + d, the
+//! number of remaining bytes, and these bytes. Every 64th name has no common prefix, so blocks of names can be read
 //! independently. All bytes are encoded in base 64.
 
 use std::collections::{HashMap, VecDeque};
@@ -67,7 +67,8 @@ impl Packed {
             }
             let common = |other: &Vec<u8>| other.iter().zip(name).take_while(|(a, b)| a == b).count();
             let shared = last.iter().map(common).enumerate();
-            // Among names with equally long common prefixes, the nearest one is used. The iterator returns it last.
+            // Among names with equally long common prefixes, the nearest name is used, which the iterator returns
+            // last.
             let (back, shared) = shared.rev().max_by_key(|&(_, shared)| shared).unwrap_or((0, 0));
             packed.number((shared * BACK + back) as u64);
             packed.number((name.len() - shared) as u64);
@@ -96,7 +97,7 @@ pub(super) struct Distinct<T> {
 }
 
 impl<T: Copy> Distinct<T> {
-    /// Packs a column. Two values are the same if they have the same `key`.
+    /// Packs a column. Values with equal `key` are treated as equal.
     pub(super) fn of<K: Hash + Eq>(column: impl Iterator<Item = T>, key: impl Fn(T) -> K) -> Self {
         let (mut values, mut known, mut rows) = (Vec::new(), HashMap::new(), Packed::default());
         for value in column {

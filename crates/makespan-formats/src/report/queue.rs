@@ -1,5 +1,5 @@
-//! Writes a self-contained HTML page about the queue of a cluster. The page shows running jobs and their expected
-//! successors on the nodes, and the reasons why jobs wait.
+//! Writes a self-contained HTML page about the queue of a cluster. The page shows the running jobs, the jobs that are
+//! expected to follow them on the nodes, and the reasons why jobs wait.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,8 +14,8 @@ use super::{CHART_SCRIPT, STYLE};
 use crate::gantt::escape::Text;
 use crate::gantt::summary::grouped;
 
-/// Number of rows of a table that are shown at first. A browser takes seconds to arrange ten thousand rows, so the user
-/// has to request them.
+/// Number of rows of a table that are shown at first. The user can request all rows, but a browser takes seconds to
+/// lay out ten thousand rows.
 const SHOWN: usize = 300;
 
 const BODY: &str = include_str!("../../assets/queue.html");
@@ -35,7 +35,7 @@ pub struct QueueReport<'a> {
     pub jobs: &'a [QueuedJob],
     /// Reservations of processors.
     pub reserved: &'a [Reserved],
-    /// End of the period that the bars in the table show. The chart initially shows the same period.
+    /// End of the period that the bars in the table show, and that the chart shows initially.
     pub until: i64,
     /// Text for `until`.
     pub until_words: &'a str,
@@ -63,7 +63,7 @@ pub struct Reserved {
     pub start: i64,
     /// End of the reservation.
     pub end: i64,
-    /// Processor intervals. Each is a first and a last processor.
+    /// Processor intervals, each with its first and last processor.
     pub processors: Vec<(u32, u32)>,
 }
 
@@ -98,7 +98,7 @@ pub struct QueuedJob {
     pub spread: Option<(i64, i64)>,
     /// Dates and times of `spread`.
     pub between: String,
-    /// Processor intervals. Each is a first and a last processor. A job without processors is not in the chart.
+    /// Processor intervals, each with its first and last processor. A job without processors is not in the chart.
     pub processors: Vec<(u32, u32)>,
     /// Jobs that must end before this job starts, as indices into the jobs of the report.
     pub after: Vec<usize>,
@@ -108,7 +108,7 @@ pub struct QueuedJob {
     pub remedy: Option<String>,
 }
 
-/// Data for the script. They have the same form as the data of all charts, for a cluster that is in operation.
+/// Data for the script, in the form that all charts use, for a cluster in operation.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Data<'a> {
@@ -141,7 +141,7 @@ struct Jobs {
     user: Vec<usize>,
 }
 
-/// Weight of all jobs. A queue has no weights, so they are all equal.
+/// Weight of all jobs. All weights are equal, because a queue has no weights.
 #[derive(Serialize)]
 struct Weight {
     values: [u32; 1],
@@ -313,7 +313,7 @@ pub fn write_queue(out: &mut impl Write, report: &QueueReport<'_>) -> io::Result
     })
 }
 
-/// Returns the jobs of a table, each with whether it is shown at first.
+/// Returns the jobs of a table, each with true if it is shown at first.
 fn listed<'a>(report: &QueueReport<'a>, runs: bool) -> impl Iterator<Item = (&'a QueuedJob, bool)> {
     let jobs = report.jobs.iter().filter(move |job| job.is_listed && job.runs == runs);
     jobs.enumerate().map(|(at, job)| (job, at < SHOWN))
@@ -364,8 +364,8 @@ fn head(out: &mut impl Write, job: &QueuedJob, is_shown: bool) -> io::Result<()>
 }
 
 /// Draws bars for the spread of the start and for the period of a job. Coordinates are in thousandths of the shown
-/// period. Bars are clipped at its end, and a text is shown instead if the job starts later. The bars are an SVG,
-/// because the page's Content-Security-Policy forbids style attributes.
+/// period. Bars are clipped at the end of the shown period. If the job starts after this end, a text replaces the
+/// bars. The bars are an SVG, because the page's Content-Security-Policy forbids style attributes.
 fn bars(out: &mut impl Write, until: i64, job: &QueuedJob, spread: Option<(i64, i64)>) -> io::Result<()> {
     let part = |at: i64| (at as f64 / until.max(1) as f64 * 1000.0).clamp(0.0, 1000.0);
     write!(out, "<td class=when>")?;

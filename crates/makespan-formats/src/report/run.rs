@@ -1,4 +1,4 @@
-//! Facts about a run for its page: figures at the head, and columns for the table of jobs.
+//! Facts about a run for its page: values at the head, and columns for the table of jobs.
 
 use makespan_core::counted;
 
@@ -8,7 +8,8 @@ use super::pack::{Distinct, Packed};
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
 
-/// Facts about a run. The first schedule of the report is what happened, and the second one, if any, is the plan.
+/// Facts about a run. The first schedule of the report contains the actual runs, and the second schedule, if any, is
+/// the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunDetails {
     /// Facts for the line below the title, such as the folder.
@@ -19,7 +20,7 @@ pub struct RunDetails {
     pub others: String,
     /// Command of each different task, in the order of the instance. `{task}` is the number of a task of a bag.
     pub commands: Vec<String>,
-    /// One entry for each placement of the first schedule, in its order.
+    /// One entry for each placement of the first schedule, in the order of the placements.
     pub attempts: Vec<Attempt>,
 }
 
@@ -55,7 +56,7 @@ impl RunDetails {
         }
     }
 
-    /// Returns the first figures of the page.
+    /// Returns the first values at the head of the page.
     pub(super) fn cards(&self, report: &Report<'_>) -> Vec<Card> {
         let [ran, planned @ ..] = report.schedules else { return Vec::new() };
         let card = |label: &str, value: String, line: String| Card {

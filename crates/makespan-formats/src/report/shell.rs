@@ -17,22 +17,22 @@ pub(super) struct Shell<'a> {
     pub title: &'a str,
     /// Parts of the style sheet, in their order.
     pub styles: &'a [&'a str],
-    /// Parts of the script. Each part uses names of the preceding parts.
+    /// Parts of the script, in order. Each part uses names of the preceding parts.
     pub scripts: &'a [&'a str],
-    /// Content of the page between head and foot. It contains slots such as `{{name}}`.
+    /// Content of the page between the head and the foot. It contains slots such as `{{name}}`.
     pub body: &'a str,
 }
 
 impl Shell<'_> {
-    /// Writes the page. `slot` writes the content for a slot `{{name}}`. It is called for the slots of the body, and
-    /// for `origin` and `data`.
+    /// Writes the page. `slot` writes the content for a slot `{{name}}`. It is called for each slot of the body, and
+    /// for the slots `origin` and `data`.
     pub(super) fn write<W: Write>(
         &self,
         out: W,
         mut slot: impl FnMut(&mut BufWriter<W>, &str) -> io::Result<()>,
     ) -> io::Result<()> {
         let mut out = BufWriter::new(out);
-        // The hashes must be hashes of the text that the browser sees, which has no carriage returns.
+        // The browser removes carriage returns, so the hashes are hashes of the text without them.
         let style = self.styles.concat().replace('\r', "");
         let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", self.scripts.concat().replace('\r', ""));
         let page = PAGE.replace("{{body}}\n", self.body);

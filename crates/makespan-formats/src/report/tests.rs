@@ -79,8 +79,7 @@ fn the_page_allows_its_own_script_and_no_connection() {
     let (_, script) = html.rsplit_once("<script>").unwrap();
     let script = script.split_once("</script>").unwrap().0;
     assert!(html.contains(&format!("script-src '{}'", hash(script))));
-    // The SVG namespace is not a resource that is loaded. `url(#` refers to a clip path in the SVG file that the page
-    // saves.
+    // The page does not load the SVG namespace. `url(#` refers to a clip path in the SVG file that the page saves.
     let rest = html.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for part in ["http://", "https://", "@import", "url("] {
         assert!(!rest.contains(part), "the page names {part}");
@@ -125,7 +124,7 @@ fn plan_data(instance: &Instance, schedule: &Schedule) -> serde_json::Value {
 }
 
 proptest::proptest! {
-    /// Checks that the chart and the objective agree on which deadlines are missed, and by how much.
+    /// Checks that the chart and the objective agree on the missed deadlines and on the lateness.
     #[test]
     fn deadlines_are_drawn_where_lateness_begins(
         jobs in proptest::collection::vec((0_i64..20, proptest::option::of(1_i64..40), 0_i64..20), 1..8)
@@ -292,7 +291,7 @@ fn the_page_of_a_run_shows_what_happened_before_a_plan_that_there_is() {
         assert!(data["commands"].is_string() && data["schedules"][1]["ended"].is_null());
         let (failures, chart) = (html.find("<h2>Outcomes").unwrap(), html.find("chart-host\"").unwrap());
         assert!(failures < chart && html.contains("<dd>1 of 2<small>"), "failures come before the chart");
-        // If the run times are unknown, the page says nothing about a plan.
+        // If no run times are known in advance, the page says nothing about a plan.
         let (text, _) = html.split_once("<script").unwrap();
         for word in ["algorithm</span>", "planned: "] {
             assert_eq!(text.contains(word), has_plan, "{word}");

@@ -1,4 +1,4 @@
-//! Writes a self-contained HTML page about bags on a tree: their steady state, or what happened.
+//! Writes a self-contained HTML page about bags on a tree: their steady state, or measured rates.
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ pub struct TreeReport<'a> {
     pub instance: &'a Instance,
     /// The instance as a problem on a tree.
     pub problem: &'a TreeProblem,
-    /// Pictures of the tree, each with the tasks that nodes compute, in their order.
+    /// Pictures of the tree, each with the rates at which nodes compute tasks.
     pub pictures: &'a [TreePicture<'a>],
     /// True if the rates of the pictures are means over whole runs, including the slow begin and end.
     pub measured: bool,
@@ -40,7 +40,7 @@ pub struct TreeReport<'a> {
 pub struct TreePicture<'a> {
     /// Title at the head of the picture.
     pub title: &'a str,
-    /// Name of the picture's figures in comparisons with other pictures.
+    /// Name of the picture in comparisons with other pictures.
     pub name: &'a str,
     /// Rates at which the nodes compute tasks.
     pub rates: &'a Rates,
@@ -50,7 +50,7 @@ pub struct TreePicture<'a> {
 const SCRIPTS: [&str; 2] = [CHART_SCRIPT, include_str!("../../assets/tree.js")];
 const BODY: &str = include_str!("../../assets/tree.html");
 
-/// Data for the script. Nodes are indices into the platform. Each column of a picture has an entry for each node.
+/// Data for the script. Nodes are indices into the platform. Each column of a picture has one entry per node.
 #[derive(Serialize)]
 struct TreeData<'a> {
     title: &'a str,
@@ -107,7 +107,7 @@ impl<'a> PictureData<'a> {
     }
 
     /// Returns the number of nodes that send to their children all the time, and the mean share of time in which
-    /// processors are busy. All computing nodes have the same weight in this mean.
+    /// processors are busy. In the mean, all computing nodes have the same weight.
     fn loads(&self, problem: &TreeProblem) -> (usize, f64) {
         let nodes = problem.nodes();
         let sends = |node: usize| problem.children(node).iter().map(|&child| self.links[child]).sum::<f64>();
@@ -117,8 +117,8 @@ impl<'a> PictureData<'a> {
     }
 }
 
-/// Returns the figures at the head of the page. If there are several pictures, a figure is the range
-/// over all pictures, with a line for each picture below.
+/// Returns the values at the head of the page. If there are several pictures, each value is the range over all
+/// pictures, followed by a line for each picture.
 fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
     let problem = report.problem;
     let many = report.pictures.len() > 1;
@@ -127,7 +127,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
         let named =
             report.pictures.iter().zip(&all).map(|(picture, &value)| format!("{}: {}", picture.name, text(value)));
         let lines = [line.to_owned()].into_iter().chain(named.filter(|_| many)).collect();
-        // The value is the range over all pictures, because no picture takes precedence.
+        // The value is the range over all pictures, because all pictures are equally important.
         let ends = [f64::min, f64::max].map(|end| text(all.iter().copied().reduce(end).unwrap_or_default()));
         let value = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
         Card { label: label.to_owned(), value, badge: None, lines }

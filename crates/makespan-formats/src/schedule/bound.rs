@@ -10,15 +10,15 @@ use serde::Deserialize;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Scalar, exact_decimal};
 
-/// A bound in a file: `{"value": 801.5, "certificate": {..}}`. Its key is the name of its objective. If the bound only
-/// holds for schedules that end by some instant, `"makespan_at_most"` states this instant in seconds.
+/// A bound in a file: `{"value": 801.5, "certificate": {..}}`. Its key is the name of its objective. If the bound is
+/// valid only for schedules that end by an instant, `"makespan_at_most"` states this instant in seconds.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoundEntry {
     value: Scalar<String>,
     makespan_at_most: Option<Scalar<Time>>,
-    /// True if run times of the instance were guesses. This value is only for readers of the file. The certificate is
-    /// checked against the current instance.
+    /// True if run times of the instance were guesses when the file was written. Only for readers of the file: the
+    /// certificate is checked against the current instance.
     #[serde(default)]
     #[expect(dead_code, reason = "the format has this key, but the check does not need it")]
     rests_on_guesses: bool,

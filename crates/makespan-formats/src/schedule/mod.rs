@@ -1,7 +1,7 @@
 //! Reads and writes Schedule JSON, the file format that `plan` writes and `verify` reads.
 //!
-//! All values are exact decimals. A [`ScheduleFile`] keeps the values that the file states in addition to the schedule.
-//! So a stated value that does not follow from the schedule is found by comparing integers.
+//! All values are exact decimals. A [`ScheduleFile`] stores the schedule and the values that the file states. So
+//! comparing integers is sufficient to detect a value that contradicts the schedule.
 
 mod bound;
 mod front;
@@ -35,7 +35,7 @@ pub struct ScheduleFile {
     /// The values that the file states for other objectives, in the integer unit of each objective.
     pub others: BTreeMap<Objective, i128>,
     /// Stated bounds, at most one for each objective. Their certificates are not checked (see [`Bound::verify`]). Only
-    /// a bound on cost may be limited to schedules that end by some instant (see [`Bound::speaks_of`]).
+    /// a bound on cost may be restricted to schedules that end by an instant (see [`Bound::speaks_of`]).
     pub bounds: Vec<Bound>,
     /// Remarks for the user.
     pub remarks: Vec<String>,

@@ -38,7 +38,7 @@ impl FromLiteral for TaskName {
     }
 }
 
-/// Returns the task of a job that `name` stands for. `tasks` are the tasks of a compound job by name.
+/// Returns the task of a job with the given name. `tasks` are the tasks of a compound job by name.
 fn task_of(
     job: &Job<Rows>,
     tasks: &FxHashMap<Cow<'_, str>, TaskId>,

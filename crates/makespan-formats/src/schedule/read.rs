@@ -89,8 +89,8 @@ impl ScheduleFile {
     }
 }
 
-/// Reads a bound at the top level of the file. It must hold for all schedules. Only a bound on cost may be limited to
-/// schedules that end by some instant.
+/// Reads a bound at the top level of the file. The bound must be valid for all schedules, except that a bound on cost
+/// may be restricted to schedules that end by an instant.
 fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let field = format!("bounds.{}", objective.name());
     let bound = read_bound(file, &field, objective, entry)?;

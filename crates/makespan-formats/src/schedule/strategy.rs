@@ -46,8 +46,8 @@ impl StrategyEntry {
     }
 
     /// Checks the strategy, except for the file's main schedule. Returns one sentence for each problem: a variant that
-    /// violates a rule, a value that does not follow from the placements, variants that are not ordered by finish, or a
-    /// chosen variant that is not the schedule of the file.
+    /// violates a rule, a value that contradicts the placements, variants that are not ordered by finish, or a chosen
+    /// variant that differs from the schedule of the file.
     pub fn problems(&self, instance: &Instance, schedule: &Schedule) -> Vec<String> {
         let mut problems = Vec::new();
         for (at, variant) in self.variants.iter().enumerate() {

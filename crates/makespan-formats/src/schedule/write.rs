@@ -11,7 +11,8 @@ impl ScheduleFile {
     /// Writes the file.
     ///
     /// # Errors
-    /// Errors of the writer. [`io::ErrorKind::InvalidInput`] if the schedule contains a task that `instance` lacks.
+    /// Errors of the writer. [`io::ErrorKind::InvalidInput`] if the schedule contains a task that is not in
+    /// `instance`.
     pub fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(writer, "{{\"version\": 1,\n \"algorithm\": {},", serde_json::to_string(&self.algorithm)?)?;
         if let Some(seed) = self.seed {

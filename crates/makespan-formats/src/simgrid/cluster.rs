@@ -21,15 +21,14 @@ fn hosts(node: Node<'_, '_>, into: &mut Reading) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// Reads the hosts of a cabinet. The network of the cabinet is ignored, because its backbone is declared by another
-/// element.
+/// Reads the hosts of a cabinet. The network of the cabinet is ignored, because another element declares its backbone.
 pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     into.lose((node.range().start, "the network of <cabinet> is not supported".into()));
     hosts(node, into).map(drop)
 }
 
-/// Reads a cluster. Its hosts are below a switch. If the cluster has a backbone, this switch is below the cluster's
-/// router. Otherwise the router itself is this switch. The router is the root, where data come from.
+/// Reads a cluster. All its hosts are connected to a switch. The switch is connected to the cluster's router if the
+/// cluster has a backbone. Otherwise the router itself is the switch. The router is the root, the source of all data.
 pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     let at = node.range().start;
     let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());
@@ -72,7 +71,7 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     Ok(())
 }
 
-/// Returns the numbers in an attribute such as `0-3,8`. Semicolons are accepted as commas, because a few files contain
+/// Returns the numbers in an attribute such as `0-3,8`. Semicolons are treated as commas, because a few files contain
 /// them.
 fn radical(text: &str) -> Result<Vec<u32>, String> {
     let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");

@@ -15,8 +15,8 @@ use crate::xml;
 /// Supported versions of the format. In version 3, zones are named `AS`, and the attribute for speeds is `power`.
 const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 
-/// Reads the hosts of a `SimGrid` platform file, and also the network if the network is a tree. `file` is the file name
-/// for error messages.
+/// Reads the hosts of a `SimGrid` platform file, with the network if it is a tree. `file` is the file name for error
+/// messages.
 ///
 /// # Errors
 /// [`FormatError`] with the line, for broken XML, a host without a speed, or a file without hosts.

@@ -11,12 +11,12 @@ pub(super) type Wrong = (usize, String);
 
 /// Name of the host on which Batsim runs its resource manager by default (without its option `--master-host`).
 pub(super) const MASTER: &str = "master_host";
-/// Values of the attribute `radical` that declare a single host, with the number 0. A cluster or cabinet that
-/// only holds the resource manager has such a value. Its prefix is `master_host`, so its only host is `master_host0`.
+/// Values of the attribute `radical` that declare a single host, with the number 0. A cluster or cabinet for the
+/// resource manager has such a value and the prefix `master_host`, so its only host is `master_host0`.
 const ONE: [&str; 2] = ["0", "0-0"];
 
-/// Elements and attributes that need no warning, because they are read elsewhere, are notes, or concern only routing or
-/// drawing.
+/// Elements and attributes that need no warning, because they are read elsewhere, are comments, or affect only routing
+/// or drawing.
 pub(super) const SILENT: &str = " prop config platform.version zone.id zone.routing AS.id AS.routing host.id host.speed host.power host.core \
     host.pstate host.coordinates router.id router.coordinates link.id link.bandwidth link.latency link.sharing_policy route.src \
     route.dst route.symmetrical link_ctn.id link_ctn.direction zoneRoute.src zoneRoute.dst zoneRoute.gw_src zoneRoute.gw_dst \
@@ -51,9 +51,9 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
     node.children().filter(Node::is_element)
 }
 
-/// Returns whether Batsim runs jobs on the hosts that an element declares. It runs none on hosts with the role `master`
-/// or `storage`. Among hosts without a role, it runs none on the host `master_host`, nor on `master_host0` if this is
-/// the only host of a cluster or a cabinet.
+/// Returns whether Batsim runs jobs on the hosts that an element declares. Batsim runs no jobs on hosts with the role
+/// `master` or `storage`. If hosts have no role, it runs no jobs on `master_host`, nor on `master_host0` if this is
+/// the only host of a cluster or cabinet.
 fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));
@@ -67,8 +67,8 @@ fn runs_jobs(node: Node<'_, '_>) -> bool {
     !is_master && !roles.iter().any(|role| matches!(*role, "master" | "storage"))
 }
 
-/// Returns the number of processors and the speed of each host that an element declares. Hosts of speed 0, such as a
-/// battery, run no jobs and are counted as ignored.
+/// Returns the number of processors and the speed of each host that an element declares. Hosts of speed 0, such as
+/// batteries, run no jobs and are counted as ignored elements.
 pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, f64), Wrong> {
     let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     if speed == 0.0 {
@@ -78,8 +78,8 @@ pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, 
     Ok((if runs_jobs(node) { cores } else { 0 }, speed))
 }
 
-/// Returns the speed in the attribute `speed`, or in `power`, the name of this attribute in older files. A list
-/// contains one speed for each performance state: `pstate` selects one of them, by default the first.
+/// Returns the speed in the attribute `speed`, or in the attribute `power` of older files. The attribute may list one
+/// speed per performance state. Then `pstate` selects a speed, by default the first.
 fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),

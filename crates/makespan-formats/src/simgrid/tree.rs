@@ -14,8 +14,8 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Returns whether the platform has a network: it declares links or routes, or it has only one host, which needs
-    /// none.
+    /// Returns whether the platform has a network: it declares links or routes, or has only one host and needs no
+    /// network.
     pub fn has_network(&self) -> bool {
         !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
     }
@@ -66,9 +66,8 @@ struct Edge<'a> {
     link: &'a str,
 }
 
-/// Returns the nodes of the tree whose edges are the routes that consist of one link. The root is the first host, or
-/// the router of a cluster. Returns an error if these routes are not a tree, or if another route does not follow the
-/// tree.
+/// Returns the nodes of the tree whose edges are the routes with one link. The root is the first host, or the router
+/// of a cluster. Returns an error if these routes are not a tree, or if a longer route does not follow the tree.
 pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     let Zone { places, links, routes } = zone;
     let Some(first) = places.first() else { return Err((0, "the zone has no host".into())) };
@@ -121,8 +120,8 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     Ok(places.iter().enumerate().map(node).collect())
 }
 
-/// Returns the index of the root. If the zone is a single cluster, the root is its router, which is the first place.
-/// Otherwise it is the first host.
+/// Returns the index of the root. In a single cluster, it is the router, which is the first place. Otherwise it is the
+/// first host.
 fn root(places: &[Place], routes: &[Route]) -> usize {
     let cluster = routes.iter().all(|route| route.at == places[0].at);
     if cluster { 0 } else { places.iter().position(|place| place.processors > 0).unwrap_or(0) }
@@ -131,7 +130,7 @@ fn root(places: &[Place], routes: &[Route]) -> usize {
 /// For each host or router, its parent and the name of the link to its parent. `None` for the root.
 type Above<'a> = Vec<Option<(usize, &'a str)>>;
 
-/// Returns the parent of each host and router, and the number of links between it and the root.
+/// Returns the parent of each host and router, and the number of links from the host or router to the root.
 fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<(Above<'a>, Vec<usize>), (usize, String)> {
     let mut neighbours = vec![Vec::new(); places.len()];
     for edge in edges {
@@ -164,15 +163,14 @@ fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<(Abo
     }
 }
 
-/// Checks that a longer route uses the links of the path through the tree, in any order. The search along the path
-/// stops as soon as the path has more links than the route. So the cost of this check is proportional to the length of
-/// the route.
+/// Checks that a longer route uses the links of the path through the tree, in any order. The search stops as soon as
+/// the path has more links than the route, so its cost is proportional to the length of the route.
 fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[usize]) -> Result<(), (usize, String)> {
     let (mut a, mut b) = (from, to);
     let mut way: Vec<&str> = Vec::new();
     while a != b && way.len() <= route.links.len() {
         let lower = if depths[a] >= depths[b] { &mut a } else { &mut b };
-        // The lower of two different nodes is not the root, so it has a parent.
+        // The lower of two different nodes cannot be the root, so it has a parent.
         let Some((parent, link)) = above[*lower] else { break };
         way.push(link);
         *lower = parent;

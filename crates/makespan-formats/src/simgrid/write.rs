@@ -7,13 +7,12 @@ use makespan_core::Platform;
 use super::reading::MASTER;
 use crate::gantt::escape::Text;
 
-/// Writes the machines of a tree. The root comes first, and each edge becomes a route with one link. `SimGrid` computes
-/// longer routes itself (`routing="Floyd"`). Reading the file gives the same nodes, in file order.
+/// Writes the machines of a tree. The root comes first, and each edge becomes a route with one link. `SimGrid`
+/// computes longer routes itself (`routing="Floyd"`). Reading the file gives the same nodes, in file order.
 ///
 /// # Errors
-/// Errors of the writer. [`io::ErrorKind::InvalidInput`] if the platform is not a tree, if a link has no bandwidth,
-/// or if the root does not compute but other nodes do. In the last case, a reader would use the first host as the
-/// root.
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] if the platform is not a tree, if a link has no bandwidth, or
+/// if the root does not compute but other nodes do. In the last case, a reader would make the first host the root.
 pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<()> {
     let nodes = platform.nodes();
     let refuse = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);

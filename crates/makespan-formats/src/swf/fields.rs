@@ -53,8 +53,8 @@ fn is_number(field: &[u8]) -> bool {
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
         return true;
     }
-    // Anything but a plain integer is rare, so it is left to the general parser of floats. That parser also accepts
-    // words such as `inf`.
+    // Other texts than plain integers are rare, so the general parser of floats handles them. It also accepts words
+    // such as `inf`.
     let starts = digits.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.');
     starts && std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
 }
@@ -94,7 +94,7 @@ pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
     }
 }
 
-/// Returns a time, or `None` if the field is negative, because a negative number stands for a missing time.
+/// Returns a time, or `None` if the time is missing (negative).
 ///
 /// # Errors
 /// The time is above 292 years.
@@ -102,7 +102,7 @@ pub(super) fn time(field: &[u8]) -> Result<Option<Time>, ()> {
     if field.starts_with(b"-") {
         return Ok(None);
     }
-    // A number with up to nine digits cannot overflow when it is converted to nanoseconds in 64 bits.
+    // A number of seconds with up to nine digits does not overflow 64 bits in nanoseconds.
     if field.len() <= 9 && field.iter().all(u8::is_ascii_digit) {
         let seconds = field.iter().fold(0, |value, &byte| value * 10 + i64::from(byte - b'0'));
         return Ok(Some(Time::from_seconds(seconds)));

@@ -14,7 +14,7 @@ pub struct Options {
     pub speedup: Option<SpeedupSpec>,
     /// Seed for the speed-up `downey:random`.
     pub seed: u64,
-    /// True if a log is refused when a record would be skipped or changed.
+    /// True if a log with a record that would be skipped or changed is refused.
     pub strict: bool,
 }
 

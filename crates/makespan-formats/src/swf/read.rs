@@ -20,14 +20,14 @@ use crate::replay::record::{Logged, Record, guessed_run, planned};
 pub(crate) enum Lines {
     /// Lines with exactly 18 fields. Any other number of fields is an error.
     Whole,
-    /// Also shorter lines, whose last fields count as missing.
+    /// Lines with up to 18 fields. Missing fields have no value.
     Short,
 }
 
 /// Reads a decompressed log as an instance for planning. `file` is the file name for errors.
 ///
 /// # Errors
-/// [`FormatError`] with the line and the field of the error.
+/// [`FormatError`] with the line and the field.
 pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Result<Log, FormatError> {
     planned(file, records(file, input, Lines::Whole)?, options, None)
 }
@@ -60,7 +60,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn records(&mut self, input: &mut dyn BufRead) -> Result<Vec<Record>, FormatError> {
-        // The header's `MaxJobs` is not used as a capacity, because it may be wrong and huge.
+        // The header's `MaxJobs` may be wrong and huge, so it is not used as a capacity.
         let mut records = Vec::new();
         each(self.file, input, |line, content| {
             if content.starts_with(b";") {
@@ -159,8 +159,8 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    /// Returns the fields of a record. If `lines` accepts shorter records, returns `None` for a record with too many
-    /// fields. Otherwise any other number of fields is an error.
+    /// Returns the fields of a record, or `None` if `lines` accepts shorter records and the record has too many
+    /// fields. In other cases, a wrong number of fields is an error.
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {
@@ -187,8 +187,8 @@ impl Reader<'_> {
 }
 
 /// Returns the run time of a record, or `None` if the job never started. If the run time is zero, missing or
-/// unreadable, returns a replacement and the kind of anomaly. A job never started if its status is 5 (cancelled), and
-/// it has no run time, or a run time of 0 and no processors.
+/// unreadable, returns a replacement and the kind of anomaly. A job never started if its status is 5 (cancelled) and
+/// its run time is missing, or its run time and its number of processors are 0.
 fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
     let is_cancelled = fields[10] == b"5";
     let has_processors = matches!(count(fields[4]), Ok(Some(_)));

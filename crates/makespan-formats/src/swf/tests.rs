@@ -190,8 +190,8 @@ fn a_trace_is_written_and_read_back_for_replay() {
     assert_eq!((submitted(&again.instance), &again.actual), (jobs, &replay.actual));
 }
 
-/// Checks that a number of processors that is not whole skips the record, and that a number that is too large makes the
-/// job too wide. In neither case does the requested number silently replace it.
+/// Checks that a record with a number of processors that is not whole is skipped, and that a number that is too large
+/// makes the job too wide. In both cases, the requested number must not replace the number silently.
 #[test]
 fn processors_are_whole_numbers() {
     for (processors, anomaly) in [

@@ -11,8 +11,8 @@ use super::write::{Numbers, by_release, header, memory};
 /// walltime, 5 cancelled before it started), and the user of the job. The requested time is the walltime, or else the
 /// estimated run time on these processors.
 ///
-/// Earlier runs of a task, which lost processors, are omitted. A header note states their number. If the log is read
-/// for a replay, it gives the same tasks, but each is rigid on the processors that it used.
+/// Earlier runs of a task, which ended because processors failed, are omitted, and a header note states the number of
+/// these runs. Reading the log for a replay gives the same tasks, but each is rigid on the processors that it used.
 ///
 /// # Errors
 /// Errors of the writer.
@@ -65,8 +65,8 @@ fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes a workload as a log for replays, in the order of submit times. It contains the real run times, the estimates
-/// as requested times, and the users. It contains no wait times, because they are a result of the replay. A moldable
-/// task is written on its minimum number of processors.
+/// as requested times, and the users. It contains no wait times, because a replay computes them. A moldable task is
+/// written on its minimum number of processors.
 ///
 /// # Errors
 /// Errors of the writer.

@@ -6,11 +6,11 @@ use makespan_core::{Instance, JobId, Need, Needs, Placement, Resource, Schedule,
 use rustc_hash::FxHashSet;
 
 /// Writes an instance as a log, in the order of submit times. With a schedule, each record has its wait time, run time
-/// and processors. Without a schedule, a moldable job is written with its minimum number of processors as the requested
-/// number, and with its time on these processors. A bag becomes one record for each of its tasks.
+/// and processors. Without a schedule, a moldable job is written with its minimum number of processors as the
+/// requested number, and with its time on these processors. A bag becomes one record for each of its tasks.
 ///
-/// If all job names are different numbers and there are no bags, they are the job numbers. Otherwise jobs are numbered
-/// from 1. Memory is written in KiB per processor. The format cannot express weights, priorities, deadlines,
+/// If there are no bags and all job names are different numbers, these names are the job numbers. Otherwise jobs are
+/// numbered from 1. Memory is written in KiB per processor. The format cannot express weights, priorities, deadlines,
 /// dependencies between jobs, other needs, speed-ups, bags and unavailable periods. A header note states the omitted
 /// data.
 ///
@@ -24,7 +24,7 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
         let problem = format!("SWF has no place for the edges of a graph of tasks, such as job `{}`", job.name);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
-    // A best-effort bag has no weight that could be lost.
+    // A best-effort bag has weight 0, so omitting the weight loses nothing.
     let weights = instance.jobs().iter().any(|job| job.weight != Weight::ONE && !job.is_best_effort());
     let bags = instance.has_bags().then_some("bags of tasks (a record a task)");
     header(instance, weights, bags, writer)?;
@@ -82,8 +82,8 @@ pub(super) fn memory(instance: &Instance, task: TaskId, processors: u32) -> i64 
     }
 }
 
-/// Returns whether a task has a need that is lost: a need for another resource than memory, or an amount of memory that
-/// is not a whole number of KiB per processor.
+/// Returns whether the format cannot express a need of a task: a need for a resource other than memory, or an amount
+/// of memory that is not a whole number of KiB per processor.
 fn loses_needs(instance: &Instance) -> bool {
     let fits = |needs: &Needs| {
         needs.iter().all(|(name, need)| {
@@ -148,11 +148,11 @@ fn is_rigid(instance: &Instance, job: JobId) -> bool {
     (0..instance.job(job).different_tasks()).all(|number| instance.profile_at(job, number).is_rigid())
 }
 
-/// Job numbers of records, if they are the names of the jobs. `None` stands for consecutive numbers.
+/// Job numbers of records, if the names of the jobs are used as numbers. `None` means consecutive numbers.
 pub(super) struct Numbers(Option<Vec<u64>>);
 
 impl Numbers {
-    /// Uses the names as job numbers, if each is a different number and each job has one record.
+    /// Uses the names as job numbers if all names are different numbers and each job has one record.
     pub(super) fn new(instance: &Instance) -> Self {
         if instance.has_bags() || instance.has_compound_jobs() {
             return Self(None);

@@ -6,7 +6,7 @@ use makespan_core::{Bound, Instance};
 use super::{StatedPeriod, TreePlanFile};
 
 impl TreePlanFile {
-    /// Checks everything that the file states: the rates are a steady state with the stated throughput, the prices
+    /// Checks all statements of the file: the rates are a steady state with the stated throughput, the dual prices
     /// prove the bound, and the period is valid. The check is exact and needs no solver.
     pub fn problems(&self, instance: &Instance, problem: &TreeProblem) -> Vec<String> {
         let mut problems = Vec::new();
@@ -37,9 +37,9 @@ impl TreePlanFile {
             .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
     }
 
-    /// Checks the period. Its tasks per second must be a steady state. (The length of the period includes the rounding
-    /// of single tasks to ticks.) Its tasks must be the stated rates times the period, rounded down, so that the file
-    /// does not state two different plans. Its throughput must be the stated throughput.
+    /// Checks the period. The tasks per second must be a steady state. The length of the period includes the rounding
+    /// of single tasks to ticks. The tasks must be the stated rates times the length of the period, rounded down, so
+    /// that the file does not state two different plans. The throughput must be the stated throughput.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;

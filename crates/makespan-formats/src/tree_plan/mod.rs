@@ -1,7 +1,7 @@
 //! Reads and writes Plan JSON for bags on a tree, the file format that `plan` writes and `verify` reads.
 //!
-//! Rates are decimals that are rounded down, so they are still feasible. The fair throughput is the throughput of these
-//! rates, rounded down. The bound is rounded up. All stated values are checked with rational numbers.
+//! Rates are decimals that are rounded down, so they remain feasible. The fair throughput is the throughput of the
+//! rounded rates, rounded down. The bound is rounded up. All stated values are checked with rational numbers.
 
 mod check;
 mod read;
@@ -74,7 +74,7 @@ impl TreePlanFile {
     }
 }
 
-/// Returns whether a JSON document states a steady state and not a schedule.
+/// Returns whether a JSON document is a plan for a tree, which has rates instead of a schedule.
 pub fn is_tree_plan(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -12,8 +12,9 @@ use makespan_core::tree::{Rates, TreeProblem, float_of, link_load};
 use crate::gantt::escape::{Pixels, Text, fitting};
 use crate::gantt::scheme::COLOURS;
 
-/// Width of a leaf in pixels if there is space for names, and minimum width otherwise.
+/// Width of a leaf in pixels if there is space for names.
 const CELL: f64 = 92.0;
+/// Minimum width of a leaf, in pixels.
 const LEAST: f64 = 3.0;
 /// Maximum width of a tree whose nodes have names, in pixels.
 const WIDE: f64 = 1600.0;
@@ -24,7 +25,7 @@ const BOX: [f64; 2] = [84.0, 40.0];
 const INK: &str = "#1b1f24";
 const IDLE: &str = "#f1f2f0";
 const SATURATED: &str = "#c81e1e";
-/// Share of busy time from which a port or processor is drawn as saturated. It is less than 1, because floats only
+/// Share of busy time above which a port or processor is drawn as saturated. It is below 1, because floats only
 /// approximate the exact values.
 pub(crate) const FULL: f64 = 1.0 - 1e-9;
 

@@ -15,13 +15,13 @@ fn instance() -> (Instance, TreeProblem) {
     (instance, problem)
 }
 
-/// Returns the bound that these prices prove.
+/// Returns the bound that these dual prices prove.
 fn by(prices: TreePrices, instance: &Instance) -> Bound {
     Bound::proved_by(Objective::Throughput, Proof::TreePrices(prices), instance).unwrap()
 }
 
 /// Returns a file with rates that are chosen by hand: the root computes tasks of x, and node a computes tasks of y.
-/// Only work has a price.
+/// Only work has a dual price.
 fn file(problem: &TreeProblem) -> TreePlanFile {
     let rates = [0.9, 0.0, 0.0, 1.8, 0.0, 0.0].map(decimal_of).to_vec();
     let prices = TreePrices { tasks: vec![3, 1], ports: vec![0, 0, 0], exponent: 0 };
@@ -124,7 +124,8 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Returns a plan for a random tree. Rates are random. All applications have the same price, and so have all ports.
+/// Returns a plan for a random tree with random rates. All applications have the same dual price, and all ports have
+/// the same dual price.
 fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanFile) {
     use rand::RngExt;
     let nodes: Vec<String> = (0..rng.random_range(2..6))

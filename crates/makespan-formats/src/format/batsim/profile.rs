@@ -14,7 +14,7 @@ use crate::suggest::nearest;
 const DEEPEST: usize = 20;
 
 /// Limit on the number of profiles in a composition, including the profiles in nested compositions. A profile that is
-/// listed several times counts each time.
+/// listed several times is counted each time.
 const MAX_PARTS: usize = 100_000;
 
 #[derive(Deserialize)]
@@ -114,7 +114,7 @@ impl Times<'_> {
             }
             "parallel" | "ptask" | "ParallelTaskProfile" | "msg_par" => Ok(self.computes(profile, operations)),
             "parallel_homogeneous" | "ptask_homogeneous" | "ParallelTaskHomogeneousProfile" | "msg_par_hg" => {
-                // This value has one name in workload files and another name in the protocol.
+                // Workload files and Batsim's protocol use different names for this value.
                 let is_spread = match profile.generation_strategy.as_deref() {
                     None | Some("defined_amount_used_for_each_value" | "DefinedAmountsUsedForEachValue") => false,
                     Some("defined_amount_spread_uniformly" | "DefinedAmountsSpreadUniformly") => true,

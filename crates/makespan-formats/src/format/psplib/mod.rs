@@ -1,14 +1,15 @@
-//! Reads projects of PSPLIB. Activities wait for each other and share resources. Nonrenewable resources are used up.
+//! Reads projects of PSPLIB. A project has activities with precedence constraints and shared resources. Activities use
+//! up nonrenewable resources.
 //!
-//! R. Kolisch and A. Sprecher, "PSPLIB: a project scheduling problem library", European Journal of Operational Research
-//! 96(1), 1997, DOI 10.1016/S0377-2217(96)00170-1. Two formats are read: the output of the generator `ProGen` (`.sm`
-//! with one mode for each activity, `.mm` with several), and the format of J. H. Patterson (`.rcp`), which consists
-//! only of numbers.
+//! R. Kolisch and A. Sprecher, "PSPLIB: a project scheduling problem library", European Journal of Operational
+//! Research 96(1), 1997, DOI 10.1016/S0377-2217(96)00170-1. Two formats are read: the output of the generator `ProGen`
+//! (`.sm` with one mode for each activity, `.mm` with several), and the format of J. H. Patterson (`.rcp`), which
+//! consists only of numbers.
 //!
-//! A project becomes one compound job. A period becomes a second. Renewable resources become licences of the platform,
-//! and nonrenewable resources become consumables. The platform always has enough processors. The modes of an activity
-//! become its allotments, in descending order of duration. Activities without duration are omitted. Successors of an
-//! omitted activity wait for its predecessors instead.
+//! The reader converts a project to one compound job. A period becomes a second. Renewable resources become licences
+//! of the platform, and nonrenewable resources become consumables. The platform always has enough processors. The
+//! modes of an activity become its allotments, in descending order of duration. Activities without duration are
+//! omitted. Successors of an omitted activity wait for its predecessors instead.
 
 mod patterson;
 mod progen;
@@ -41,12 +42,12 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns whether a file begins like a project in Patterson's form, or has the file extension of this form.
+/// Returns whether a file begins like a project in Patterson's form, or has the file extension `.rcp`.
 pub(crate) fn is_patterson(head: &Head<'_>) -> bool {
     head.first.is_ascii_digit() && patterson::begins(head.text) || head.named && !is_project(head)
 }
 
-/// Returns whether a file begins like the output of `ProGen`, or has a file extension of this form.
+/// Returns whether a file begins like the output of `ProGen`, or has the file extension `.sm` or `.mm`.
 ///
 /// # Errors
 /// An error message if the file begins with a line of `*`, as projects do, but is not a project.

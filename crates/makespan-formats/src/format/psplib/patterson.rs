@@ -5,12 +5,11 @@
 use super::project::{Activity, Mode, Project, Stock};
 use super::{Wrong, number};
 
-/// Minimum size in bytes of a text that may be only the beginning of a file.
+/// Size in bytes from which a text may be only the beginning of a file.
 const CUT: usize = 1 << 16;
 
-/// Returns whether a text that begins with a digit is a project in this format. Its first line must have two whole
-/// numbers. After them, the text must have exactly the numbers that the format requires, and all successors must be
-/// activities.
+/// Returns whether a text that begins with a digit is a project in this format. The first line must have two whole
+/// numbers, the text must have exactly the numbers that the format requires, and all successors must be activities.
 pub(super) fn begins(text: &[u8]) -> bool {
     let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
@@ -20,7 +19,7 @@ pub(super) fn begins(text: &[u8]) -> bool {
 /// Returns whether the numbers have the required form, or `None` if the text ends too early.
 fn consistent(text: &[u8]) -> Option<bool> {
     let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    // A word that is not a number counts as the largest number.
+    // A word that is not a number is read as the largest `u64`.
     let mut next = || Some(std::str::from_utf8(words.next()?).ok()?.parse().unwrap_or(u64::MAX));
     let (activities, resources): (u64, u64) = (next()?, next()?);
     if activities == u64::MAX || resources == u64::MAX {

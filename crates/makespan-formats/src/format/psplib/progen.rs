@@ -53,8 +53,8 @@ const PRECEDENCE: &str = "PRECEDENCE RELATIONS";
 const REQUESTS: &str = "REQUESTS/DURATIONS";
 const AVAILABILITIES: &str = "RESOURCEAVAILABILITIES";
 
-/// Returns whether a text begins like the output of `ProGen`: with lines of `*`, and between them headings that only
-/// projects have.
+/// Returns whether a text begins like the output of `ProGen`: one of the first lines is a heading that only projects
+/// have.
 pub(super) fn is_project(text: &[u8]) -> bool {
     const HEADINGS: [&str; 5] =
         ["file with basedata", "projects", "jobs (incl", "project information", "precedence relations"];

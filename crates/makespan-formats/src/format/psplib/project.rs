@@ -94,8 +94,8 @@ impl Project {
         Ok((instance, remarks))
     }
 
-    /// Returns the graph of all activities, including those without duration. Checks the successors. In this graph,
-    /// each activity takes one tick.
+    /// Returns the graph of all activities, including activities without duration. Checks the successors. Each
+    /// activity takes one tick in this graph.
     fn whole(&self) -> Result<Graph, Wrong> {
         let count = self.activities.len();
         let mut edges = Vec::new();
@@ -137,7 +137,8 @@ impl Project {
         if modes.is_empty() {
             return Err(Wrong::at(activity.modes_line(), self.infeasible(activity)));
         }
-        // Allotments are ordered by the number of processors, and more processors are faster.
+        // Allotments must be in ascending order of processors. More processors must be faster, so the slowest mode is
+        // first.
         modes.sort_by_key(|mode| std::cmp::Reverse(mode.duration));
         Ok(modes)
     }
@@ -181,8 +182,8 @@ impl Project {
         Ok(task)
     }
 
-    /// Returns an error if an activity without duration uses up a resource. Such an activity is omitted from the
-    /// instance, so its use would be lost.
+    /// Returns an error if an activity without duration uses up a resource. The instance omits such an activity, so
+    /// the use of the resource would be lost.
     fn check_timeless(&self, activity: &Activity) -> Result<(), Wrong> {
         for (at, stock) in self.stocks.iter().enumerate().filter(|(_, stock)| !stock.renewable) {
             let least = activity.modes.iter().map(|mode| mode.needs[at]).min().unwrap_or(0);
@@ -237,7 +238,7 @@ fn takes_time(activity: &Activity) -> Result<bool, Wrong> {
     Ok(timeless == 0)
 }
 
-/// Returns the graph of the activities with a duration. The successors of an omitted activity wait for its
+/// Returns the graph of the activities with a duration. If an activity is omitted, its successors wait for its
 /// predecessors instead.
 fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) -> Result<Graph, Wrong> {
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); whole.len()];
@@ -246,8 +247,7 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
         before[edge.to as usize].push(edge.from);
         awaited[edge.from as usize] = true;
     }
-    // If many predecessors and many successors surround one omitted activity, a small file could become a very large
-    // graph.
+    // An omitted activity with many predecessors and successors could turn a small file into a very large graph.
     let most = 8 * whole.edges().len() + (1 << 18);
     let mut size = 0;
     for &number in whole.order() {

@@ -47,7 +47,7 @@ fn modes_are_allotments() {
     let job = instance.job(JobId(0));
     let of = |count| Time::from_seconds(count);
     assert_eq!((job.name.as_str(), job.release, job.deadline), ("own", of(2), Some(of(18))));
-    // The third mode of activity 2 needs too much. The others are in descending order of duration.
+    // The third mode of activity 2 needs too much. The other modes are in descending order of duration.
     assert_eq!((seconds(&instance, 0), seconds(&instance, 1)), (vec![9.0, 3.0], vec![4.0, 4.0]));
     let need = |task, name| instance.task(TaskId(task)).needs.of(name).cloned();
     assert_eq!(need(0, "R1"), Some(Need::ByAllotment([1, 4].into())));
@@ -164,8 +164,8 @@ fn what_is_stated_for_others_is_refused() {
 
 #[test]
 fn a_small_file_does_not_become_a_large_graph() {
-    // The activity without duration is between a thousand predecessors and a thousand successors. Without this
-    // activity, a million edges would replace its two thousand edges.
+    // Activity without duration between a thousand predecessors and a thousand successors. If it were omitted, a
+    // million edges would replace its two thousand edges.
     let first = "1 1 1001\n".repeat(1000);
     let last: String = (1002..=2001).map(|at| format!(" {at}")).collect();
     let text = format!("2001 0\n\n{first}0 1000{last}\n{}", "1 0\n".repeat(1000));

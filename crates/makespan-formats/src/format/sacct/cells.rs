@@ -9,7 +9,7 @@ use crate::anomaly::Anomaly;
 const MAX_PARTS: usize = 100_000;
 
 /// Returns the cells of a line, one for each column. If the line has too many cells, the extra `|` must belong to a
-/// column of free text. Returns `None` if this column does not exist or is ambiguous.
+/// column of free text. Returns `None` if no column or more than one column can contain the extra `|`.
 pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
     let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let is_ended = cells.len() > columns.count && cells.last() == Some(&"");
@@ -20,7 +20,7 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
         return Some(cells);
     }
     let excess = cells.len() - columns.count;
-    // Returns the offset of a cell in `line`: each cell is a slice of `line`.
+    // Each cell is a slice of `line`, so pointers give the offset of a cell.
     let begin = |cell: &str| cell.as_ptr() as usize - line.as_ptr() as usize;
     let merged = |&free: &usize| {
         let (before, behind) = (&cells[..free], &cells[free + excess + 1..]);
@@ -49,8 +49,8 @@ fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
         && columns.state.is_none_or(|column| cells[column].starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// Returns whether a name is the name of a job step, such as `100.batch`, `101_4.0` or `104+1.0`. In such a name, a dot
-/// follows the job number.
+/// Returns whether a name is the name of a job step, such as `100.batch`, `101_4.0` or `104+1.0`. In the name of a
+/// step, a dot follows the job number.
 pub(super) fn is_step(name: &str) -> bool {
     let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     let mut rest = digits(name);
@@ -66,19 +66,19 @@ pub(super) fn is_step(name: &str) -> bool {
     rest.starts_with('.')
 }
 
-/// The jobs that one record stands for.
+/// The jobs that one record describes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
     /// Names of the jobs.
     pub names: Vec<String>,
-    /// Number of the array, and the limit on its tasks that run at a time, if there is one.
+    /// Number of the array, and the limit on the number of tasks that run at the same time, if there is one.
     pub array: Option<(&'a str, Option<u32>)>,
     /// The reason why array tasks are missing, if some are missing.
     pub missing: Option<Anomaly>,
 }
 
-/// Returns the array tasks that a name such as `7_[2-9%3]` stands for. For any other name, returns only this name. If
-/// Slurm has truncated the list, as in `7_[1,3,4...%5]`, the last number is ignored, because it may be incomplete.
+/// Returns the array tasks that a name such as `7_[2-9%3]` describes. For any other name, returns only this name. If
+/// Slurm has truncated the list, as in `7_[1,3,4...%5]`, the last number is ignored, because digits may be missing.
 pub(super) fn parts(name: &str) -> Parts<'_> {
     let own = |array, missing| Parts { names: vec![name.to_owned()], array, missing };
     let Some((array, rest)) = name.split_once('_') else { return own(None, None) };

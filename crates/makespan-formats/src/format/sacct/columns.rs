@@ -60,7 +60,7 @@ const FREE: [&str; 9] = [
     "Constraint",
 ];
 
-/// Columns that are used, and columns that need no warning, because they repeat a used column in another form or
+/// Columns that need no warning: used columns, columns that repeat a used column in another form, and columns that
 /// describe steps.
 const USED: [&str; 30] = [
     "JobID",

@@ -2,13 +2,13 @@
 //! job. Cells are separated by `|`.
 //!
 //! Required columns are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and the run time
-//! (`ElapsedRaw`, `Elapsed`, or `Start` and `End`). The following columns are optional. `User` (or `UID`),
-//! `TimelimitRaw` or `Timelimit`, and `State` describe the job. `AllocTRES`, `ReqTRES` and `ReqMem` state its needs.
-//! `Account`, `Partition`, `QOS`, `Constraints` and `Reservation` state how the job was submitted. `Eligible` is the
-//! instant from which the job could start. `Reason` and `NodeList` are only counted.
+//! (`ElapsedRaw`, `Elapsed`, or `Start` and `End`). Other columns are optional. `User` (or `UID`), `TimelimitRaw` or
+//! `Timelimit`, and `State` describe the job. `AllocTRES`, `ReqTRES` and `ReqMem` state its needs. `Account`,
+//! `Partition`, `QOS`, `Constraints` and `Reservation` state how the job was submitted. `Eligible` is the instant from
+//! which the job could start. `Reason` and `NodeList` are only counted.
 //!
-//! Jobs that were running or waiting when the dump was written have no final run time. Their time limits replace the
-//! run times.
+//! Jobs that were running or waiting when the dump was written have no final run time, so the reader uses their time
+//! limits.
 
 mod cells;
 mod columns;

@@ -9,10 +9,8 @@ use crate::needs::memory;
 /// Names and amounts of resources.
 type Amounts = Vec<(String, Need)>;
 
-/// Returns the needs of the job in these cells, and whether a need is unreadable.
-///
-/// As for processors, allocated amounts take precedence over requested amounts. The column of requested memory is used
-/// only if no list contains memory.
+/// Returns the needs of the job in these cells, and whether a need is unreadable. Allocated amounts take precedence
+/// over requested amounts. The column of requested memory is used only if no list contains memory.
 pub(super) fn needs(columns: &Columns, cells: &[&str]) -> (Amounts, bool) {
     let mut broken = false;
     let mut amounts: Amounts = Vec::new();
@@ -34,12 +32,12 @@ pub(super) fn needs(columns: &Columns, cells: &[&str]) -> (Amounts, bool) {
     (amounts, broken)
 }
 
-/// Returns the resources of a list, under the names that this program uses, and whether an amount is unreadable.
-/// Entries that are not resources of machines, such as `billing`, are ignored.
+/// Returns the resources of a list, with the resource names of Makespan, and whether an amount is unreadable. Entries
+/// that are not resources of machines, such as `billing`, are ignored.
 fn listed(cell: &str) -> (Amounts, bool) {
     let mut broken = false;
-    // Name, whether the name has a type after a colon (such as `gpu:tesla`), and amount. An entry without a type is the
-    // sum over all types.
+    // Name, whether the name has a type after a colon (such as `gpu:tesla`), and amount. An entry without a type
+    // states the sum over all types.
     let mut found: Vec<(&str, bool, u64)> = Vec::new();
     for (key, value) in cell.split(',').filter_map(|part| part.trim().split_once('=')) {
         let name = match key.split_once('/') {

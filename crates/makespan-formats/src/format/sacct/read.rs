@@ -32,16 +32,17 @@ struct Reader {
     report: Report,
     needs: Pool,
     submissions: Submissions,
-    /// Number of array tasks read so far from task lists such as `7_[2-9]`, without the first task of each list.
+    /// Number of array tasks read so far from task lists such as `7_[2-9]`. The first task of each list is not
+    /// counted.
     expanded: usize,
-    /// Number of jobs that could only start after their submission.
+    /// Number of jobs that could not start immediately after their submission.
     eligible_later: usize,
-    /// Last instant at which anything happened, in seconds after the beginning of 1970.
+    /// Latest instant of any event in the dump, in seconds after the beginning of 1970.
     last: i64,
     /// Time zone of the first submit time that states a zone, in seconds east of Greenwich.
     east: Option<i64>,
     /// Records, each with its release date in seconds after the beginning of 1970. The field `submit` of a record is
-    /// set later, relative to the first of these instants.
+    /// set after all records are read, relative to the earliest release date.
     records: Vec<(i64, Record)>,
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     // Instants are below 2^40 s; a span of more than 292 years saturates and is refused with the instance.
     let since = |instant: i64| Time::from_seconds(instant.saturating_sub(first));
     let records = records.into_iter().map(|(submit, record)| {
-        // Until here, this field contained seconds after the beginning of 1970.
+        // So far, `started` contains seconds after the beginning of 1970.
         let started = record.started.map(|started| since(started.ticks() / Time::TICKS_PER_SECOND));
         Record { submit: since(submit), started, ..record }
     });
@@ -91,7 +92,7 @@ impl Reader {
             return Ok(());
         };
         let Some(mut cells) = cells(columns, &text) else {
-            // A step is a part of a job, so a job is not lost if a step is skipped.
+            // A step is a part of a job, so skipping a step loses no job.
             if !is_step(&name_of(columns, &text)) {
                 self.report.add(Anomaly::LongRecord, line);
             }
@@ -134,7 +135,7 @@ impl Reader {
         // before this instant.
         let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
         let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
-        // For a waiting job, Slurm prints the expected start. This start has not happened yet.
+        // For a waiting job, Slurm prints the expected start, which is ignored.
         let waits = record.is_alive && record.started.is_none();
         let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
@@ -189,7 +190,7 @@ fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
-/// Returns the submit time in a line and its record, or the reason why the line is skipped. Adds an anomaly to `odd`
+/// Returns the submit time and the record of a line, or the reason why the line is skipped. Adds an anomaly to `odd`
 /// for each value that was replaced.
 fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
     let name = cells[columns.job];
@@ -205,7 +206,7 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
     });
     let mut is_guess = false;
     let run = if waits || runs {
-        // The run time is at least the time for which the job has already run.
+        // The estimated run time of a running job is at least its run time so far.
         let taken = run_of(columns, cells).ok().flatten().filter(|_| runs);
         requested.ok_or(Anomaly::NotEnded)?.max(Time::from_seconds(taken.unwrap_or(0)))
     } else {
@@ -262,7 +263,7 @@ fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
 fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
     let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
     let (start, end) = (at(columns.start), at(columns.end));
-    // If the column of starts or ends exists and has no instant, the job did not start or end.
+    // If the column of starts or ends exists but contains no instant, the job did not start or end.
     if start == Some(Ok(None)) || end == Some(Ok(None)) {
         return Ok(None);
     }

@@ -17,11 +17,11 @@ pub(super) struct Submissions {
     reasons: BTreeMap<String, usize>,
     /// Names of the nodes on which jobs ran.
     nodes: FxHashSet<String>,
-    /// Number of jobs that state a partition, an account, a QOS, a constraint, and a reservation.
+    /// Number of jobs that state each of: partition, account, QOS, constraint, reservation.
     tell: [usize; 5],
 }
 
-/// Returns the text of a cell, or `None` if the text stands for a missing value.
+/// Returns the text of a cell, or `None` if the text means that the value is missing.
 fn said(cell: &str) -> Option<&str> {
     (!matches!(cell, "" | "None" | "none" | "(null)" | "N/A" | "Unknown" | "None assigned")).then_some(cell)
 }
@@ -146,7 +146,7 @@ pub(crate) fn hosts(list: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the numbers of a list such as `1-4,7` or `0-9:3`, with leading zeros. Returns `None` if the list is
-/// unreadable or too long. A single range may have up to `most` numbers.
+/// unreadable or too long. A range may have up to `most` numbers.
 pub(super) fn numbers(list: &str, most: usize) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for part in list.split(',') {

@@ -20,9 +20,9 @@ pub(super) fn zone(text: &str) -> (&str, Option<i64>) {
     }
 }
 
-/// Returns the seconds since the beginning of 1970. Slurm writes local times without a zone by default. For such a
-/// time, the function ignores daylight saving time and counts seconds of local time. If the text has a zone
-/// (`SLURM_TIME_FORMAT`), the function counts seconds of UTC.
+/// Returns the seconds since the beginning of 1970. Slurm writes local times without a zone by default. A time without
+/// a zone is treated like UTC, so daylight saving time is ignored. A time with a zone (`SLURM_TIME_FORMAT`) is
+/// converted to UTC.
 pub(super) fn instant(text: &str) -> Result<Option<i64>, String> {
     let (local, east) = zone(text);
     let seconds = local_instant(local).map_err(|_| wrong(text))?;
@@ -76,7 +76,7 @@ fn length_of(year: i64, month: i64) -> i64 {
 
 /// Returns the number of days between 1970-01-01 and a day of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // In this computation, years begin in March, so that the leap day is the last day of its year.
+    // Years begin in March here, so that the leap day is the last day of the year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leaps = year / 4 - year / 100 + year / 400;
     365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468

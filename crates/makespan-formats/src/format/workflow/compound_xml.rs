@@ -84,7 +84,7 @@ fn job(node: Node<'_, '_>, odd: &mut Odd) -> Result<Job, Wrong> {
     job.deadline = match (node.has_attribute("deadline"), node.has_attribute("walltime")) {
         (true, true) => return Err(wrong(node, "it has both `deadline` and `walltime`; write one of them")),
         (true, false) => Some(time(node, "deadline")?),
-        // Older files state `walltime` instead of `deadline`. It also counts from the release date.
+        // Older files state `walltime` instead of `deadline`: the time from the release date to the deadline.
         (false, true) => Some(job.release + time(node, "walltime")?),
         (false, false) => None,
     };
@@ -135,12 +135,12 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut Odd) -
     Ok(Edge { from: number("from")?, to: number("to")?, payload })
 }
 
-/// Writes the jobs of an instance, without its machines. A job with one task is written as a graph of this task.
+/// Writes the jobs of an instance, without its machines. A job with one task is written as a graph with one task.
 ///
 /// # Errors
-/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for jobs that this format cannot express: bags, walltimes, tasks
-/// that may use several processors, needs for other resources, dependencies on other jobs, and different times on different
-/// machines.
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for jobs that this format cannot express: bags, walltimes,
+/// tasks that may use several processors, needs for other resources, dependencies on other jobs, and different times
+/// on different machines.
 pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
     for id in instance.ids() {

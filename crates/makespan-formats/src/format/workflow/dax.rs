@@ -1,5 +1,5 @@
-//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. Elements `<job id runtime>` contain `<uses file
-//! link size>`. Elements `<child ref>` that contain `<parent ref>` follow.
+//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. First come the elements `<job id runtime>`,
+//! which contain `<uses file link size>`. Then come the elements `<child ref>`, which contain `<parent ref>`.
 
 use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;
@@ -10,7 +10,7 @@ use super::{Read, Wrong, remarked};
 use crate::ignored::Ignored;
 use crate::needs::Pool;
 
-/// Elements and attributes that need no warning. They are read, or they cannot change a plan (names, versions,
+/// Elements and attributes that need no warning, because they are read or cannot change a plan (names, versions,
 /// arguments, catalogues, counts of elements).
 const SILENT: &str = " job child parent metadata invoke file filename executable transformation argument profile stdin stdout stderr uses \
     adag.version adag.name adag.count adag.index adag.jobCount adag.fileCount adag.childCount job.id job.runtime job.cores job.name job.namespace \
@@ -82,7 +82,7 @@ fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     }
 }
 
-/// Adds a job with its files, as a task, and returns the number of this task.
+/// Adds a job and its files as a task. Returns the number of the task.
 fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
     let id = attribute(node, "id")?;
     let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
@@ -136,7 +136,7 @@ struct Profiles {
     broken: Vec<(String, String)>,
     /// Values of profiles that contradict an earlier value, each with the job.
     other: Vec<(String, String)>,
-    /// Values of `runtime` profiles that differ from the job's attribute `runtime`. Each value comes with the job.
+    /// Values of `runtime` profiles that differ from the job's attribute `runtime`. Each value is stored with its job.
     times: Vec<(String, String)>,
 }
 
@@ -159,8 +159,8 @@ impl Profiles {
     }
 
     /// Returns the value of the first profile that has one of these keys and is a whole number below 2^63. Counts
-    /// values that are not such numbers, or that differ from the returned value. If the job has the attribute `cores`,
-    /// as in files of `WorkflowSim`, this attribute takes precedence over the profiles.
+    /// other values, and values that differ from the returned value. The job's attribute `cores`, which files of
+    /// `WorkflowSim` use, takes precedence over the profiles.
     fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
         let named = |profile: &Node<'_, '_>| {
             let key = profile.attribute("key").unwrap_or_default();

@@ -9,14 +9,14 @@ use super::remarked;
 use crate::odd::Odd;
 use crate::suggest::nearest;
 
-/// Files that tasks read and no task writes.
+/// Files that tasks read but no task writes.
 #[derive(Default)]
 pub(super) struct Outside {
-    /// Tasks that read such files, each with its number of bytes, in the order of the tasks.
+    /// Tasks that read such files, in the order of the tasks, each with the number of bytes that it reads.
     pub reads: Vec<(u32, u64)>,
     /// Number of files.
     pub files: usize,
-    /// Total size of the files in bytes. Each file counts once.
+    /// Total size of the files in bytes. Each file is counted once.
     pub bytes: u64,
     /// Name of the first file.
     pub first: String,
@@ -63,7 +63,7 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
-    /// Files with contradictory sizes. Each use that states a different size than the previous use adds an entry.
+    /// Files with contradictory sizes, with one entry for each use that states a different size than the previous use.
     differing: Vec<String>,
     /// Impossible values.
     pub(super) odd: Odd,
@@ -94,7 +94,7 @@ impl Draft {
         task.needs = needs;
     }
 
-    /// Returns the number of the task `name`, to which `of` refers.
+    /// Returns the number of the task `name`. `of` describes the reference, for errors.
     pub(super) fn number(&self, name: &str, of: &str) -> Result<u32, String> {
         self.numbers.get(name).copied().ok_or_else(|| {
             let near = nearest(name, self.tasks.iter().map(|task| &*task.name));
@@ -157,10 +157,9 @@ impl Draft {
         self.tasks.iter().map(|task| task.name.to_string()).zip(files).collect()
     }
 
-    /// Returns the graph, and the files that no task writes. With `strict`, impossible values are errors. The data of a
-    /// dependency are all files that its first task writes and its second task reads. If a task reads a file, it also
-    /// waits for the task that writes this file. If the workflow does not state such a dependency, a warning names the
-    /// dependency.
+    /// Returns the graph, and the files that no task writes. With `strict`, impossible values are errors. A dependency
+    /// carries all files that its first task writes and its second task reads. A task that reads a file waits for the
+    /// task that writes the file. A warning names such dependencies if the workflow does not state them.
     pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
         self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();

@@ -9,9 +9,9 @@ use crate::needs::{UNSTATED, Unstated};
 const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
 
 /// Returns the jobs, adapted to the machines, and warnings about the changes. A need is ignored if no machine states
-/// the resource. A task that requests more cores than the platform has runs on one core. Some published workflows state
-/// needs that exceed their own machines. So if the machines come from the workflow (`own`), needs that exceed the
-/// largest machine are ignored too, or are an error with `strict`.
+/// the resource. A task that requests more cores than the platform has runs on one core. If the machines come from the
+/// workflow (`own`), needs that exceed the largest machine are also ignored, or are an error with `strict`, because
+/// some published workflows state such needs.
 pub(super) fn fitted(
     jobs: Vec<Job>,
     platform: &Platform,
@@ -79,7 +79,7 @@ impl Fitting<'_> {
         named
     }
 
-    /// Returns those needs that at least one machine can satisfy.
+    /// Returns the needs that at least one machine can satisfy.
     fn possible(&mut self, needs: &Needs, processors: u32, name: &str) -> Needs {
         let Self { platform, too_much, .. } = self;
         let fits = |resource: &str, total: u64| {

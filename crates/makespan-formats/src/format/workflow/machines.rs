@@ -73,7 +73,8 @@ fn unused(machines: &[Machine]) -> Vec<String> {
         )
     });
     let without: Vec<&Machine> = machines.iter().filter(|machine| machine.memory().is_none()).collect();
-    // If no machine states memory, another warning states that needs for memory are ignored.
+    // If no machine states memory, there is no warning here, because another warning states that needs for memory are
+    // ignored.
     let stated = machines.iter().any(|machine| machine.memory_in_bytes.text().is_some());
     let without = without.first().filter(|_| stated).map(|first| {
         format!(

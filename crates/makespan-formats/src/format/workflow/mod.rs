@@ -39,7 +39,7 @@ struct Read {
 }
 
 impl Read {
-    /// Returns jobs without input files from outside and without machines.
+    /// Returns jobs that need no machines of the file and no input files from outside.
     fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
         Self { jobs, remarks, platform: Ok(None), outside: Outside::default() }
     }
@@ -68,7 +68,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// Returns the warning `remark` unchanged. With `strict`, returns an error with the text of the warning instead.
+/// Returns the warning `remark` unchanged, or as an error if `strict` is true.
 fn remarked(remark: Option<String>, strict: bool) -> Result<Option<String>, String> {
     match remark {
         Some(remark) if strict => Err(format!("{remark}; --strict does not allow this")),
@@ -103,8 +103,8 @@ pub(crate) fn is_stg(head: &Head<'_>) -> bool {
     head.named || head.first.is_ascii_digit() && stg::begins(head.text)
 }
 
-/// Returns whether a text begins with an XML tag. A `<` alone proves nothing, because a shell command may begin with
-/// `<`, as in `<a sort`.
+/// Returns whether a text begins with an XML tag. A `<` is not sufficient, because a shell command may begin with `<`,
+/// as in `<a sort`.
 fn is_tag(text: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
     let name = |text: &[u8]| text.iter().position(|byte| !is_name(byte)).unwrap_or(text.len());

@@ -1,9 +1,8 @@
 //! Reads runs of Nextflow. `-with-dag FILE.dot` writes the graph of processes, and `-with-trace` writes the tasks with
 //! their run times.
 //!
-//! The graph contains processes, channels and operators, and the trace contains tasks. Neither states the dependencies
-//! between tasks. If two processes follow each other, a task of the second process waits for those tasks of the first
-//! process that have the same tag. If there are none, it waits for all tasks of the first process.
+//! Neither file states the dependencies between tasks. If one process follows another, a task of the later process
+//! waits for the tasks of the earlier process with the same tag, or for all its tasks if none has the same tag.
 
 use makespan_core::{
     Edge, Estimate, Graph, Job, NamedTask, Need, Needs, Payload, Profile, Resource, Task, Time, counted,
@@ -105,7 +104,7 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a warning about tasks whose process is missing in the graph, so that their dependencies are unknown.
+/// Returns a warning about tasks whose process is missing in the graph. Their dependencies are unknown.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);
@@ -117,8 +116,7 @@ fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     ))
 }
 
-/// Returns the nodes with tasks that follow a node. Nodes without tasks are skipped, and their successors count
-/// instead.
+/// Returns the nearest successors of a node that have tasks. The search continues through successors without tasks.
 fn following(node: usize, outgoing: &[Vec<u32>], tasks: &[Vec<u32>]) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (outgoing[node].clone(), FxHashSet::default(), Vec::new());
     while let Some(next) = open.pop() {
@@ -152,7 +150,7 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
 }
 
 impl<'a> Tasks<'a> {
-    /// Reads the completed tasks. They include tasks whose results Nextflow took from the cache of an earlier run.
+    /// Reads the completed tasks. Tasks whose results Nextflow took from the cache of an earlier run are included.
     fn read(&mut self, trace: &'a str) -> Result<(), Wrong> {
         let mut lines = (1..).zip(trace.lines());
         let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());

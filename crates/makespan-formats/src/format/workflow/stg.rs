@@ -1,10 +1,10 @@
 //! The Standard Task Graph Set of T. Tobita and H. Kasahara ("A standard task graph set for fair evaluation of
 //! multiprocessor scheduling algorithms", J. Scheduling 5(5), 2002, DOI 10.1002/jos.116).
 //!
-//! The first line is the number of tasks, not counting the two dummies. Each further line describes a task: its number,
-//! its processing time, how many predecessors it has, and the numbers of these predecessors. Text after `#` is a
-//! comment. The two dummies are an entry before all tasks and an exit after all tasks. They take no time, and the
-//! reader ignores them.
+//! The first line is the number of tasks, not counting the two dummies. Each further line describes a task: its
+//! number, its processing time, the number of its predecessors, and their task numbers. Text after `#` is a comment.
+//! The two dummies are an entry before all tasks and an exit after all tasks. They take no time, and the reader
+//! ignores them.
 
 use super::draft::Draft;
 use makespan_core::counted;

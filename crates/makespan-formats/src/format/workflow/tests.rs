@@ -393,8 +393,7 @@ fn wfformat_states_cores_and_memory() {
     assert_eq!((widths(&instance), instance.processors()), ([1, 2, 1], 6));
     assert_eq!([0, 1, 2].map(|task| needed(&instance, task, "memory")), [Some(1), Some(5_000_000_000), None]);
     assert!(!remarks.contains("memory"), "{remarks}");
-    // The machines of the file have too little memory. Such a file could be read before needs were supported, so it
-    // must still be readable.
+    // The machines of the file have too little memory. Such files must remain readable.
     let (instance, remarks) = planned(&with(", 'memoryInBytes': 4e9"), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [Some(1), None]);
     assert!(remarks.contains("`memory` needed by 1 task, at most 5.00 GB (`b`); no machine of"), "{remarks}");

@@ -1,8 +1,8 @@
 //! `WfFormat`, the JSON of `WfCommons`, versions 1.3 to 1.6 (<https://github.com/wfcommons/WfFormat>).
 //!
 //! Up to version 1.4, a task contains its run time and its files. From version 1.5 on, `specification` states the
-//! dependencies and the files, and `execution` states the run time of each task. Keys that do not concern times, data
-//! or dependencies are ignored, because the format allows any keys.
+//! dependencies and the files, and `execution` states the run time of each task. Unknown keys are ignored, because the
+//! format allows any keys.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -102,7 +102,7 @@ enum Command {
     Line(String),
 }
 
-/// Task in versions 1.3 and 1.4.
+/// Task of a file of version 1.3 or 1.4.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct OldTask {
@@ -149,7 +149,7 @@ impl Named for ExecutedTask {
     }
 }
 
-/// If the tasks have ids, ids must be unique, and names may repeat.
+/// If the tasks have ids, names may repeat but ids must be unique.
 impl Named for OldTask {
     const KIND: &'static str = "task";
 
@@ -169,8 +169,8 @@ struct Seen {
     needs: Pool,
 }
 
-/// Returns the format version of a document. If `schemaVersion` is missing, the version follows from the form of the
-/// tasks.
+/// Returns the format version of a document. If `schemaVersion` is missing, the form of the tasks determines the
+/// version.
 fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<String>) -> &'a str {
     let shown = match workflow {
         Workflow { specification: Some(_), .. } => "1.5",
@@ -232,7 +232,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// Returns the files that each task reads and writes, by task name. The document must be readable by [`read`].
+/// Returns the files that each task reads and writes, by task name. [`read`] must accept the document.
 pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFiles>, FormatError> {
     let Document { workflow, .. } = from_json(file, text.as_bytes())?;
     let mut seen = Seen::default();
@@ -248,7 +248,7 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
 }
 
 impl Seen {
-    /// Sets the cores and the memory of a task to the stated values. These are the amounts that the task used.
+    /// Sets the processors and the memory of a task to the amounts that the task used in the recorded run.
     fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
         let owner = || format!("task `{name}`");
         let [cores, memory] = stated.map(Figure::text);
@@ -334,8 +334,8 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
     Ok(draft)
 }
 
-/// Reads the tasks of versions 1.3 and 1.4. The name of a task is its `name` if that is unique, or else its `id`.
-/// References may use either.
+/// Reads the tasks of versions 1.3 and 1.4. The key of a task is its `name` if the name is unique, or else its `id`.
+/// References may use the name or the id.
 fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     let mut count: FxHashMap<&str, usize> = FxHashMap::default();
     for task in &tasks {
@@ -379,7 +379,7 @@ fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
     Ok(draft)
 }
 
-/// Returns the key of each task by its id. References use ids or keys, so no word may stand for two different tasks.
+/// Returns a map from ids to keys of tasks. References use ids or keys, so no id may be the key of a different task.
 fn ids(tasks: &[OldTask], keys: &[String]) -> Result<FxHashMap<String, String>, String> {
     let mut by_id: FxHashMap<String, String> = FxHashMap::default();
     for (task, key) in tasks.iter().zip(keys) {

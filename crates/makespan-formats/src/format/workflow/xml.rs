@@ -23,7 +23,7 @@ pub(super) fn wrong(node: Node<'_, '_>, problem: impl std::fmt::Display) -> Wron
     Wrong::at(place, format!("<{}>: {problem}", node.tag_name().name()))
 }
 
-/// Returns those children of an element that are elements.
+/// Returns the child elements of an element.
 pub(super) fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(Node::is_element)
 }

@@ -1,4 +1,4 @@
-//! Finds the dependencies between targets that make's `.NOTPARALLEL` and `.WAIT` create in addition to prerequisites.
+//! Finds dependencies between targets that result from `.NOTPARALLEL` and `.WAIT`, and not from prerequisites.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,7 +10,7 @@ const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 
 /// Returns, for each job, the jobs that it must wait for because of `.NOTPARALLEL` or `.WAIT`. A job waits only for
-/// jobs that make without `--jobs` would run earlier. `printed` is the output of make, which states its version.
+/// jobs that make would run earlier in a serial build. `printed` is the output of make, which states its version.
 pub(super) fn apart(
     rules: &Database,
     order: &Order,
@@ -78,8 +78,8 @@ fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     groups
 }
 
-/// Returns the jobs that build these targets and their prerequisites. With `is_last`, does not follow the prerequisites
-/// of a job, because they end before the job begins.
+/// Returns the jobs that build these targets and their prerequisites. If `is_last` is true, skips the prerequisites of
+/// a job, because they end before the job begins.
 fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is_last: bool) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (from.to_vec(), FxHashSet::default(), Vec::new());
     while let Some(name) = open.pop() {

@@ -2,19 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-/// Data of make about all files.
+/// Data about files and variables, as make prints them.
 #[derive(Default)]
 pub(super) struct Database<'a> {
     targets: FxHashMap<&'a str, Target<'a>>,
-    /// Variables of patterns. Each has its pattern. The order is the order in which make applies them to a target.
+    /// Variables for patterns, each with its pattern, in the order in which make applies them to a target.
     patterns: Vec<(&'a str, Variable<'a>)>,
     /// Files that one recipe creates together, for each of these files.
     groups: FxHashMap<&'a str, Vec<&'a str>>,
-    /// Goal of make if the user states none.
+    /// Goal that make chooses if the user states none.
     pub(super) goal: Option<&'a str>,
 }
 
-/// Data of make about a target.
+/// Data about a target, as make prints them.
 #[derive(Default)]
 pub(super) struct Target<'a> {
     /// Prerequisites, in their order.
@@ -24,7 +24,7 @@ pub(super) struct Target<'a> {
     pub(super) is_phony: bool,
     /// True if the target has double-colon rules (`::`).
     pub(super) is_double_colon: bool,
-    /// True if the target is missing and is only made if a target that needs it is made.
+    /// True if the target is missing, and make creates it only for a target that must be remade.
     pub(super) is_intermediate: bool,
     /// Lines of the recipe before the expansion of variables.
     pub(super) recipe: Option<String>,
@@ -55,9 +55,9 @@ pub(super) struct Variable<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Printed {
     AsStated,
-    /// On several lines. The last of them cannot be recognised.
+    /// On several lines, of which the last cannot be recognised.
     OnLines,
-    /// For a pattern: as a definition with `:=`, and with `$$` for each `$`.
+    /// As a definition with `:=` for a pattern, with `$$` for each `$`.
     ByPattern,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Database<'a> {
             } else if let Some(found) = Origin::of(line) {
                 origin = Some(found);
             } else if let Some(others) = line.strip_prefix("#  Also makes: ") {
-                // The group that make prints for a target includes the target, except for groups from pattern rules.
+                // A group that make prints for a target includes the target, unless the group is from a pattern rule.
                 let group: Vec<&str> = last.into_iter().chain(others.split_whitespace()).collect();
                 self.groups.extend(group.iter().map(|one| (*one, group.clone())));
             } else if line.starts_with('#') {
@@ -172,7 +172,8 @@ impl<'a> Database<'a> {
         std::iter::once(file).chain(group.iter().copied().filter(move |one| *one != file))
     }
 
-    /// Returns whether a special target such as `.SILENT` applies to all targets, because it has no prerequisites.
+    /// Returns whether a special target such as `.SILENT` applies to all targets, because the special target has no
+    /// prerequisites.
     pub(super) fn is_for_all(&self, special: &str) -> bool {
         self.get(special).is_some_and(|special| special.needs.is_empty())
     }

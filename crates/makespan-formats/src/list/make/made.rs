@@ -1,12 +1,13 @@
-//! Options that inform make which files are already made, for a call of make for a single target.
+//! Options for a call of make for a single target. They state which files are already made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::Database;
 use super::{STUB, escaped};
 
-/// Returns the options for making a target after the files in `before` are made. [`Database::waited_for`] returns these
-/// files. `is_goal` is true if the target is the goal of make, and false if the goal is another target that needs it.
+/// Returns the options for making a target after the files in `before` are made. [`Database::waited_for`] returns
+/// these files. `is_goal` is true if the target itself is the goal of make, and false if the goal is a target that
+/// needs it.
 pub(super) fn words<'a>(
     rules: &Database<'a>,
     (target, is_goal): (&'a str, bool),
@@ -27,13 +28,13 @@ pub(super) fn words<'a>(
         if is_compared(one) {
             words.push(format!("--newer={one}"));
         } else {
-            // With the first option, make does not remake the file. With the second, make treats the file as newer than
-            // targets that need it.
+            // The option `--old-file` keeps make from remaking the file. With `--what-if`, make treats the file as
+            // newer than targets that need it.
             words.extend([format!("--old-file={one}"), format!("--what-if={one}")]);
         }
     }
-    // If make treats a double-colon target as old, it finds no rule for it. So make considers such a target and its
-    // prerequisites again, but with recipes that do nothing.
+    // If make treats a double-colon target as old, it finds no rule for this target. So make considers the target and
+    // its prerequisites again, but with recipes that do nothing.
     let mut seen: FxHashSet<&str> = before.iter().map(|(_, one)| *one).collect();
     let mut at = 0;
     while let Some(&double_colon) = stubbed.get(at) {
@@ -59,8 +60,8 @@ pub(super) fn words<'a>(
     words
 }
 
-/// Returns the option that adds files to the prerequisites of a special target, or `None` if there are no files or if
-/// the special target applies to all files.
+/// Returns the option that adds files to the prerequisites of a special target. Returns `None` if there are no files,
+/// or if the special target applies to all files anyway.
 fn special(rules: &Database, special: &str, files: &[&str]) -> Option<String> {
     let names: Vec<String> = files.iter().map(|one| escaped(one)).collect();
     let is_needed = !names.is_empty() && !rules.is_for_all(special);

@@ -1,10 +1,10 @@
 //! Finds the jobs that `make` would run, from the output of a dry run of GNU make with `--trace` and
 //! `--print-data-base`.
 //!
-//! Recipes are still executed by make: a job runs `make TARGET`. Options of this call state that all prerequisites are
-//! made (`--old-file`), and which of them are newer than the target (`--what-if`). So make itself decides whether the
-//! target is up to date. Variables, shells, `.ONESHELL`, ignored errors and recursive calls of make have their usual
-//! meaning.
+//! Make still executes the recipes: a job runs `make TARGET`. Options of this call state that all prerequisites are
+//! made (`--old-file`), and which prerequisites are newer than the target (`--what-if`). So make itself decides
+//! whether the target is up to date. Variables, shells, `.ONESHELL`, ignored errors and recursive calls of make have
+//! their usual meaning.
 
 mod apart;
 mod database;
@@ -33,13 +33,13 @@ pub const ASK_FIRST: [&str; 4] = ["--dry-run", "--print-data-base", "--eval=.mak
 /// Options of the second call of make, a dry run. They must precede the [`stubs`] and `-f FILE`.
 pub const ASK: [&str; 4] = ["--dry-run", "--trace", "--print-data-base", "--print-directory"];
 
-/// Name of an additional target that has one prerequisite and an empty recipe. Because it has a recipe, pattern rules
-/// do not apply.
+/// Name of an additional target that has one prerequisite and an empty recipe. The recipe prevents make from applying
+/// pattern rules.
 const GOAL: &str = ".makespan";
 
-/// Shell script that replaces each argument `--newer=FILE` by options of make. With these options, make does not remake
-/// the file. If the file is missing or newer than the target, make treats it as just made. A file with the same
-/// modification time counts as newer, because some shells compare only whole seconds.
+/// Shell script that replaces each argument `--newer=FILE` by options of make. With these options, make does not
+/// remake the file. If the file is missing or not older than the target, make also treats it as just made. Equal
+/// modification times are included, because some shells compare only whole seconds.
 const SCRIPT: &str = r#"for word do shift; case $word in --newer=*) word=${word#--newer=}; if [ ! -e "$word" ] || [ ! "$0" -nt "$word" ]; then set -- "$@" "--what-if=$word"; fi; word=--old-file=$word;; esac; set -- "$@" "$word"; done; "#;
 
 /// Output of make.
@@ -75,7 +75,7 @@ pub fn read_make(
         let problem = "make has not printed its database; GNU make 4 or later is needed";
         Database::read(text).ok_or_else(|| wrong(problem.into()))
     };
-    // The variables come from the first call, because in the dry run the stubs replace the targets' own shells.
+    // The variables come from the first call, because stubs replace the shells of the targets in the dry run.
     let (variables, rules) = (database(known)?, database(printed)?);
     let names: Vec<&str> = recipes.iter().map(|(target, _)| *target).collect();
     let order = rules.order(goal, &names);
@@ -107,8 +107,8 @@ pub fn read_make(
     Instance::new(platform, jobs, Vec::new()).map(Some).map_err(|error| wrong(error.to_string()))
 }
 
-/// Returns the command that updates one target after its prerequisites. The comment at its end is a hash of the recipe.
-/// So a job whose recipe changes has a different command.
+/// Returns the command that updates one target after its prerequisites. The command ends with a hash of the recipe as
+/// a comment, so a changed recipe changes the command.
 fn command(file: &str, target: &str, stated: Vec<String>, recipe: &str) -> Vec<String> {
     let compares = stated.iter().any(|word| word.starts_with("--newer="));
     let inherits = stated.iter().any(|word| word.starts_with(&format!("--eval={GOAL}: ")));
@@ -150,8 +150,8 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let text = match front.chars().next_back().filter(|_| variable.printed == Printed::ByPattern) {
         None | Some(':' | '!') => text.to_owned(),
         Some(operator) => {
-            // For a matching target, `?=` in a pattern is the first definition of the variable, so it is the same as
-            // `=`.
+            // In a pattern, `?=` is the first definition of the variable for a matching target, so it has the effect
+            // of `=`.
             let operator = if operator == '+' { "+=" } else { "=" };
             text.replacen(":=", operator, 1).replace("$$", "$")
         }

@@ -8,18 +8,18 @@ use super::database::{Database, Target, Variable, fits};
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Update(&'a str),
-    /// Updates the prerequisites of the file, but not the file itself.
+    /// Updates the prerequisites of a file, but not the file itself.
     LookThrough(&'a str),
-    /// Only checks that the file exists. The next such step for the same file updates it.
+    /// Checks only that the file exists. If this step occurs again for the same file, make updates the file.
     Leave(&'a str),
 }
 
 /// Order in which make considers targets.
 #[derive(Default)]
 pub(super) struct Order<'a> {
-    /// Visits of targets. Each visit states the target, and the index of the visit from which make comes. Make may
-    /// visit a target several times: first to look through it, and later to update it. The targets that it finds during
-    /// the first visit come from the first visit.
+    /// Visits of targets in order. Each visit consists of the target and the index of the visit during which make
+    /// found this target. Make may visit a target several times: first to look through it, and later to update it.
+    /// Targets found while looking through a target refer to the first of these visits.
     visits: Vec<(&'a str, Option<usize>)>,
     /// Indices of the visits that update their target. A visit comes after the visits of all prerequisites of its target.
     updated: Vec<usize>,
@@ -36,12 +36,12 @@ impl<'a> Order<'a> {
         self.updated.iter().map(|&visit| self.visits[visit].0)
     }
 
-    /// Returns, for each target, the visit from which make came when it updated the target.
+    /// Returns the visit from which make reached each updated target.
     pub(super) fn origins(&self) -> FxHashMap<&'a str, Option<usize>> {
         self.updated.iter().map(|&visit| self.visits[visit]).collect()
     }
 
-    /// Returns the chain of targets from which make came, beginning with the nearest one.
+    /// Returns the chain of targets that led make to a visit, beginning with the nearest target.
     fn around(&self, mut origin: Option<usize>) -> Vec<&'a str> {
         let mut around = Vec::new();
         while let Some(visit) = origin {
@@ -53,8 +53,8 @@ impl<'a> Order<'a> {
 }
 
 impl<'a> Database<'a> {
-    /// Returns the order in which make without `--jobs` considers targets. It begins with the goal. If it does not
-    /// reach some of `targets`, these follow, the last one first.
+    /// Returns the order in which make considers targets in a serial build, beginning with the goal. Members of
+    /// `targets` that make does not reach from the goal follow in reverse order.
     pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> Order<'a> {
         let (mut seen, mut looked, mut noticed) = (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
         let mut order = Order::default();
@@ -90,8 +90,9 @@ impl<'a> Database<'a> {
         order
     }
 
-    /// Returns the actions of make before it makes a target. It updates all prerequisites. For a missing intermediate
-    /// file, it first updates only the prerequisites of the file, and updates the file itself at the end.
+    /// Returns the actions of make before it makes a target. Make updates all prerequisites. For a missing
+    /// intermediate file, make first updates only the prerequisites of this file, and updates the file itself at the
+    /// end.
     fn steps_of(&self, target: &str) -> Vec<Step<'a>> {
         let needs: Vec<&str> = self.get(target).into_iter().flat_map(Target::all_before).collect();
         let missing = needs.iter().filter(|need| self.is_missing(need)).map(|need| Step::Update(need));
@@ -123,14 +124,14 @@ impl<'a> Database<'a> {
     }
 
     /// Returns the targets that are not in `updated`, but may have to be made after targets in `updated`. Only targets
-    /// with a recipe are returned, in the order of make. A dry run does not list them if the recipes of their
-    /// prerequisites only call make recursively.
+    /// with a recipe are returned, in the order of make. They may be missing in a dry run: if a recipe only calls make
+    /// recursively, the dry run does not list the targets that need its file.
     pub(super) fn followers(&self, order: &Order<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let (mut changed, mut followers) = (updated.clone(), Vec::new());
         for name in order.targets() {
             let Some(target) = self.get(name).filter(|_| !changed.contains(name)) else { continue };
             let is_changed = |need: &str| self.together(need).any(|one| changed.contains(one));
-            // If another file of its group is made, the same recipe makes this file.
+            // If another file of the group is made, the same recipe makes this file.
             let is_made = is_changed(name);
             if is_made || target.needs.iter().any(|need| is_changed(need)) {
                 changed.insert(name);
@@ -143,7 +144,7 @@ impl<'a> Database<'a> {
     }
 
     /// Returns the files that must be made before a target, each with the number of the target whose recipe makes it,
-    /// in ascending order of these numbers. The search for prerequisites does not go beyond a file that is made.
+    /// in ascending order of these numbers. The search for prerequisites stops at each file that is made.
     pub(super) fn waited_for(&self, target: &str, numbers: &FxHashMap<&str, usize>) -> Vec<(usize, &'a str)> {
         let needs = |target: &str| self.get(target).into_iter().flat_map(Target::all_before);
         let own = numbers.get(target).copied();
@@ -163,8 +164,8 @@ impl<'a> Database<'a> {
         found
     }
 
-    /// Returns the variables that a target inherits from the targets that lead to it. Variables of the outermost target
-    /// come first.
+    /// Returns the variables that a target inherits from the targets that led make to it, beginning with the outermost
+    /// target.
     pub(super) fn inherited(&self, order: &Order<'a>, origin: Option<usize>) -> Vec<Variable<'a>> {
         let around = order.around(origin);
         let of = |target: &&'a str| {
@@ -175,8 +176,8 @@ impl<'a> Database<'a> {
         };
         let mut overridden = FxHashSet::default();
         let stated = around.iter().rev().flat_map(of).filter(|variable| !variable.is_private);
-        // All these variables are defined for one target here. In this case, a definition without `override` would be
-        // ignored after one with `override`. So each later definition also has `override`.
+        // All these variables are defined for one target. Make would ignore a definition without `override` after a
+        // definition with `override`, so each later definition also gets `override`.
         let above = |variable: Variable<'a>| {
             let is_override = variable.is_override || overridden.contains(variable.name());
             overridden.extend(is_override.then_some(variable.name()));

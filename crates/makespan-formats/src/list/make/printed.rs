@@ -15,7 +15,7 @@ pub(super) fn updated(printed: &str) -> Vec<(&str, String)> {
             }
             current = Some(number);
         } else if line.starts_with("# GNU Make ") {
-            // The other messages about the program are comments.
+            // All other messages about the program are comments.
             current = None;
         } else if let Some(number) = current {
             targets[number].1 += line;

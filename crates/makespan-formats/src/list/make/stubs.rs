@@ -4,14 +4,14 @@ use crate::error::{FormatError, Place};
 
 use super::database::Database;
 
-/// Definition of a shell that does nothing. In a dry run, make would still run lines with `+` or `$(MAKE)`.
+/// Definition of a shell that does nothing, because even in a dry run make runs lines with `+` or `$(MAKE)`.
 pub(super) const STUB: &str = "SHELL := true";
 
 /// Returns the options for a dry run that runs no recipe. `known` is the output of the first call of make, and `file`
 /// is the makefile.
 ///
-/// The options have no effect on `$(shell ..)` in the text of a makefile. They only set the shell of recipes, which is
-/// a variable of each target.
+/// The options only set the shell of recipes, which is a variable of each target. They do not affect `$(shell ..)` in
+/// the text of a makefile.
 ///
 /// # Errors
 /// [`FormatError`] with the line of a recipe that the options cannot prevent from running.

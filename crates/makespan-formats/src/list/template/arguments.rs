@@ -1,4 +1,5 @@
-//! Arguments of the commands of a template: sources, and how they are combined, split and grouped.
+//! Arguments for the commands of a template: sources of arguments, and rules for combining, splitting and grouping
+//! them.
 
 use regex_lite::Regex;
 
@@ -9,7 +10,7 @@ use super::TemplateError;
 pub struct ArgumentSource {
     /// The arguments.
     pub arguments: Vec<String>,
-    /// True if arguments are paired with those of the previous source: the first with the first, and so on (`:::+`).
+    /// True if arguments are paired with the arguments of the previous source in order (`:::+`).
     pub is_linked: bool,
 }
 
@@ -20,8 +21,8 @@ pub struct ArgumentRules {
     pub link: bool,
     /// Splits each argument into columns.
     pub separator: Option<Regex>,
-    /// The number of combinations that one command takes. With 0, a command takes one combination, and none of its
-    /// arguments is inserted.
+    /// Number of combinations for each command. With 0, each command takes one combination but inserts none of its
+    /// arguments.
     pub group: Option<usize>,
 }
 
@@ -40,10 +41,10 @@ pub struct ArgumentRules {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// Sources that are combined with each other. Within one entry, sources are linked.
+    /// Groups of linked sources. All combinations of the groups are formed.
     linked: Vec<Linked>,
     rules: ArgumentRules,
-    /// For each command its number before the commands were put into another order.
+    /// New order of the commands: the original number of each command.
     order: Option<Vec<usize>>,
 }
 
@@ -56,8 +57,8 @@ struct Linked {
 }
 
 impl Arguments {
-    /// Combines sources. Linked sources (`:::+`) end with the shortest one. Sources that are not linked make all
-    /// combinations, of which the last source changes fastest.
+    /// Combines sources. A group of linked sources (`:::+`) is as long as its shortest source. Unlinked sources give
+    /// all combinations, and the argument of the last source changes fastest.
     pub fn new(sources: Vec<ArgumentSource>, rules: ArgumentRules) -> Self {
         let mut linked: Vec<Linked> = Vec::new();
         for ArgumentSource { arguments, is_linked } in sources {
@@ -74,7 +75,7 @@ impl Arguments {
         Self { linked, rules, order: None }
     }
 
-    /// Returns the arguments of sources that make all combinations.
+    /// Returns all combinations of the arguments of these sources.
     pub fn product(sources: Vec<Vec<String>>) -> Self {
         let source = |arguments| ArgumentSource { arguments, is_linked: false };
         Self::new(sources.into_iter().map(source).collect(), ArgumentRules::default())
@@ -90,7 +91,7 @@ impl Arguments {
         self.linked.iter().map(|linked| linked.sources.len()).sum()
     }
 
-    /// Returns whether all commands have one argument of each source.
+    /// Returns whether each command has exactly one argument from each source.
     pub fn is_one_of_each(&self) -> bool {
         self.rules.separator.is_none() && self.rules.group.is_none()
     }
@@ -111,7 +112,7 @@ impl Arguments {
         combinations.div_ceil(self.rules.group.unwrap_or(1).max(1) as u128)
     }
 
-    /// Puts the commands into another order, a permutation of their numbers.
+    /// Changes the order of the commands. `order` is a permutation of their numbers.
     pub fn reorder(&mut self, order: Vec<usize>) {
         self.order = Some(order);
     }
@@ -121,7 +122,7 @@ impl Arguments {
         self.records(command).into_iter().flatten().collect()
     }
 
-    /// Returns the combinations of arguments of a command. Without sources, there is none.
+    /// Returns the combinations of arguments for a command. Without sources, there are none.
     pub fn records(&self, command: usize) -> Vec<Vec<&str>> {
         if self.linked.is_empty() {
             return Vec::new();
@@ -147,7 +148,7 @@ impl Arguments {
     }
 }
 
-/// Returns a column without the blanks around it.
+/// Returns a column without surrounding blanks.
 fn trimmed(column: &str) -> &str {
     column.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
 }

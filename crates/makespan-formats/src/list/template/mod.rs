@@ -44,7 +44,7 @@ pub enum TemplateError {
     /// The template is empty.
     #[error("the template is empty; write a command such as 'gzip {{}}'")]
     Empty,
-    /// A placeholder is in a place in which no quotation can make the argument one word.
+    /// A placeholder in a position where no quotation can make the argument one word.
     #[error("`{place}` stands {within}, where an argument cannot be quoted safely; {remedy}")]
     Unsafe {
         /// The placeholder.
@@ -138,7 +138,7 @@ impl Template {
                     let (front, back) = (&text[..text.len() - rest.len()], &rest[length..]);
                     let place = safe(found, &scanner)?.between(front, back);
                     pieces.extend([Piece::Text(std::mem::take(&mut before)), Piece::Place(place)]);
-                    // To the scanner, a placeholder is a part of a word.
+                    // The scanner must treat a placeholder as a part of a word.
                     scanner.read('x', (1, 1));
                     rest = &rest[length..];
                 }
@@ -250,7 +250,7 @@ impl Template {
     }
 }
 
-/// Quotes a word for the shell, but leaves the placeholders for arguments in it unquoted.
+/// Quotes a word for the shell, but leaves placeholders for arguments unquoted.
 fn one_word(word: &str) -> String {
     let (mut line, mut before, mut rest) = (String::new(), String::new(), word);
     while let Some(c) = rest.chars().next() {

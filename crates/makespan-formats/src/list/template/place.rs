@@ -11,9 +11,10 @@ pub(super) struct Placeholder {
     pub(super) source: Option<usize>,
     pub(super) part: Part,
     within: Within,
-    /// True if a `$NAME` precedes the placeholder. The inserted text could become a part of that name.
+    /// True if `$NAME` precedes the placeholder, so that the inserted text could become a part of the name.
     follows_name: bool,
-    /// True if `<` or `>` follows. An inserted number would become the number of a file descriptor.
+    /// True if `<` or `>` follows the placeholder, so that an inserted number could become the number of a file
+    /// descriptor.
     is_redirected: bool,
 }
 
@@ -42,8 +43,8 @@ impl Placeholder {
         self
     }
 
-    /// Appends the inserted text to `line`. If the text before or after it could become a part of it, also inserts an
-    /// empty quotation.
+    /// Appends the inserted text to `line`. If the text before or after the placeholder could merge with the inserted
+    /// text, also inserts an empty quotation.
     pub(super) fn fill(&self, number: usize, arguments: &[&str], line: &mut String) {
         let empty = match self.within {
             Within::Words => "''",
@@ -103,7 +104,7 @@ impl Part {
 
 /// Returns the placeholder at the beginning of a text: its text, source and part.
 pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
-    // No placeholder is longer.
+    // The longest placeholder has this length.
     let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
     let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let part = match &inner[digits..] {
@@ -122,8 +123,8 @@ pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
     Some((format!("{{{inner}}}"), source, part))
 }
 
-/// Returns the replacement string of GNU parallel that a text begins with, if it is not supported, and the way to do
-/// without it.
+/// Returns the unsupported replacement string of GNU parallel with which a text begins, and an alternative to this
+/// string.
 pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
     let inner = text.strip_prefix('{')?;
     if inner.starts_with('=') {

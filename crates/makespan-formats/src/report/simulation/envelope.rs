@@ -1,4 +1,4 @@
-//! Reduces long series to a number of columns that fits a picture.
+//! Reduces long series to the number of columns that a picture has.
 
 use makespan_core::Time;
 
@@ -7,7 +7,7 @@ use makespan_core::Time;
 pub struct Level {
     /// First instant of the state.
     pub time: Time,
-    /// Number of processors that jobs hold.
+    /// Number of busy processors.
     pub held: u32,
     /// Number of waiting jobs.
     pub waiting: u32,
@@ -30,16 +30,15 @@ pub(super) struct Column {
     pub waiting: Spread,
 }
 
-/// Returns the columns between two instants. If there are at most `exact` levels, each level becomes a column.
-/// Otherwise there are `columns` columns of equal length. Before the first level, no processor is held and no job
-/// waits.
+/// Returns the columns between two instants. Up to `exact` levels become one column each. More levels are reduced to
+/// `columns` columns of equal length. Before the first level, no processor is busy and no job waits.
 pub(super) fn columns(levels: &[Level], [from, to]: [Time; 2], exact: usize, columns: usize) -> Vec<Column> {
     let pieces = || Pieces { levels, at: 0, from, to };
     if levels.len() <= exact {
         return pieces().map(|(from, to, level)| Gathered::new(from, level).done_at(to)).collect();
     }
     let span = i128::from((to - from).ticks());
-    // Rounding spreads evenly: the lengths of two columns differ by at most one tick.
+    // Rounding differences are spread evenly: the lengths of two columns differ by at most one tick.
     let bound = |index: usize| from + Time::from_ticks((span * index as i128 / columns as i128) as i64);
     let mut gathered = Vec::with_capacity(columns);
     let mut open: Option<Gathered> = None;

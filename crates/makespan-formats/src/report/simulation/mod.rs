@@ -1,8 +1,8 @@
 //! Writes a self-contained HTML page that compares the results of several policies on one log.
 //!
-//! Like the page of a plan, it loads nothing. Long series are drawn in columns that show their extremes. The chart, the
-//! distributions and the tables of jobs need the schedule of each policy, which takes about ten bytes for each
-//! placement. Without schedules, the page only has the series and the measures.
+//! Like the page of a plan, it loads nothing. Long series are drawn in columns that show their extremes. The chart,
+//! the distributions and the tables of jobs need the schedule of each policy, which takes about ten bytes per
+//! placement. A page without schedules has only the series and the measures.
 
 mod envelope;
 mod panels;
@@ -49,8 +49,8 @@ pub struct SimulationReport<'a> {
     pub seed: u64,
     /// Remarks for the user, one sentence each.
     pub remarks: &'a [String],
-    /// True if instant 0 is the present. The pictures then end shortly after the last start of a job, even if some job
-    /// runs much longer.
+    /// True if instant 0 is the present. The pictures then end shortly after the last start of a job, even if some
+    /// jobs run much longer.
     pub is_present: bool,
     /// Second of the week at instant 0, counted from Monday, 0:00. If `None`, days are numbered instead of named.
     pub week: Option<i64>,
@@ -111,7 +111,7 @@ fn write_origin(out: &mut impl Write, report: &SimulationReport<'_>) -> io::Resu
     let (count, processors) = (report.instance.tasks(), grouped(f64::from(report.instance.processors())));
     let count = grouped(count as f64);
     if report.instance.has_compound_jobs() {
-        // A policy treats each task of a bag like a job.
+        // A policy serves each task of a bag like a job.
         let served = jobs.iter().map(Job::equal_tasks).sum::<u64>();
         write!(out, "<span><b>{}</b> jobs of <b>{count}</b> tasks", grouped(served as f64))?;
     } else {

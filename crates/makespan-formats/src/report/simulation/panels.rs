@@ -27,9 +27,9 @@ const BETWEEN: f64 = 9.0;
 const QUEUE: f64 = 64.0;
 const AFTER: f64 = 12.0;
 const AXIS: f64 = 28.0;
-/// Number of levels up to which a series is drawn exactly, and number of columns of a longer series. A column is
-/// about two pixels wide.
+/// Maximum number of levels of a series that is drawn exactly.
 const EXACT: usize = 2_000;
+/// Number of columns of a longer series, each about two pixels wide.
 const COLUMNS: usize = 500;
 
 /// Data of the picture, ready to be drawn.
@@ -110,13 +110,13 @@ impl<'a> Panels<'a> {
                 phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
                 top += PHASES;
             }
-            // In a log, more processors may be busy than its header states.
+            // In a log, the number of busy processors may exceed the number in the header.
             let most = series.iter().map(|column| column.held.most).max().unwrap_or(0).max(policy.processors);
             let held = Quantity { class: "held", word: "busy", all: self.processors, most, of: |column| column.held };
             self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
-            // The queue of each policy has its own scale. With a common scale, all other queues would look flat if
-            // one grows without limit.
+            // Each policy has its own scale for its queue. If one queue grows without limit, a common scale would make
+            // the others look flat.
             let longest = series.iter().map(|column| column.waiting.most).max().unwrap_or(0);
             let waiting = Quantity {
                 class: "waiting",
@@ -220,14 +220,14 @@ struct Quantity {
     class: &'static str,
     /// Label next to the plot.
     word: &'static str,
-    /// Value at the top of the plot. It is the same for all policies whose plots are compared.
+    /// Value at the top of the plot. It is the same in all plots that are compared.
     all: u32,
     /// Maximum possible value for this policy.
     most: u32,
     of: fn(&Column) -> Spread,
 }
 
-/// Rounds a mean to a tenth. The picture shows less detail.
+/// Rounds a mean to a tenth, because the picture shows less detail.
 fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

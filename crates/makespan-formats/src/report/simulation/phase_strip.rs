@@ -7,10 +7,10 @@ use makespan_core::{Phase, PhaseStep, Phases, Time};
 use super::PolicyPanel;
 use crate::gantt::escape::Pixels;
 
-/// Number of phases up to which a strip is drawn exactly, and number of columns of a longer strip.
+/// Maximum number of phases of a strip that is drawn exactly. A longer strip has this number of columns.
 const EXACT: usize = 500;
 
-/// A piece of the strip: its end, and the share of time in each phase, in the order of [`Phase::ALL`].
+/// A piece of the strip: the end of its period, and the share of time in each phase, in the order of [`Phase::ALL`].
 type Piece = (Time, [f64; 3]);
 
 const fn class(phase: Phase) -> &'static str {
@@ -21,9 +21,9 @@ const fn class(phase: Phase) -> &'static str {
     }
 }
 
-/// Draws a strip for the period `span`. The strip begins at `left` and `top` and has the size `width` times `height`.
-/// In a column, the phases are stacked by their shares of time, with saturation at the top. The strip is empty before
-/// the first and after the last task.
+/// Draws a strip for the period `span`. The upper left corner of the strip is at `left` and `top`, and its size is
+/// `width` times `height`. In a column, the phases are stacked by their shares of time, with saturation at the top.
+/// The strip is empty before the first and after the last task.
 pub(super) fn write(
     out: &mut impl Write,
     phases: &Phases,
@@ -73,8 +73,8 @@ pub(super) fn write_legend(out: &mut impl Write, policies: &[PolicyPanel<'_>]) -
     writeln!(out, "</p>")
 }
 
-/// Returns the first instant and the pieces after it. There is one piece for each phase, or `columns` pieces of equal
-/// length if there are more phases.
+/// Returns the beginning of the first piece, and all pieces. There is one piece for each phase, or `columns` pieces of
+/// equal length if there are more phases than `columns`.
 fn pieces(phases: &Phases, columns: usize) -> (Time, Vec<Piece>) {
     let Some(first) = phases.steps.first() else { return (phases.end, Vec::new()) };
     let ends = phases.steps.iter().skip(1).map(|step| step.from).chain([phases.end]);

@@ -114,7 +114,7 @@ fn more_processors_than_the_log_has_stay_within_their_panel() {
     assert!(numbers.iter().all(|&number| number >= top), "{top}: {path}");
 }
 
-/// Checks that a picture ends early if one job runs a hundred times longer than the longest wait.
+/// Checks that a picture ends early if a job runs a hundred times longer than the longest wait.
 #[test]
 fn pictures_of_the_present_end_when_nothing_waits() {
     let instance = instance(3);

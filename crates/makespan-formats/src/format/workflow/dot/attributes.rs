@@ -69,7 +69,7 @@ fn draws(element: Element, key: &str) -> bool {
 }
 
 impl Unread {
-    /// Counts those attributes of a statement that are neither read nor used for drawing.
+    /// Counts the attributes of a statement that are neither read nor used for drawing.
     pub(super) fn count(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().for_each(|key| self.count_one(element, key));
     }
@@ -81,8 +81,8 @@ impl Unread {
         }
     }
 
-    /// Counts attributes such as `time`, which the reader uses in other graphs. In this graph they are ignored, because
-    /// a trace of Nextflow states the run times.
+    /// Counts attributes that the reader uses in other graphs, such as `time`. They are ignored here, because a trace
+    /// of Nextflow states the run times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }

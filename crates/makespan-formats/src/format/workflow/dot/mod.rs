@@ -4,9 +4,9 @@
 //! A node may have a `time` or `work`, both in seconds on a processor of speed 1, and a shell `command`. If a node has
 //! neither `time` nor `work`, its run time is a guess. An edge may have `data` in bytes or `transfer` in seconds.
 //! Contradictions are counted and reported: `time` takes precedence over `work`, and `data` over `transfer`. If an
-//! attribute is stated several times, the last value counts. The data sizes of parallel edges are summed. In a graph
-//! that is declared `strict`, repeated edges between two nodes are one edge, and the last value of each attribute
-//! counts. Ports and drawing attributes are ignored without a warning. A warning names all other ignored attributes. A
+//! attribute is stated several times, the last value is used. The data sizes of parallel edges are summed. In a graph
+//! that is declared `strict`, repeated edges between two nodes are one edge, with the last value of each attribute.
+//! Ports and drawing attributes are ignored without a warning. A warning names all other ignored attributes. A
 //! subgraph is a group of nodes. Undirected graphs are refused.
 
 mod attributes;
@@ -24,7 +24,7 @@ use tokens::{Token, Tokens, shown};
 /// Maximum nesting depth of groups.
 const DEEPEST: usize = 100;
 
-/// Maximum number of edges from groups or lists of nodes. One statement can make many such edges.
+/// Maximum number of edges between groups or lists of nodes, because one statement can create many of them.
 const MAX_EDGES: usize = 1 << 20;
 
 /// Returns whether a text begins like a graph in DOT.
@@ -52,7 +52,7 @@ struct Parts {
     names: Vec<String>,
     numbers: FxHashMap<String, u32>,
     tasks: Vec<(Attributes, usize)>,
-    /// Attributes in statements about the nodes themselves, without default attributes.
+    /// Attributes that statements set for each node, without default attributes.
     own: Vec<Attributes>,
     edges: Vec<StatedEdge>,
     /// Index of each edge of a strict graph, by its two nodes.
@@ -219,7 +219,7 @@ impl Parts {
         }
     }
 
-    /// Reads the nodes of a group, after its `{`. Default attributes that are set in a group hold only in this group.
+    /// Reads the nodes of a group, after its `{`. Default attributes of a group apply only within this group.
     fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
         if depth == DEEPEST {
             return Err(tokens.wrong(format!("more than {DEEPEST} groups are nested")));
@@ -245,8 +245,8 @@ impl Parts {
         self.tasks[task as usize].0.extend(stated.clone());
     }
 
-    /// Reads the lists of attributes that follow, if any. If an attribute is stated several times, the last value
-    /// counts.
+    /// Reads the attribute lists at this position, if there are any. If an attribute is stated several times, the last
+    /// value is used.
     fn attributes(&mut self, tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
         let mut all = Attributes::default();
         while tokens.peek()? == Some(Token::Mark('[')) {
