@@ -1,4 +1,4 @@
-//! Detects the GPUs of this machine through the kernel, without a library. A machine may have no GPUs.
+//! Detects the GPUs of this machine through the kernel, without a vendor's library.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use crate::kernel_text::number_behind;
 
-/// Returns the numbers by which programs select the GPUs of this machine, counted from 0. Looks for NVIDIA GPUs first, then for
-/// AMD GPUs. Returns `None` if no GPU is found. `visible` replaces the number of AMD GPUs if a lower layer limits them.
+/// Returns the numbers by which programs select the GPUs of this machine, counted from 0. Looks for NVIDIA GPUs first,
+/// then for AMD GPUs. Returns `None` if no GPU is found. If `visible` is given, it replaces the detected number of AMD
+/// GPUs.
 pub(crate) fn present(visible: Option<usize>) -> Option<Vec<String>> {
     let amd = || visible.unwrap_or_else(|| amd(Path::new("/sys/class/kfd/kfd/topology/nodes")));
     let count = [nvidia(Path::new("/dev")), amd()].into_iter().find(|&count| count > 0).or_else(told_by_nvidia)?;
@@ -29,8 +30,8 @@ fn amd(nodes: &Path) -> usize {
     properties.filter(|text| number_behind("simd_count", text).is_some_and(|units| units > 0)).count()
 }
 
-/// Returns the number of GPUs that NVIDIA's own program lists, if the program is installed. In some virtual machines, GPUs have
-/// no device files. The program takes about a second, so its answer is cached.
+/// Returns the number of GPUs that NVIDIA's own program lists, if the program is installed. Some virtual machines have
+/// GPUs without device files. The program takes about a second, so the number is cached.
 fn told_by_nvidia() -> Option<usize> {
     static TOLD: OnceLock<Option<usize>> = OnceLock::new();
     *TOLD.get_or_init(|| {

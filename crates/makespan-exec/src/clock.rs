@@ -14,8 +14,8 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Continues the clock of a run that began at `origin` (nanoseconds since 1970). The time is at least `latest`, even if the
-    /// wall clock went back.
+    /// Continues the clock of a run that began at `origin` (nanoseconds since 1970). The time is at least `latest`,
+    /// even if the wall clock was set back.
     pub fn since(origin: i64, latest: Time, engine: &dyn Engine) -> Self {
         let offset = since_origin(engine.wall(), origin).max(latest);
         Self { begun: engine.now(), offset }
@@ -31,7 +31,7 @@ pub(crate) fn since_origin(wall: SystemTime, origin: i64) -> Time {
     ticks(wall.duration_since(UNIX_EPOCH).unwrap_or_default()).saturating_since(Time::from_ticks(origin))
 }
 
-/// Converts an instant of a run to the wall clock.
+/// Converts an instant of a run to the wall clock time.
 pub(crate) fn began(origin: i64, at: Time) -> SystemTime {
     UNIX_EPOCH + Duration::from_nanos(u64::try_from(origin.saturating_add(at.ticks())).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! The interface between a session and the part of the program that starts tasks.
+//! The interface between a session and the engine, the part of the program that starts tasks.
 
 use std::time::{Duration, SystemTime};
 
@@ -22,8 +22,8 @@ pub struct Start<'a> {
     pub allotment: u32,
     /// Processors that the task holds.
     pub processors: &'a ProcSet,
-    /// True if the task runs on the cores of these processors only. Otherwise it may use all cores of the machine that no
-    /// pinned task holds. Engines of clusters pin all tasks.
+    /// True if the task runs only on the cores of these processors. Otherwise it may use all cores of the machine that
+    /// no pinned task holds. Engines of clusters pin all tasks.
     pub is_pinned: bool,
     /// The GPUs that the task holds, numbered across the platform; `None` if the platform states no GPUs.
     pub gpus: Option<&'a [u64]>,
@@ -35,29 +35,29 @@ pub struct Start<'a> {
     pub expected: Time,
     /// True if `expected` is a guess.
     pub is_guess: bool,
-    /// Paths of its files, relative to the folder of the run.
+    /// Paths of the attempt's files, relative to the folder of the run.
     pub files: &'a TaskFiles,
     /// Additional environment variables.
     pub environment: &'a [(String, String)],
-    /// Time from now before which the task must not start, if the engine decides when tasks start
+    /// Time from now before which the task must not start, for engines that decide when tasks start
     /// ([`crate::Reserved::hand_over`]).
     pub not_before: Duration,
-    /// The tasks that must succeed before this task starts, if the engine decides when tasks start.
+    /// The tasks that must succeed before this task starts, for engines that decide when tasks start.
     pub after: &'a [TaskId],
 }
 
 /// The files of one attempt, with paths relative to the folder of the run.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TaskFiles {
-    /// The files for its standard output and standard error.
+    /// The files for the attempt's standard output and standard error.
     pub outputs: [String; 2],
-    /// The status file, into which its shim writes the outcome.
+    /// The status file, into which the attempt's shim writes the outcome.
     pub status: String,
     /// Files that are copied to the node and back. `None` if the attempt does not run in a folder on its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
     /// True if no job of the run has written these output files yet, so an existing file with content belongs to
-    /// another program. The field is not sent to other machines, because an attempt may start twice there.
+    /// another program. This field is not sent to other machines, because an attempt may be started twice on them.
     #[serde(skip)]
     pub is_new: bool,
 }
@@ -96,7 +96,7 @@ pub struct Refusal {
     pub reason: String,
     /// True if a later attempt may succeed.
     pub passing: bool,
-    /// True if the processors are about to go down. [`Notice::Down`] follows, and the task waits again.
+    /// True if the processors will go down very soon. [`Notice::Down`] follows, and the task waits again.
     pub closing: bool,
 }
 
@@ -122,7 +122,7 @@ pub struct Earlier {
     pub files: TaskFiles,
     /// The name of the task.
     pub name: String,
-    /// Its shim, if the shim ran on this machine since the machine was started.
+    /// The shim of the attempt, if it was started since the last boot of this machine.
     pub shim: Option<Identity>,
     /// The GPUs that the task holds, numbered across the platform; `None` if the journal does not state them.
     pub gpus: Option<Vec<u64>>,
@@ -130,7 +130,8 @@ pub struct Earlier {
     pub is_pinned: bool,
 }
 
-/// An attempt of an earlier session that this session manages. It still runs, or its end has not been reported yet.
+/// An attempt of an earlier session that this session manages. The attempt is still running, or its end has not been
+/// reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The task.
@@ -142,7 +143,7 @@ pub struct Taken {
 /// An event that the engine reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A task has begun, after the engine itself chose the time.
+    /// A task has begun. The engine itself chose the time.
     Begun {
         /// The task.
         task: TaskId,
@@ -153,7 +154,7 @@ pub enum Notice {
     },
     /// A task and all its processes have ended.
     Ended(TaskId),
-    /// A task and all its processes have ended. While no session ran, the task was stopped at its time limit.
+    /// A task and all its processes have ended, because the task reached its time limit while no session ran.
     TimedOut(TaskId),
     /// The engine could not start a task after [`Engine::go`], for this reason.
     Refused(TaskId, String),
@@ -170,21 +171,21 @@ pub enum Notice {
     },
     /// The end of an outage.
     Up(Outage),
-    /// These processors will go down. When they do, [`Notice::Down`] follows. A later notice with the same identifier replaces
-    /// this one. The identifier differs from those of outages.
+    /// These processors will go down. [`Notice::Down`] follows when they go down. A later notice with the same
+    /// identifier replaces this notice. The identifiers of notices and of outages differ.
     Closing {
         /// Identifies the notice. No other current notice has the same identifier.
         outage: Outage,
         /// The processors that will go down.
         processors: ProcSet,
-        /// Time until the processors go down. `None` if they are no longer expected to go down.
+        /// Time until the processors go down. `None` cancels the notice.
         after: Option<Duration>,
     },
     /// Information for the user.
     Told(String),
-    /// Information for the user that explains why nothing happens.
+    /// Information for the user that explains why no task starts or ends.
     Warned(String),
-    /// No processor will be available again, for this reason, and no task runs. The run ends and can be resumed.
+    /// No task is running, and no processor will be available again, for this reason. The run ends and can be resumed.
     Over(String),
 }
 
@@ -201,15 +202,16 @@ pub trait Engine {
     /// Returns the time of the wall clock.
     fn wall(&self) -> SystemTime;
 
-    /// Identifies the place where attempts can be found again. For a machine, this is the id of its current boot, because the
-    /// start times of processes are comparable only within one boot.
+    /// Identifies the place where a later session can find the attempts. For a machine, this is the id of the current
+    /// boot, because start times of processes are comparable only within one boot.
     fn place(&self) -> String;
 
-    /// Checks that this session can end or take over the attempts that an earlier session started at this place, or that they
-    /// have ended. The error tells the user what to do.
+    /// Checks that no attempt of an earlier session at this place is out of control: this session can end it or take
+    /// it over, or it has ended.
     ///
     /// # Errors
-    /// A message for the user.
+    ///
+    /// A message for the user, with the remedy.
     fn follows(&self, _place: &str) -> Result<(), String> {
         Ok(())
     }
@@ -235,8 +237,8 @@ pub trait Engine {
         None
     }
 
-    /// Returns whether tasks continue when the machine of the session loses power. If so, each start is on disk before the task
-    /// starts.
+    /// Returns whether tasks continue when the machine of the session loses power. If they do, the record of each
+    /// start is synced to disk before the task starts.
     fn outlives_us(&self) -> bool {
         false
     }
@@ -246,26 +248,27 @@ pub trait Engine {
         false
     }
 
-    /// Receives the number of waiting tasks from time to time, so that the engine can request more processors. `shortest` returns
-    /// a lower bound on the run time of the shortest waiting task, unless the time of a waiting task is only a guess.
+    /// Receives the number of waiting tasks from time to time, so that the engine can request more processors.
+    /// `shortest` returns a lower bound on the run times of the waiting tasks, or `None` if one of these times is only
+    /// a guess.
     fn hear_waiting(&mut self, _tasks: usize, _shortest: &dyn Fn() -> Option<Duration>) {}
 
-    /// Returns whether an engine that decides when tasks start accepts another task now.
+    /// Returns whether the engine accepts another task now. Called only for engines that decide when tasks start.
     fn takes_more(&self) -> bool {
         true
     }
 
-    /// Returns whether an engine that decides when tasks start has delayed tasks, so that a new plan for the remaining tasks is
-    /// useful. Each delay is reported once.
+    /// Returns whether an engine that decides when tasks start has delayed tasks, which makes a new plan for the
+    /// remaining tasks useful. Each delay is reported once.
     fn wants_new_plan(&mut self) -> bool {
         false
     }
 
-    /// Informs an engine that decides when tasks start that a task has succeeded, so that other tasks need not wait for it.
+    /// Receives a task that has succeeded. An engine that decides when tasks start can then start its successors.
     fn hear_success(&mut self, _task: TaskId) {}
 
-    /// Takes back a task after [`Engine::go`], if the task has not begun. Returns true if the task was taken back. Such a task
-    /// never begins, and the engine never reports on it again.
+    /// Takes back a task after [`Engine::go`], if the task has not begun. Returns true if the task was taken back. A
+    /// task that was taken back never begins, and the engine does not report on it.
     fn recall(&mut self, _task: TaskId) -> bool {
         false
     }
@@ -279,7 +282,7 @@ pub trait Engine {
     /// Lets a prepared task run. Its status file will contain the line `claim`.
     fn go(&mut self, task: TaskId, claim: &str);
 
-    /// Cancels a task that was prepared but not let run.
+    /// Cancels a task that was prepared, before [`Engine::go`] is called.
     fn call_off(&mut self, task: TaskId);
 
     /// Asks a task and all its descendants to end, or kills them.
@@ -288,14 +291,14 @@ pub trait Engine {
     /// Waits until an event occurs or until `timeout` expires.
     fn wait(&mut self, timeout: Duration) -> Option<Notice>;
 
-    /// Ends the session without ending its tasks: they continue after the engine is dropped.
+    /// Ends the session without ending its tasks. The tasks continue after the engine is dropped.
     fn leave(&mut self) {}
 
     /// Forgets a task that has ended. Returns the exit status of its shim, for a task without a status file.
     fn reap(&mut self, task: TaskId) -> i32;
 
-    /// Takes over the running attempts of earlier sessions of the same instance. Each other attempt has written its status, or
-    /// has disappeared, or is ended by [`Engine::end_left`].
+    /// Takes over the running attempts of earlier sessions of the same instance. An attempt that is not taken over has
+    /// written its status, has disappeared, or is ended by [`Engine::end_left`].
     fn take_over(&mut self, _earlier: &[Earlier]) -> Vec<Taken> {
         Vec::new()
     }

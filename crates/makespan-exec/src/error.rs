@@ -17,7 +17,7 @@ pub enum ExecuteError {
     /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),
-    /// The platform has more processors than this process may use cores.
+    /// The platform has more processors than there are cores that this process may use.
     #[error(
         "the platform has {}, but this process may use only {}; plan for {cores}, or allow several processors a core (oversubscribe)",
         counted(.processors, "processor"),
@@ -50,7 +50,7 @@ pub enum ExecuteError {
         gpus: u128,
         /// Number of GPUs that this process may use.
         there: usize,
-        /// The source of this number.
+        /// The source of the number of GPUs.
         source_of: &'static str,
     },
     /// The platform states more GPUs than a run can assign.

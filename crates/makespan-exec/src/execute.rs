@@ -26,40 +26,41 @@ use check::opening;
 pub use check::{check, check_folder, check_machine, check_memory_limits, check_tasks};
 use settled::{Settled, settled};
 
-/// Executes the commands of an instance on this machine. A policy decides when each task starts, and on which processors.
+/// Executes the commands of an instance on this machine. A policy decides when each task starts, and on which
+/// processors.
 ///
-/// Time 0 is the start of the run. Every task is submitted at its release date. Processor `p` of the platform is the `p`-th core
-/// that this process may use. Each task is pinned to its cores, or only the tasks that [`crate::Pinning`] selects. If a task
-/// fails, the policy is informed and the other tasks continue. A task that reaches its time limit receives SIGTERM, and SIGKILL
-/// after the grace period. The signals go to all descendants of the task, in any process group and session. When the main process
-/// of the task has ended, its remaining descendants receive SIGKILL. The processors of a task are free when all its processes
-/// have ended.
+/// Time 0 is the start of the run. Every task is submitted at its release date. Processor `p` of the platform is the
+/// `p`-th core that this process may use. Each task is pinned to its cores, or only the tasks that [`crate::Pinning`]
+/// selects. If a task fails, the policy is informed and the other tasks continue. A task that reaches its time limit
+/// receives SIGTERM, and SIGKILL after the grace period. All descendants of the task receive the signals, in any
+/// process group and session. When the main process of the task has ended, its remaining descendants receive SIGKILL.
+/// The processors of a task are free when all its processes have ended.
 ///
-/// When a run is resumed, the policy first recalls its log, and then receives [`Submitted`](makespan_core::Event::Submitted) for
-/// every task that remains to be run, but for no other task. Time continues from the first start, so the trace covers all
-/// sessions. If a task outlived an earlier session, it continues in this session, and its time limit counts from its start. If
-/// the instance was edited, such a task is ended and run again, unless it has written its exit status. A task that finished is
-/// never repeated.
+/// When a run is resumed, the policy first receives its log, and then [`Submitted`](makespan_core::Event::Submitted)
+/// for exactly the tasks that remain to be run. Time is counted from the first start of the run, so the trace covers
+/// all sessions. A task that outlived an earlier session continues, and its time limit is measured from its start. If
+/// the instance was edited, such a task is ended and run again, unless it has written its exit status. A task that
+/// finished is never repeated.
 ///
-/// If the platform states `gpus`, the GPUs are numbered across its nodes. GPU `g` is the `g`-th that this process may use, or the
-/// `g`-th entry of `CUDA_VISIBLE_DEVICES` if this variable is set. Each task receives its GPUs in this variable, which is empty
-/// if the task needs none. No two running tasks hold the same GPU.
+/// If the platform states `gpus`, the GPUs are numbered across its nodes. GPU `g` is the `g`-th GPU that this process
+/// may use, or the `g`-th entry of `CUDA_VISIBLE_DEVICES` if this variable is set. Each task receives its GPUs in
+/// `CUDA_VISIBLE_DEVICES`, which is empty if the task needs no GPU. No two running tasks hold the same GPU.
 ///
-/// All commands run in the working directory of this process. Tasks find the files of their predecessors there, so that data need
-/// no transfer. A task whose predecessor did not succeed is not started, and counts as failed. When a run with dependencies is
-/// resumed, the policy is informed of the tasks that remain failed.
+/// All commands run in the working directory of this process. Tasks find the files of their predecessors in this
+/// directory, so data need no transfer. A task is not started, and counts as failed, if one of its predecessors did
+/// not succeed. When a run with dependencies is resumed, the policy is informed of the tasks that remain failed.
 ///
-/// A stop request ends the running tasks, and the function returns the trace so far; see [`crate::Stop::is_requested`]. A task
-/// that another program ends at that moment, such as a service manager, also counts as stopped: it runs again when the run is
-/// resumed.
+/// A stop request ends the running tasks, and the function returns the trace so far; see
+/// [`crate::Stop::is_requested`]. A task that another program, such as a service manager, ends at the same time also
+/// counts as stopped and runs again when the run is resumed.
 ///
-/// If the options contain an [`Estimation`](makespan_core::Estimation), its estimator receives every success, and the policy
-/// receives the new times. The new times go to the journal, and a resumed run uses them.
+/// If the options contain an [`Estimation`](makespan_core::Estimation), its estimator receives every success, and the
+/// policy receives the new times. The journal stores the new times, and a resumed run uses them.
 ///
-/// The log of the policy ([`Policy::log`]) goes to the journal and to the observer.
+/// The entries of the policy's log ([`Policy::log`]) are written to the journal and passed to the observer.
 ///
-/// While the journal cannot be written because the disk is full, no task starts and no end is reported. The run continues when
-/// the journal can be written again.
+/// While the journal cannot be written because the disk is full, no task starts and no end is reported. The run
+/// continues when the journal can be written again.
 ///
 /// ```standalone_crate
 /// # makespan_exec::serve();
@@ -124,7 +125,7 @@ pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -
     check_tasks(instance)?;
     let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
     let (lock, is_own) = locked(&files.folder().join("lock"))?;
-    // Another process may have run in this folder until a moment ago.
+    // Another process may just have created a run in this folder.
     let is_begun = options.resume && files.folder().join(FILE).symlink_metadata().is_ok();
     if !is_begun && Journal::inspect(&files, instance, opening(options))? {
         strangers::check(&files, &options.results, is_own)?;
@@ -133,7 +134,7 @@ pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -
 }
 
 impl Reserved<'_> {
-    /// Executes the reserved run, like [`execute`].
+    /// Executes the reserved run in the same way as [`execute`].
     ///
     /// # Errors
     /// The errors of [`execute`].
@@ -143,7 +144,7 @@ impl Reserved<'_> {
         self.execute_on(&mut engine, policy, observer)
     }
 
-    /// Executes the reserved run on the given engine, like [`execute`].
+    /// Executes the reserved run on the given engine in the same way as [`execute`].
     ///
     /// # Errors
     /// The errors of [`execute`].
@@ -158,12 +159,12 @@ impl Reserved<'_> {
         drive_on(machine, instance, Driver::Policy(policy), options, observer)
     }
 
-    /// Executes the reserved run without a policy. The engine receives all tasks at once, in the order and with the allotments of
-    /// the plan, and reports when each task has begun ([`crate::engine::Notice::Begun`]). Tasks that the engine accepts only
-    /// later, and tasks of a resumed run, may be planned `again`.
+    /// Executes the reserved run without a policy. The engine receives all tasks at once, in the order and with the
+    /// allotments of the plan, and reports when each task has begun ([`crate::engine::Notice::Begun`]). The function
+    /// `again` may replan tasks that the engine does not accept yet, and tasks of a resumed run.
     ///
-    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::Start::after`]). The journal, outcomes,
-    /// retries and the history work as in other runs. Tasks that are not in the plan are not run.
+    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::Start::after`]). Journal,
+    /// outcomes, retries and history are the same as in other runs. Only tasks in the plan are run.
     ///
     /// # Errors
     /// The errors of [`execute`].
@@ -193,7 +194,7 @@ pub(crate) struct Machine<'a> {
     pub lock: Option<File>,
 }
 
-/// The source of the decisions of a run.
+/// The decision maker of a run.
 pub(crate) enum Driver<'a> {
     /// A policy decides about each task at run time.
     Policy(&'a mut dyn Policy),

@@ -28,7 +28,7 @@ pub(crate) const STATUS: &str = "status";
 pub(crate) struct Files {
     folder: PathBuf,
     names: RefCell<Vec<String>>,
-    /// The node folders of tasks and the files to copy there, if tasks run in folders on their nodes.
+    /// If tasks run in folders on their nodes: these folders, and the files to copy to them.
     scratch: Option<Scratch>,
     /// File stems of the tasks that earlier sessions started. Output files with these stems belong to the run.
     begun: RefCell<BTreeSet<String>>,
@@ -57,7 +57,7 @@ impl Files {
         Self { scratch, ..self }
     }
 
-    /// Returns the files of the tasks of an earlier instance in the same folder.
+    /// Returns the files of the tasks of an earlier version of the instance in the same folder.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
         Self {
             folder: self.folder.clone(),
@@ -102,7 +102,7 @@ impl Files {
         let folder = self.folder.join(STATUS);
         let made = storage.make_folder(&folder).and_then(|()| storage.sync_folder(&self.folder));
         made.map_err(|source| ExecuteError::Folder { path: folder, source })?;
-        // The parent folder may not be readable.
+        // Errors are ignored, because the parent folder may not be readable.
         let _ = self.folder.parent().map(|above| storage.sync_folder(above));
         Ok(())
     }
@@ -169,7 +169,8 @@ pub struct OutputFiles {
 }
 
 impl OutputFiles {
-    /// Creates the output files with these stems. The instance determines the names for tasks without a stem.
+    /// Creates the output files with these stems. The stem of a task without an entry is made from its name in the
+    /// instance.
     pub fn new(folder: &Path, stems: Vec<String>) -> Self {
         Self { folder: folder.to_owned(), stems }
     }

@@ -5,11 +5,12 @@ use makespan_core::{
 };
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 hash, in hexadecimal, of everything that the instance states. Learned and guessed times are left out. The
-/// hash is the same on every machine, and in every version that writes the same journal.
+/// Returns the SHA-256 hash, in hexadecimal, of all data that the instance states, except learned and guessed times.
+/// The hash is the same on every machine, and in every version with the same version of the journal.
 pub fn fingerprint(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
-    // Only compact platforms add a word, so that the hashes of other platforms stay as they were.
+    // The word is added only for compact platforms, so that the hashes of other platforms are the same as in earlier
+    // versions.
     fields.text(if instance.platform().is_compact() { "makespan instance 1, compact" } else { "makespan instance 1" });
     fields.number(instance.platform().nodes().len() as u64);
     for node in instance.platform().nodes() {
@@ -21,7 +22,8 @@ pub fn fingerprint(instance: &Instance) -> String {
     for job in instance.jobs() {
         for task in job.task_ids() {
             fields.task(instance, job, task);
-            // Only tasks of best-effort bags add a field, so that the fingerprints of other tasks stay as they were.
+            // A field is added only for best-effort bags, so that the fingerprints of other jobs are the same as in
+            // earlier versions.
             if job.is_best_effort() {
                 fields.text("bag");
                 fields.number(1);
@@ -50,12 +52,12 @@ pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }
 
-/// Returns two hashes for each different task: one of what it does, and one of everything that is stated about it. The first hash
-/// covers everything that can affect the result: the command, the GPUs, the allotments if the command names them, and the first
-/// hashes of the tasks before it. The estimated time, the time limit, the weight and the memory only affect when and where the
-/// task runs.
+/// Returns two hashes for each different task. The first hash covers everything that can affect the result: the
+/// command, the GPUs, the allotments if the command contains them, and the first hashes of the tasks before it. The
+/// second hash covers everything that is stated about the task, including the estimated time, the time limit, the
+/// weight and the memory, which only affect when and where the task runs.
 ///
-/// Leaves out the first `count` different tasks. `known` returns their first hashes.
+/// Omits the first `count` different tasks. `known` returns their first hashes.
 pub(crate) fn digests<'a>(
     instance: &Instance,
     count: usize,
@@ -91,7 +93,7 @@ pub(crate) fn digests<'a>(
 }
 
 fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String) {
-    // Enough digits that accidental collisions are practically impossible.
+    // With this number of digits, accidental collisions are practically impossible.
     const DIGITS: usize = 32;
     let mut does = Fields(Sha256::new());
     let command = &instance.task(task).command;
@@ -115,8 +117,8 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     (does, states)
 }
 
-/// Returns whether the times of a task are from its file. Learned and guessed times, and their allotments, depend on the time of
-/// reading, so they do not identify an instance.
+/// Returns whether the times of a task are from its file. Learned and guessed times, and their allotments, do not
+/// identify an instance, because they depend on when the file was read.
 fn is_stated(instance: &Instance, task: TaskId) -> bool {
     instance.task(task).estimate == Estimate::Stated
 }
@@ -160,7 +162,8 @@ impl Fields {
         self.resources("resources", &node.resources);
     }
 
-    /// Adds resources. Adds nothing if there are none, so that the hashes of older instances stay as they were.
+    /// Adds resources. Adds nothing if there are none, so that the hashes of instances without resources are the same
+    /// as in earlier versions.
     fn resources(&mut self, what: &str, resources: &Resources) {
         if resources.is_empty() {
             return;

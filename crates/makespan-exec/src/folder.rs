@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_DIRECTORY, O_PATH};
 
-/// A folder that is held open, or is known only by its path if it cannot be opened. A job may rename the folder of its run while
-/// shims of other jobs are starting, and they could then not find the folder by its path.
+/// A folder that is held open, or is known only by its path if it cannot be opened. A job may rename the folder of its
+/// run while shims of other jobs are starting. These shims could not find the folder by its path.
 #[derive(Debug)]
 pub(crate) struct Folder {
     held: Option<File>,
@@ -22,7 +22,7 @@ impl Folder {
         Self::held(name, name)
     }
 
-    /// Opens the folder at `path`. If there is none, uses the path `name`.
+    /// Opens the folder at `path`, or refers to it by the path `name` if it does not exist.
     pub fn held(path: &Path, name: &Path) -> Self {
         Self { held: open(path).ok(), name: name.to_owned() }
     }
@@ -37,7 +37,7 @@ impl Folder {
         self.path_of("self")
     }
 
-    /// Returns such a path for other processes of this user.
+    /// Returns a path to the open folder for other processes of this user.
     pub fn path_for_others(&self) -> PathBuf {
         self.path_of(&std::process::id().to_string())
     }

@@ -23,7 +23,7 @@ impl Gpus {
         let resource = gpus_of(platform)?;
         let firsts = platform.nodes().iter().enumerate().scan(0_u64, |next, (at, node)| {
             let first = *next;
-            // Switches run no tasks.
+            // Only nodes with processors are counted, because switches run no tasks.
             let own = if node.processors > 0 { platform.amount(at, resource) } else { 0 };
             *next = next.saturating_add(own);
             Some(first)
@@ -74,9 +74,9 @@ impl Gpus {
     }
 }
 
-/// Returns the names of GPUs on a machine whose own GPUs have the names `own`. GPU `g` is the `g`-th that this process may use.
-/// If the machine has fewer GPUs than the platform states, several numbers mean the same GPU. If the GPUs of the machine are
-/// unknown, the names are the numbers.
+/// Returns the names of GPUs on a machine whose own GPUs have the names `own`. GPU `g` is the `g`-th GPU that this
+/// process may use. If the machine has fewer GPUs than the platform states, several numbers denote the same GPU. If
+/// the GPUs of the machine are unknown, the names are the numbers.
 pub(crate) fn called(numbers: &[u64], own: Option<&[String]>) -> Vec<String> {
     let mut names = Vec::new();
     for &number in numbers {
@@ -148,7 +148,7 @@ mod tests {
                 })
             };
             assert_eq!(with(&["7", "GPU-5", "3", "2"]), ["7,GPU-5", "3,2"]);
-            // The machine has fewer GPUs than stated, which the user has allowed.
+            // The user has allowed a platform with more GPUs than the machine has.
             assert_eq!(with(&["7", "5", "3"]), ["7,5", "3,7"]);
             assert_eq!(with(&["7"]), ["7", "7"]);
             assert_eq!(with(&[]), ["", ""]);

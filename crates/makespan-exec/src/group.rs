@@ -1,5 +1,5 @@
-//! Control groups (cgroup v2). A process is born in the group of its parent. It stays there in a new session, after the death of
-//! its parent, and with an empty environment.
+//! Control groups (cgroup v2). A new process is in the group of its parent. It remains in this group in a new session,
+//! after the death of its parent, and with an empty environment.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -16,16 +16,16 @@ use crate::process::{content, start_of};
 
 mod limits;
 
-/// Prefix of the names of groups of runs. No other group is ever ended.
+/// Prefix of the names of groups of runs. Only groups with this prefix are ever ended.
 const PREFIX: &str = "makespan-";
 
 /// Name of the session's group within the group of the run. It exists if memory is limited.
 const SESSION: &str = "session";
 
-/// The reason why nothing can be limited if no control group can be made.
+/// Reason why no resource can be limited if no control group can be created.
 pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be made here";
 
-/// Maximum number of checks, one millisecond apart, until a group is frozen.
+/// Maximum number of checks, one per millisecond, whether a group is frozen.
 const LOOKS: usize = 100;
 
 /// A control group that this program created, by the path of its folder.
@@ -38,7 +38,7 @@ impl Group {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let pid = std::process::id() as i32;
-        // Several file systems may show the hierarchy, but not each of them shows our group.
+        // Several file systems may show the hierarchy, but some may not contain the group of this process.
         let home = homes(&mounts, &own).into_iter().find(|home| Self(home.clone()).own_members().contains(&pid))?;
         sweep(&home);
         let path = home.join(format!("{PREFIX}{pid}-{}", start_of(pid).ok()?));
@@ -90,7 +90,7 @@ impl Group {
         write(&beside, "0").or_else(|_| write(&self.0.join("../../cgroup.procs"), "0"))
     }
 
-    /// Returns the processes in this group and in the groups below it.
+    /// Returns the processes in this group and its subgroups.
     pub fn members(&self) -> BTreeSet<i32> {
         let below = self.below().into_iter().flat_map(|group| group.members());
         self.own_members().into_iter().chain(below).collect()
@@ -98,7 +98,7 @@ impl Group {
 
     fn own_members(&self) -> BTreeSet<i32> {
         let text = String::from_utf8(content(self.0.join("cgroup.procs")).unwrap_or_default()).unwrap_or_default();
-        // A process that another namespace hides has the number 0.
+        // The kernel shows a process of another namespace as 0.
         text.lines().filter_map(|line| line.parse().ok()).filter(|&pid| pid > 0).collect()
     }
 
@@ -108,7 +108,7 @@ impl Group {
         folders.map(|entry| Self(entry.path())).collect()
     }
 
-    /// Returns whether a process lives in this group or below it.
+    /// Returns whether this group or one of its subgroups contains a process.
     pub fn is_populated(&self) -> bool {
         self.says("populated 1")
     }
@@ -117,7 +117,7 @@ impl Group {
         fs::read_to_string(self.0.join("cgroup.events")).is_ok_and(|text| text.lines().any(|line| line == what))
     }
 
-    /// Kills all processes in this group and below it at once.
+    /// Kills all processes in this group and its subgroups at once.
     pub fn kill(&self) {
         // Linux before 5.14 has no file `cgroup.kill`.
         if write(&self.0.join("cgroup.kill"), "1").is_err() {
@@ -140,13 +140,13 @@ impl Group {
         let _ = write(&self.0.join("cgroup.freeze"), "0");
     }
 
-    /// Removes this group and the groups below it, if no process lives in them.
+    /// Removes this group and its subgroups, if they contain no process.
     pub fn remove(&self) {
         self.below().iter().for_each(Self::remove);
         let _ = fs::remove_dir(&self.0);
     }
 
-    /// Removes the group of the run that this attempt belongs to, if it was the last attempt in it.
+    /// Removes the group of the run to which this attempt belongs, if it contains no other attempt.
     pub fn remove_run(&self) {
         if let Some(run) = self.0.parent() {
             let _ = fs::remove_dir(run.join(SESSION));
@@ -155,8 +155,8 @@ impl Group {
     }
 }
 
-/// Removes the empty groups of sessions that were killed at least a day ago. The process of a session in another namespace is not
-/// visible here, so groups that were used within the last day are kept.
+/// Removes the empty groups of sessions that were killed at least a day ago. Groups that were used within the last day
+/// are kept, because a session in another namespace may use them invisibly.
 fn sweep(home: &Path) {
     const DAY: Duration = Duration::from_hours(24);
     for group in Group(home.to_owned()).below() {
@@ -177,7 +177,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Returns the possible paths of the group of this process, from the texts of `/proc/self/mountinfo` and `/proc/self/cgroup`.
+/// Returns the possible paths of the group of this process according to `/proc/self/mountinfo` and
+/// `/proc/self/cgroup`.
 fn homes(mounts: &str, own: &str) -> Vec<PathBuf> {
     // A path that begins with `/..` is outside the part of the hierarchy that the namespace shows.
     let own = own.lines().find_map(|line| line.strip_prefix("0::")).filter(|own| !own.starts_with("/.."));
@@ -226,7 +227,7 @@ mod tests {
         }
     }
 
-    /// If this process may not create a group, the test only prints that it was skipped.
+    /// If this process may not create a group, the test prints a message and is skipped.
     #[test]
     fn a_group_knows_who_was_born_in_it_and_ends_them_all() {
         let Some(run) = Group::of_run() else {

@@ -2,14 +2,14 @@
 
 use makespan_core::{Outcome, Run};
 
-/// A rule that ends a run before all tasks have ended. Nothing more starts then.
+/// A rule that ends a run before all tasks have ended. After the rule has been met, no further task starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HaltRule {
-    /// True if running tasks are ended and run again when the run is resumed. False if running tasks continue to their end.
+    /// True to end the running tasks, which run again when the run is resumed. False to let them finish.
     pub ends_running: bool,
-    /// The kind of ends to count.
+    /// The ends of tasks that the rule counts.
     pub counts: HaltCount,
-    /// The number of ends that halts the run.
+    /// The limit that halts the run.
     pub limit: HaltLimit,
 }
 
@@ -18,7 +18,7 @@ impl HaltRule {
     pub const FAIL_FAST: Self = Self { ends_running: false, counts: HaltCount::Failures, limit: HaltLimit::Number(1) };
 }
 
-/// The ends of tasks that a [`HaltRule`] counts. A task that is tried again has not ended.
+/// The ends of tasks that a [`HaltRule`] counts. An attempt that is followed by a retry is not an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HaltCount {
     /// Tasks that failed.
@@ -32,7 +32,7 @@ pub enum HaltCount {
 /// A number of ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HaltLimit {
-    /// This number.
+    /// An absolute number.
     Number(u64),
     /// A percentage of all tasks of the instance.
     Percent(u32),
@@ -59,7 +59,7 @@ impl HaltLimit {
 /// The end of a task that halted a run.
 #[derive(Clone, Debug)]
 pub struct HaltCause {
-    /// The rule that it reached.
+    /// The rule that was met.
     pub rule: HaltRule,
     /// The number of tasks that had failed in this session.
     pub failed: u64,
@@ -83,13 +83,13 @@ impl Halting {
         Self { rule, failed: 0, succeeded: 0, is_reached: false }
     }
 
-    /// Returns whether running tasks are to be ended.
+    /// Returns whether running tasks must be ended.
     pub fn ends_running(&self) -> bool {
         self.is_reached && self.rule.is_some_and(|rule| rule.ends_running)
     }
 
-    /// Counts the last end of a task. Returns the cause if this end halts the run. A task that waited for a failed task does
-    /// not count.
+    /// Counts the last end of a task. Returns the cause if this end halts the run. Tasks that did not start because a
+    /// predecessor failed are not counted.
     pub fn count(&mut self, run: &Run, tasks: u64) -> Option<HaltCause> {
         let succeeded = run.outcome == Outcome::Succeeded;
         if run.outcome == Outcome::NotStarted && run.processors.is_empty() {

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use makespan_core::{Job, TaskId, Unavailable};
 
-/// Adds jobs to a running run and cancels its tasks ([`crate::ExecuteOptions::intake`]). A run with an intake ends only on
-/// request.
+/// Adds jobs to a running run and cancels its tasks ([`crate::ExecuteOptions::intake`]). A run with an intake ends
+/// only on request.
 ///
-/// Such a run begins with an instance that may have no jobs. A resumed run needs all jobs that were ever submitted, in the order
-/// of their submission, and possibly more. Its journal lists the jobs that were accepted.
+/// Such a run begins with an instance that may have no jobs. To resume the run, the caller must pass all jobs ever
+/// submitted, in the order of their submission, and possibly more. The journal lists the jobs that were accepted.
 #[derive(Clone, Default)]
 pub struct Intake(Arc<Shared>);
 
@@ -40,8 +40,9 @@ impl Intake {
         *self.0.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 
-    /// Adds either all of these jobs or none, after all earlier jobs. The observer receives the new tasks or the reason for the
-    /// rejection, in the order of submission ([`crate::Observer::grown`], [`crate::Observer::not_grown`]).
+    /// Adds these jobs after all earlier jobs. If one of them is invalid, adds none. The observer receives the new
+    /// tasks or the reason for the rejection, in the order of submission ([`crate::Observer::grown`],
+    /// [`crate::Observer::not_grown`]).
     pub fn append(&self, jobs: Vec<Job>) {
         self.ask(Request::Append(jobs));
     }
@@ -52,13 +53,13 @@ impl Intake {
         self.ask(Request::Cancel(tasks));
     }
 
-    /// Withdraws either all of these tasks or none: all of them if none has begun. The observer receives the result
+    /// Withdraws these tasks if none of them has begun. Otherwise withdraws none. The observer receives the result
     /// ([`crate::Observer::withdrawn`]).
     pub fn withdraw(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Withdraw(tasks));
     }
 
-    /// Announces the periods in which processors must not be used. Replaces earlier announcements
+    /// Announces periods in which processors must not be used. They replace all periods announced earlier
     /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
         self.ask(Request::Announce(periods));

@@ -3,10 +3,10 @@
 /// The finished tasks that keep their state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Tasks with the same name that do the same.
+    /// Tasks with the same name, command and inputs.
     SameNames,
-    /// Tasks that do the same. Their names were generated and do not count.
+    /// Tasks with the same command and inputs. Names are ignored, because they were generated.
     SameDeeds,
-    /// No tasks: everything in the instance must be done.
+    /// No tasks. All tasks of the instance must be run.
     Nothing,
 }

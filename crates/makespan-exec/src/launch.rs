@@ -37,9 +37,9 @@ impl Birth {
     }
 }
 
-/// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. Calls `on_exit`
-/// when the process has ended, with its id if a signal ended it. The caller must reap the process. Until then, no other process
-/// gets its process id or its group id.
+/// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. When
+/// the process has ended, calls `on_exit`, with the process id if a signal ended the process. The caller must reap the
+/// process. Until it is reaped, no other process gets its process id or group id.
 pub(crate) fn launch(
     mut command: Command,
     birth: Birth,
@@ -47,8 +47,8 @@ pub(crate) fn launch(
     on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {
     let (answer, answered) = mpsc::channel();
-    // A process inherits the affinity and the blocked signals of the thread that starts it. Therefore every start uses a separate
-    // thread, which then sleeps until the process ends.
+    // A process inherits the affinity and the blocked signals of the thread that starts it. So each process is started
+    // by a separate thread, which then sleeps until the process ends.
     thread::Builder::new().name("launch".into()).stack_size(128 * 1024).spawn(move || {
         let mut started = birth.prepare().and_then(|()| command.spawn());
         drop(command);
@@ -67,7 +67,7 @@ pub(crate) fn launch(
                     ended => break ended,
                 }
             };
-            // An error stands for a signal that `nix` does not know.
+            // An error means that the process was ended by a signal that `nix` does not know.
             on_exit((!matches!(ended, Ok(WaitStatus::Exited(..)))).then_some(pid as i32));
         }
     })?;

@@ -30,19 +30,18 @@ use crate::taken::TakenOver;
 use crate::traces::Traces;
 use starting::{SPARES, mark, marks, scratch_of};
 
-/// Time that a shim has to kill its task before the shim itself is killed.
+/// Time between a shim's order to kill its task and the kill of the shim itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time without events after which a spare shim is started.
 const QUIET: Duration = Duration::from_millis(3);
 
-/// The executable of this process, even if its file was replaced.
+/// Path of the executable of this process, valid even if the file was replaced.
 const OWN: &str = "/proc/self/exe";
 
-/// The engine of this machine. A separate process, the shim, guards each task. It pins the task to its cores, unless the task may
-/// use all cores that no pinned task holds.
-///
-/// Processor `p` is the `p`-th of the given cores, modulo their number.
+/// The engine of this machine. A separate process, the shim, guards each task. The shim pins the task to its cores,
+/// unless the task may use all cores that no pinned task holds. Processor `p` is core number `p` of the given cores,
+/// modulo their number.
 #[derive(Debug)]
 pub struct Local {
     /// Folder of the run.
@@ -65,18 +64,18 @@ pub struct Local {
     pinned: BTreeMap<TaskId, Vec<usize>>,
     /// The running tasks of earlier sessions.
     taken: TakenOver,
-    /// Spare shims: they have no task yet, or their task has ended.
+    /// Spare shims, which have no task yet or whose task has ended.
     spares: VecDeque<Spare>,
-    /// True if starting a spare shim failed. No spare shim is then started until a task needs one.
+    /// True if a spare shim could not be started. Then none is started until a task needs one.
     lacking: bool,
-    /// Number of shims started so far. It numbers the shims, so that the end of a shim is not mistaken for the end of a later
-    /// one.
+    /// Number of shims started so far. Shims are numbered, so that the end of a shim is not mistaken for the end of a
+    /// later shim.
     started: u64,
     sender: Sender<Signalled>,
     ends: Receiver<Signalled>,
 }
 
-/// Handle by which another thread ends a wait of [`Local`].
+/// Handle with which another thread can end a wait of [`Local`].
 #[derive(Clone, Debug)]
 pub struct Waker(Sender<Signalled>);
 
@@ -93,19 +92,19 @@ struct Shim {
     process: Spare,
     /// The line that describes the task. The shim receives it when the task may run.
     order: String,
-    /// True if it was signalled or lost cores to a pinned task. It then takes no other task.
+    /// True if the shim received a signal or lost cores to a pinned task. It then gets no further task.
     is_disturbed: bool,
-    /// The exit status of its task, if the task has ended and the shim can run another one.
+    /// Exit status of the task, if the task has ended and the shim can run another task.
     left: Option<i32>,
 }
 
 impl Local {
-    /// Creates the engine for the run in `folder` on these cores. `shim` is the program of the shims; without it, this program is
-    /// used ([`crate::ExecuteOptions::shim`]).
+    /// Creates the engine for the run in `folder` on these cores. `shim` is the program of the shims. The default is
+    /// this program ([`crate::ExecuteOptions::shim`]).
     pub fn new(folder: &Path, cores: Vec<usize>, shim: Option<PathBuf>) -> Self {
         let (sender, ends) = mpsc::channel();
         let small = if shim.is_none() { shim::small() } else { None };
-        // An open file refers to the same program even after the file is replaced.
+        // The path of an open file leads to the same program even after the file is replaced.
         let opened = small.as_ref().map(|file| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())));
         let shim = shim.or(opened).unwrap_or_else(|| OWN.into());
         Self {
@@ -147,14 +146,14 @@ impl Local {
         Waker(self.sender.clone())
     }
 
-    /// Asks a shim of an earlier session on this machine to end its task, or to kill it.
+    /// Asks a shim of an earlier session on this machine to end its task. With `kill`, the shim kills the task.
     pub fn end_shim(shim: Identity, kill: bool) {
         shim.signal(if kill { shim::KILL } else { shim::END });
         shim.signal(Signal::SIGCONT);
     }
 
-    /// Kills the processes that remain on this machine of a task with this name, whose shim has ended. Returns when all of them
-    /// have ended.
+    /// Kills the remaining processes of the task with this name on this machine, after its shim has ended. Returns
+    /// when all of them have ended.
     pub fn end_strays(&self, name: &str) {
         let marks =
             marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -166,7 +165,7 @@ impl Local {
             shim.is_disturbed = true;
             let pid = Pid::from_raw(shim.process.child.id() as i32);
             let _ = kill(pid, signal);
-            // The shim may have been stopped by SIGSTOP.
+            // SIGCONT is necessary because the shim may have been stopped by SIGSTOP.
             let _ = kill(pid, Signal::SIGCONT);
         } else if let Some(shim) = self.taken.shim(task) {
             shim.signal(signal);
@@ -197,7 +196,7 @@ impl Engine for Local {
     }
 
     fn follows(&self, place: &str) -> Result<(), String> {
-        // The id of a boot, which earlier versions wrote as well.
+        // Earlier versions also wrote the id of a boot.
         if let Some((engine, kind)) = place.split_once(':') {
             let engine = if kind == "pilot" { engine } else { place };
             return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
@@ -244,7 +243,7 @@ impl Engine for Local {
         if let Some(shim) = self.shims.get_mut(&task)
             && let Some(input) = &mut shim.process.input
         {
-            // If the shim was killed in the meantime, its end is reported.
+            // If the shim was killed in the meantime, the engine reports its end.
             let _ = input.write_all(format!("{}{claim}\n", std::mem::take(&mut shim.order)).as_bytes());
         }
     }
@@ -264,7 +263,7 @@ impl Engine for Local {
         let begun = Instant::now();
         loop {
             let left = timeout.saturating_sub(begun.elapsed());
-            // Jobs that were just let run have precedence.
+            // Tasks that were just let run take precedence over the start of spare shims.
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
                 Err(_) if ahead => self.refill(),
@@ -317,7 +316,7 @@ impl Engine for Local {
     }
 
     fn leave(&mut self) {
-        // A shim whose task runs does not need the session.
+        // A shim with a running task does not need the session.
         self.shims.clear();
         self.pinned.clear();
         self.taken = TakenOver::default();
@@ -346,7 +345,7 @@ impl Engine for Local {
         while alive().next().is_some() {
             sleep(Duration::from_millis(20));
         }
-        // Processes that outlived their shim are found by their control group or their environment.
+        // Processes that outlived their shim can be found by their control group or their environment.
         let (name, value) = mark(self.folder.name());
         let group = left.group.and_then(Group::of_earlier);
         let (marks, spared) = (vec![format!("{name}={value}")], self.taken.shims());
@@ -354,7 +353,7 @@ impl Engine for Local {
     }
 }
 
-/// If a session ends in a panic of its policy or its observer, this stops its tasks.
+/// Stops the tasks if a session ends because its policy or its observer panics.
 impl Drop for Local {
     fn drop(&mut self) {
         let tasks: Vec<TaskId> = self.shims.keys().copied().collect();
@@ -366,7 +365,7 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
-        // All spare shims end at the same time, while the first is waited for.
+        // All spare shims end at the same time, while this process waits for the first.
         self.spares.iter_mut().for_each(|spare| drop(spare.input.take()));
         std::mem::take(&mut self.spares).into_iter().for_each(|spare| {
             spare.dismiss();

@@ -26,7 +26,7 @@ pub fn host() -> String {
     nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default()
 }
 
-/// Returns the cores of processors of the plan.
+/// Returns the cores that correspond to processors of the plan.
 pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
     let mut chosen: Vec<usize> = processors.iter().map(|id| cores[id as usize % cores.len()]).collect();
     chosen.sort_unstable();
@@ -34,7 +34,7 @@ pub(crate) fn cores_of(processors: &ProcSet, cores: &[usize]) -> Vec<usize> {
     chosen
 }
 
-/// Pins the calling thread and all processes that it starts later.
+/// Pins the calling thread, and all processes that it starts later, to these cores.
 pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &core in cores {
@@ -43,7 +43,8 @@ pub(crate) fn pin_thread(cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// Returns the program file of a command's first word. The search works as in a shell, without the built-in commands.
+/// Returns the program file that the first word of a command names. Searches as a shell does, but without built-in
+/// commands.
 ///
 /// # Errors
 /// The reason why there is no such program.
@@ -51,7 +52,7 @@ pub fn program(name: &str) -> Result<PathBuf, String> {
     program_within(name, Path::new(""))
 }
 
-/// Returns the file that a command's first word names for a process in this folder.
+/// Returns the program file that the first word of a command names for a process in this folder.
 pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let executable = |path: &Path| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -85,8 +86,8 @@ pub(crate) fn os_word(word: &str) -> OsString {
     OsString::from_vec(bytes_of_text(word).into_owned())
 }
 
-/// Returns the environment by which programs learn their allotment and, if they are pinned, the number of threads on this
-/// machine.
+/// Returns the environment variables that state the number of processors of a task and, if the task is pinned, the
+/// number of threads on this machine.
 pub(crate) fn allotment_environment(
     allotment: u32,
     threads: Option<u32>,

@@ -15,32 +15,33 @@ pub trait Observer {
     /// A task started.
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {}
 
-    /// A further attempt at a task is about to start. It gets new output files.
+    /// Another attempt at a task is about to start, with new output files.
     fn restarts(&mut self, _task: TaskId) {}
 
-    /// A task ended. The reason states why it was not started, or by what it was ended. If jobs may arrive during the run, a
-    /// resumed session reports the tasks that ended in earlier sessions again, without reasons.
+    /// A task ended. The reason states why the task was not started, or what ended it. If jobs may arrive during the
+    /// run, a resumed session reports the tasks that ended in earlier sessions again, without reasons.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
-    /// An attempt at a task failed, and the task will be tried again. Attempts are counted from 1.
+    /// An attempt at a task failed, and the task will be tried again. `attempt` is the number of the failed attempt,
+    /// counted from 1.
     fn retried(&mut self, _run: &Run, _reason: Option<&str>, _attempt: u32, _progress: &Progress<'_>) {}
 
-    /// An attempt at a task was lost with the machine that it ran on, and the task waits again. The trace leaves it out.
+    /// An attempt at a task was lost with its machine, and the task waits again. The trace omits the attempt.
     fn lost(&mut self, _run: &Run, _reason: &str, _attempt: u32, _progress: &Progress<'_>) {}
 
-    /// A running task was ended because the run was stopped. The task runs again when the run is resumed. The trace leaves it
-    /// out.
+    /// A running task was ended because the run was stopped. The task runs again when the run is resumed. The trace
+    /// omits the interrupted attempt.
     fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
 
-    /// An attempt at a task ran to its end, with or without success. The record of the end is on disk. A resumed session first
-    /// reports the attempts that ended while no session ran.
+    /// An attempt at a task ran to its end, with or without success. The record of the end is on disk. A resumed
+    /// session begins with the attempts that ended while no session ran.
     fn measured(&mut self, _measured: &Measured<'_>) {}
 
-    /// The policy logged an entry about its plans. A resumed session first reports the entries of earlier sessions.
+    /// The policy logged an entry about its plans. A resumed session begins with the entries of earlier sessions.
     fn told(&mut self, _entry: &LogEntry) {}
 
-    /// The estimated times of these tasks were replaced, as the view now shows. A bag is represented by its first task. A resumed
-    /// session first reports the replacements of earlier sessions.
+    /// The estimated times of these tasks were replaced, as the view now shows. A bag is represented by its first
+    /// task. A resumed session begins with the replacements of earlier sessions.
     fn estimated(&mut self, _tasks: &[TaskId], _progress: &Progress<'_>) {}
 
     /// These tasks arrived ([`crate::Intake::append`]).
@@ -49,8 +50,8 @@ pub trait Observer {
     /// Arriving jobs were rejected, for this reason.
     fn not_grown(&mut self, _reason: &str) {}
 
-    /// These tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, one of them had begun, and all of them
-    /// remain.
+    /// These tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, none was withdrawn, because one
+    /// of them had begun.
     fn withdrawn(&mut self, _tasks: &[TaskId], _done: bool) {}
 
     /// The policy or the user cancelled a task that had not started ([`crate::Intake::cancel`]).
@@ -65,12 +66,12 @@ pub trait Observer {
     /// Information for the user, in one sentence.
     fn message(&mut self, _text: &str) {}
 
-    /// Information for the user that explains why nothing happens.
+    /// Information for the user that explains why no task starts or ends.
     fn warning(&mut self, text: &str) {
         self.message(text);
     }
 
-    /// The time between two progress reports has passed.
+    /// It is time for the next progress report.
     fn tick(&mut self, _progress: &Progress<'_>) {}
 }
 

@@ -14,24 +14,24 @@ use crate::shim::{check_name, check_pattern};
 /// Conditions under which no task starts. Running tasks continue.
 #[derive(Clone, Debug, Default)]
 pub struct StartHold {
-    /// Shortest time between two starts.
+    /// Minimum time between two starts.
     pub delay: Duration,
     /// Minimum available memory in bytes.
     pub free_memory: Option<u64>,
-    /// The number of running threads of the machine below which a task starts.
+    /// Number of running threads of the machine. Tasks start only below this number.
     pub load: Option<u32>,
 }
 
 /// How processes of tasks are set up on this machine.
 #[derive(Clone, Debug, Default)]
 pub struct JobSetting {
-    /// The working folder. Without it, tasks run in the working folder of this process.
+    /// The working folder of tasks. The default is the working folder of this process.
     pub folder: Option<PathBuf>,
     /// The niceness, unless this process has a higher one.
     pub niceness: Option<i32>,
 }
 
-/// The folders of tasks on the disks of their nodes, and the files that are copied there and back.
+/// The folders of tasks on the disks of their nodes, and the files that are copied to and from these folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scratch {
     pub(crate) folder: String,
@@ -63,8 +63,8 @@ pub enum Pinning {
     /// All tasks.
     #[default]
     All,
-    /// Tasks whose number of processors is stated. A task that only assumes one core ([`makespan_core::Task::assumes_one_core`])
-    /// may use all cores that no pinned task holds.
+    /// Tasks whose number of processors is stated. A task whose single core is only an assumption
+    /// ([`makespan_core::Task::assumes_one_core`]) may use all cores that no pinned task holds.
     Stated,
 }
 
@@ -82,15 +82,16 @@ pub struct ExecuteOptions {
     /// The folder of the run, with `<task>.out`, `<task>.err` and the journal. It is created if it is missing.
     pub folder: PathBuf,
     /// Names of further files and folders that the caller writes in the folder of the run. A new run does not start if
-    /// one of them already exists.
+    /// such a file already exists.
     pub results: Vec<String>,
-    /// True to continue the run in the folder, or to begin it if there is none. Otherwise the folder must not hold a run.
+    /// True to resume the run in the folder, or to begin it if the folder holds none. If false, a folder that holds a
+    /// run is an error.
     pub resume: bool,
-    /// True to run failed, timed-out, not started and cancelled tasks again when the run is resumed.
+    /// True to run tasks again that failed, timed out, were not started or were cancelled in earlier sessions.
     pub retry_failed: bool,
-    /// Number of times that a task is tried again after it failed or reached its time limit. Attempts of earlier sessions count,
-    /// unless failed tasks are run again ([`Self::retry_failed`]). After a lack of memory, the next attempt gets twice the
-    /// memory.
+    /// Number of times that a task is tried again after it failed or reached its time limit. Attempts of earlier
+    /// sessions are included, except for tasks that run again by [`Self::retry_failed`]. If a task lacked memory, its
+    /// next attempt gets twice the memory.
     pub retries: u32,
     /// The rule that ends the run early, after some tasks have failed or succeeded in this session.
     pub halt: Option<HaltRule>,
@@ -98,38 +99,38 @@ pub struct ExecuteOptions {
     pub timeout: Option<Time>,
     /// True to limit each task to its stated memory by its control group (cgroup v2). If this is not possible, no task starts.
     pub limit_memory: bool,
-    /// True if the names of jobs are generated, such as line numbers. A resumed run of an edited instance then identifies jobs
-    /// only by what they do.
+    /// True if the names of jobs are generated, such as line numbers. If the instance was edited, a resumed run then
+    /// identifies jobs only by their commands and inputs.
     pub made_up_names: bool,
-    /// True if the instance states what remains to be done, as another program such as make has just determined. All its tasks
-    /// are run, even if they ended in earlier sessions.
+    /// True to run all tasks of the instance, even if they ended in earlier sessions. Use this if another program,
+    /// such as make, has just determined the tasks that must be run.
     pub run_all: bool,
-    /// True to resume a run with a damaged journal from the valid records.
+    /// True to use the valid records of a damaged journal when the run is resumed.
     pub recover: bool,
-    /// True to accept more processors than cores, and more memory and GPUs than the machine has. Processor `p` is then core `p`
-    /// modulo the number of cores, and GPUs are assigned in the same way.
+    /// True to accept more processors than cores, and more memory and GPUs than the machine has. Processor `p` is then
+    /// core `p` modulo the number of cores. GPU numbers are mapped in the same way.
     pub oversubscribe: bool,
     /// Tasks that are pinned to their cores.
     pub pinning: Pinning,
-    /// The program that guards every task and keeps its exit status, such as `makespan-shim`. `None` stands for this program,
-    /// which must then call [`crate::serve`] first.
+    /// The program that guards every task and keeps its exit status, such as `makespan-shim`. The default is this
+    /// program, which must then call [`crate::serve`] first.
     pub shim: Option<PathBuf>,
     /// Conditions under which no task starts, even if the policy wants to start it.
     pub hold: Option<StartHold>,
     /// The working folder and the niceness of tasks on this machine.
     pub setting: JobSetting,
-    /// The folders of tasks on their nodes. Without it, tasks run in the working folder.
+    /// The folders of tasks on their nodes. If `None`, tasks run in the working folder.
     pub scratch: Option<Scratch>,
     /// Time between SIGTERM and SIGKILL for a task that is ended.
     pub grace: Duration,
     /// Time between two reports of progress to the observer.
     pub tick: Duration,
-    /// The longest time between the end of a task and the sync of the journal. Ends within this time are synced together, and
-    /// the observer receives them after that.
+    /// Maximum time between the end of a task and the sync of the journal. Ends within this time are synced together.
+    /// The observer receives them after the sync.
     pub group: Duration,
-    /// Replaces estimated times by times that are learned from finished tasks. Without it, estimates do not change.
+    /// Replaces estimated times by times that are learned from finished tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// The source of jobs that arrive during the run. Such a run ends only on request.
+    /// The source of jobs that arrive during the run. A run with an intake ends only on request.
     pub intake: Option<Intake>,
     /// Stops the run. The first request sends SIGTERM to the running tasks, and SIGKILL after the grace period. The second
     /// request sends SIGKILL at once.

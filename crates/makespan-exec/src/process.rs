@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them: their descendants, and how they end.
+//! Processes in `/proc`: identities, descendants and signals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,8 +37,8 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    /// Returns whether the process lives. A zombie is dead, since in a container it may never be reaped. A process of which only
-    /// the first thread has ended lives.
+    /// Returns whether the process lives. A zombie is dead, because in a container it may never be reaped. A process
+    /// lives if only its first thread has ended.
     pub fn is_alive(self) -> bool {
         !self.is_zombie() || self.threads > 1
     }
@@ -62,7 +62,8 @@ impl Stat {
     }
 }
 
-/// Retries while the system lacks files or memory, so that a temporary error is not mistaken for a process that has ended.
+/// Retries a read while the system lacks files or memory, so that a process is not considered dead because of a
+/// temporary error.
 fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
     loop {
         match read() {
@@ -105,7 +106,7 @@ pub(crate) fn exit_code(pid: i32) -> Option<i32> {
     stat(pid).filter(|stat| stat.is_zombie() && !stat.is_alive()).map(|stat| stat.code)
 }
 
-/// Returns an exit status in the convention of shells.
+/// Returns the exit status as shells report it.
 pub(crate) fn exit_status(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
 }
@@ -186,7 +187,7 @@ impl Table {
             any = true;
             let _ = kill(Pid::from_raw(pid), signal);
             if signal == Signal::SIGTERM {
-                // A stopped process handles the signal after it continues.
+                // SIGCONT is necessary because a stopped process does not handle signals.
                 let _ = kill(Pid::from_raw(pid), Signal::SIGCONT);
             }
         }
@@ -220,9 +221,9 @@ pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
     table.identities(&found)
 }
 
-/// Asks children of this process that are not in `asked` to end, with their descendants. If this process is a subreaper, such
-/// children are orphans: they were started while their parent was being ended, and did not receive the signal. Processes that a
-/// living parent starts, for example to clean up, are not signalled.
+/// Asks children of this process that are not in `asked` to end, with their descendants. If this process is a
+/// subreaper, these children are orphans that were started while their parent was being ended, so they did not receive
+/// the signal. Processes with a living parent, which may be cleaning up, are not signalled.
 pub(crate) fn end_orphans(asked: &mut Vec<Identity>) {
     let table = Table::read();
     let own = std::process::id() as i32;

@@ -1,4 +1,4 @@
-//! Settles the tasks that ran when an earlier session died.
+//! Settles the tasks that were running when an earlier session died: decides whether they have ended or run again.
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
@@ -16,13 +16,13 @@ use crate::{ExecuteError, ExecuteOptions, Measured, Observer};
 pub(crate) struct Recovery<'a> {
     /// The names of the tasks in the journal.
     pub names: &'a [String],
-    /// The instance, unless the journal belongs to another one.
+    /// The instance, or `None` if the journal belongs to another instance.
     pub instance: Option<&'a Instance>,
     pub options: &'a ExecuteOptions,
     pub storage: &'a dyn Storage,
     pub files: &'a Files,
     pub engine: &'a mut dyn Engine,
-    /// Attempts that were taken over, and are not settled.
+    /// Attempts that were taken over, which are not settled.
     pub taken: &'a [TaskId],
     pub journal: &'a mut Journal,
     pub observer: &'a mut dyn Observer,
@@ -31,9 +31,9 @@ pub(crate) struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    /// Settles every task that runs according to the journal and was not taken over. If the shim of a task has written its exit
-    /// status, the task has ended. If the task still runs, it is ended with all its descendants; a status that it writes until
-    /// then counts. In all other cases, the task runs again.
+    /// Settles every task that is running according to the journal and was not taken over. If its shim has written an
+    /// exit status, the task has ended. If the task is still running, it is ended with all its descendants, and a
+    /// status that its shim writes before its death is used. Otherwise, the task runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
         let unsettled = |(id, task): (TaskId, &Progression)| match task {
             Progression::Running(attempt) if !self.taken.contains(&id) => Some((id, attempt.clone())),
@@ -92,9 +92,9 @@ impl Recovery<'_> {
         let name = &self.names[task.index()];
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
-            // A task that ended by itself has ended, even if a session was about to end it. A task that another program stopped
-            // counts as stopped. If a session ended a task and the reason is lost, it is only certain that the task did not
-            // finish.
+            // A task that ended by itself has ended, even if a session was about to end it. A task that another
+            // program stopped counts as stopped. If a session ended a task but the cause was lost, the task counts as
+            // stopped, because it certainly did not finish.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
             Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
@@ -123,7 +123,7 @@ impl Recovery<'_> {
     }
 }
 
-/// Returns the tasks that failed or were cancelled and are not among the open tasks.
+/// Returns the failed and cancelled tasks that are not open.
 pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     let closed = |id: &TaskId| match history.tasks[id.index()] {
         Progression::Open | Progression::Running(_) | Progression::Ended(Outcome::Succeeded) => false,
@@ -132,8 +132,8 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     (0..history.tasks.len()).map(TaskId::at).filter(closed).collect()
 }
 
-/// Returns the tasks that remain to be run, ascending. They include failed tasks that may be tried again, and tasks that were not
-/// started only because they wait for such tasks.
+/// Returns the tasks that remain to be run, ascending. They include failed tasks that may be tried again, and their
+/// successors that were not started.
 pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
     let mut failures = vec![0_u32; history.tasks.len()];
     history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);
@@ -153,14 +153,14 @@ pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &Execu
     (0..).map(TaskId).zip(open).filter(|(_, open)| *open).map(|(id, _)| id).collect()
 }
 
-/// Closes tasks that were recorded as not started while one of their predecessors remains unsuccessful.
+/// Closes tasks that were recorded as not started and have a predecessor that remains unsuccessful.
 fn close_behind(instance: &Instance, history: &History, open: &mut [bool]) {
     let succeeded = Progression::Ended(Outcome::Succeeded);
     let closed = |task: &TaskId| !open[task.index()] && history.tasks[task.index()] != succeeded;
     let mut behind: Vec<TaskId> = (0..open.len()).map(TaskId::at).filter(closed).collect();
     while let Some(task) = behind.pop() {
         for next in instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to)) {
-            // Tasks that are not recorded yet are recorded as not started when the session begins.
+            // Tasks without a record are recorded as not started when the session begins.
             if matches!(history.tasks[next.index()], Progression::Ended(_)) && std::mem::take(&mut open[next.index()]) {
                 behind.push(next);
             }

@@ -8,11 +8,12 @@ use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceK
 use crate::kernel_text::number_behind;
 use crate::{ExecuteError, ExecuteOptions};
 
-/// The environment variables that select the GPUs of programs with CUDA and of programs with HIP. `ROCR_VISIBLE_DEVICES` is not
-/// changed: HIP numbers the GPUs within its selection, so setting both would select twice.
+/// The environment variables that select the GPUs of programs with CUDA and of programs with HIP.
+/// `ROCR_VISIBLE_DEVICES` is not changed, because HIP numbers the GPUs that this variable selects, so setting both
+/// variables would select twice.
 pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"];
 
-/// The variable that hides GPUs from HIP. HIP numbers the remaining GPUs from 0.
+/// The variable that hides GPUs from HIP. HIP numbers the visible GPUs from 0.
 const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
 
 /// Maximum number of GPUs of a platform.
@@ -63,8 +64,9 @@ fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     files.flatten().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
 }
 
-/// Returns the names of the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or `HIP_VISIBLE_DEVICES`, or
-/// else the numbers of the GPUs that the kernel reports. Returns `None` if the number of GPUs is unknown.
+/// Returns the names of the GPUs that this process may use: the entries of `CUDA_VISIBLE_DEVICES` or
+/// `HIP_VISIBLE_DEVICES`, or else the numbers of all GPUs that the kernel reports. Returns `None` if the number of
+/// GPUs is unknown.
 pub fn gpus() -> Option<Vec<String>> {
     if let Some(text) = VISIBLE.iter().find_map(|name| std::env::var(name).ok()) {
         return Some(visible(&text));
@@ -110,8 +112,8 @@ fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
     platform.resource(name).filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable)
 }
 
-/// Rejects a platform that states more memory or GPUs than this process may use. Does not check unknown amounts, or any amounts
-/// if the user allows oversubscription.
+/// Rejects a platform that states more memory or GPUs than this process may use. Ignores unknown amounts, and accepts
+/// any amounts if the user allows oversubscription.
 pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
     let gpus_stated = stated(Resource::GPUS);

@@ -13,11 +13,12 @@ use crate::recover::Recovery;
 use crate::storage::Disk;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 
-/// Ends tasks that a dead session left running in the folder of a run, and records their ends. Tasks that had finished count as
-/// finished.
+/// Ends tasks that a dead session left running in the folder of a run, and records their ends. Tasks that had finished
+/// count as finished.
 ///
-/// [`execute`](crate::execute) does this as well when it resumes a run. This function is for callers that determine the remaining
-/// work from files that these tasks may still be writing. A damaged journal is left to `execute`, which reports the damage.
+/// [`execute`](crate::execute) also does this when it resumes a run. This function is for callers that determine the
+/// remaining work from files to which these tasks may still be writing. It ignores a damaged journal, which `execute`
+/// reports.
 ///
 /// # Errors
 /// [`ExecuteError`] if the folder cannot be read or written, or if another process uses it.
@@ -25,7 +26,7 @@ pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(
     if !options.folder.join(FILE).is_file() {
         return Ok(());
     }
-    // The tasks are those that the journal lists.
+    // The tasks are read from the journal, so an empty instance suffices.
     let Some(nothing) = Platform::flat(1).ok().and_then(|platform| Instance::new(platform, vec![], vec![]).ok()) else {
         return Ok(());
     };

@@ -1,5 +1,5 @@
-//! Spare shims, which have no task: they were started before there is a task for them, or their task has ended. A task on a spare
-//! shim waits only for the start of its own program.
+//! Spare shims: shims without a task. They were started before a task needs them, or their task has ended. A task on a
+//! spare shim waits only for the start of its own program.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -23,7 +23,7 @@ use crate::traces::Traces;
 #[derive(Debug)]
 pub(crate) struct Spare {
     pub child: Child,
-    /// The input of the shim. While it is open, the shim knows that the session lives.
+    /// The input of the shim. While it is open, the shim assumes that the session is alive.
     pub input: Option<ChildStdin>,
     /// Number of the shim within the session.
     pub number: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Spare {
     identity: Option<Identity>,
 }
 
-/// The settings and the run of new shims.
+/// Settings of new shims, and the run to which they belong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Post<'a> {
     pub program: &'a Path,
@@ -48,8 +48,8 @@ pub(crate) struct Post<'a> {
 /// An event that ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
-    /// All processes of a task have ended. The second value is the number of its shim. If the shim can run another task, the last
-    /// value is the status of the ended task.
+    /// All processes of a task have ended. The second value is the number of the shim. The last value is the exit
+    /// status of the task if the shim can run another task.
     Ended(TaskId, u64, Option<i32>),
     /// Another thread ends the wait.
     Woken,
@@ -63,17 +63,17 @@ enum Phase {
     Gone,
 }
 
-/// The task of a shim, with the marks that identify its processes if the shim is killed.
+/// The task of a shim, with marks that identify the task's processes if the shim is killed.
 #[derive(Debug)]
 pub(crate) struct Duty {
     pub task: TaskId,
     pub marks: Vec<(&'static str, String)>,
-    /// The folder of the run on this node, if the task has its own folder within it.
+    /// The folder of the run on this node, if the task runs in a folder within it.
     pub scratch: Option<PathBuf>,
 }
 
 impl Duty {
-    /// Ends the remaining processes of the task, whose shim has ended, and removes their files on this machine.
+    /// Ends the remaining processes of the task after its shim has ended, and removes their files on this machine.
     pub fn end_rest(&self, session: Option<i32>, group: Option<Group>) {
         let marks = self.marks.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Traces { session, marks, group, ..Traces::default() }.end(Duration::ZERO);
@@ -84,8 +84,8 @@ impl Duty {
 }
 
 impl Spare {
-    /// Starts a spare shim for the run in this folder. After it has received a task, `ends` receives the end of the task when all
-    /// its processes have ended.
+    /// Starts a spare shim for the run in this folder. When all processes of its task have ended, `ends` receives the
+    /// end of the task.
     pub fn start(
         Post { program, setting, cores, folder, mark }: Post<'_>,
         number: u64,
@@ -114,7 +114,7 @@ impl Spare {
             let phase = std::mem::replace(&mut *own.lock().unwrap_or_else(PoisonError::into_inner), Phase::Gone);
             let Phase::Taken(duty) = phase else { return };
             if killed.is_some() {
-                // A killed shim could not wait for all its descendants.
+                // A shim that was killed did not wait for all descendants of its task.
                 duty.end_rest(killed, its_group);
             }
             // If the session has ended, nothing receives this event.

@@ -1,4 +1,4 @@
-//! Status files, into which shims write how their tasks ended.
+//! Status files. The shim of a task writes how the task ended into its status file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use crate::storage::{Handle, Storage};
 /// Number of bytes that are reserved for a status before its task runs, so that it can be written even if the disk becomes full.
 const RESERVED: usize = 4096;
 
-/// Exit statuses above this value stand for signals.
+/// Exit statuses above this value denote signals: the status is this value plus the signal number.
 const SIGNALLED: i32 = 128;
 
 /// The cause of the end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
-    /// The task itself: it was done, or returned a status that does not stand for a signal.
+    /// The task itself: it finished, or returned a status that does not denote a signal.
     Itself,
-    /// This program asked the task to end.
+    /// Makespan asked the task to end.
     Us,
     /// A signal from another program, which may be ending all processes on this machine.
     Signal,
@@ -33,8 +33,8 @@ pub fn ended_by(path: &Path) -> Option<EndedBy> {
     Some(Status::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
 
-/// Returns whether this file states that the attempt with this claim succeeded. The claim is the one that let the attempt run
-/// ([`crate::engine::Engine::go`]).
+/// Returns whether this file states that the attempt with this claim succeeded. The attempt received the claim when it
+/// was let run ([`crate::engine::Engine::go`]).
 pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     let status = std::fs::read(path).ok().and_then(|bytes| Status::parse(&bytes));
     let claim: Option<Claim> = serde_json::from_str(claim).ok();
@@ -64,7 +64,7 @@ pub(crate) struct Status {
     pub claim: Claim,
     /// The exit status, or 128 + the signal number.
     pub exit: i32,
-    /// True if this program had asked the task to end.
+    /// True if Makespan had asked the task to end.
     pub asked: bool,
     /// True if another program had sent the shim a signal that asks processes to end.
     pub stopped: bool,
@@ -73,7 +73,7 @@ pub(crate) struct Status {
     /// Resource use of the attempt. Shims of earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
-    /// True if background processes of the job still ran when its main process ended. They were then ended.
+    /// True if background processes of the job were still running when its main process ended. They were then killed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_background: bool,
     /// The reason for the failure, if it was not a failure of the job's own program.
@@ -84,7 +84,7 @@ pub(crate) struct Status {
 impl Status {
     /// Parses these bytes, if they are a complete status.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        // After a power failure, the status may be present but the length of the file not yet reduced.
+        // After a power failure, the file may contain the status but still have the reserved length.
         let end = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
         let (line, rest) = bytes.split_at(end);
         let (_, body) = unseal(line).ok().filter(|_| is_blank(rest))?;
@@ -137,8 +137,9 @@ impl Slot {
         Ok(Self { file, temporary, path: path.to_owned() })
     }
 
-    /// Writes the status. The file with the final name is complete even if a process is killed. If `lasting` is true, the file
-    /// and its name are on disk when the function returns. Otherwise, the file may be blank after a power failure.
+    /// Writes the status. The file with the final name is always complete, even if a process is killed. If `lasting`
+    /// is true, the file and its name are synced to disk before the function returns. Otherwise, the file may be blank
+    /// after a power failure.
     pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
         let line = seal(&serde_json::to_string(status)?, 0);
         self.file.write_at(0, line.as_bytes())?;

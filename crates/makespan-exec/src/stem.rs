@@ -9,9 +9,9 @@ pub(crate) fn stem(instance: &Instance, task: TaskId) -> String {
     file_stem(&job.name, short.as_deref(), &instance.name(task), task.index())
 }
 
-/// Returns the stem of the file names of a task. `task` is its name within a compound job, and `name` is its full name. The stem
-/// is `job~task` if both names are safe without changes. Job names are unique, so this stem never equals the stem of a task in a
-/// bag.
+/// Returns the stem of the file names of a task. `task` is the name within a compound job, and `name` is the full
+/// name. The stem is `job~task` if both names are safe. Job names are unique, so this stem is never the stem of a task
+/// of a bag.
 pub(crate) fn file_stem(job: &str, task: Option<&str>, name: &str, index: usize) -> String {
     let unchanged = |name: &str| file_name(name, 0) == name && !name.starts_with('_');
     match task.filter(|task| unchanged(job) && unchanged(task)) {
@@ -20,8 +20,8 @@ pub(crate) fn file_stem(job: &str, task: Option<&str>, name: &str, index: usize)
     }
 }
 
-/// Returns a name that is safe in any file system. A changed name begins with `_` and ends with `~` and the number of the task.
-/// An unchanged name contains no `~`, so all names are distinct. A task of a bag, `bag/17`, becomes `bag~17`.
+/// Returns a name that is safe in any file system. A changed name begins with `_` and ends with `~` and the number of
+/// the task. Safe names contain no `~`, so all results are distinct. A task of a bag, `bag/17`, becomes `bag~17`.
 fn file_name(name: &str, index: usize) -> String {
     const LONGEST: usize = 100;
     if let Some((bag, task)) = name.rsplit_once('/')

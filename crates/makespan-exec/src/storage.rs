@@ -36,7 +36,7 @@ pub(crate) trait Handle: Debug {
     fn set_len(&mut self, length: u64) -> io::Result<()>;
     /// Syncs the content to disk.
     fn sync(&mut self) -> io::Result<()>;
-    /// Compares the open file with the file at this path.
+    /// Returns whether the open file is still at this path.
     fn place(&self, _path: &Path) -> io::Result<Place> {
         Ok(Place::Here)
     }
@@ -146,7 +146,7 @@ impl Handle for File {
 /// # Errors
 /// An error of the system. A symbolic link is an error.
 pub(crate) fn writable(path: &Path) -> io::Result<File> {
-    // Opening a pipe would wait for a reader.
+    // A pipe is rejected, because opening it would wait for a reader.
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is there and no regular file"));
     }
@@ -154,16 +154,17 @@ pub(crate) fn writable(path: &Path) -> io::Result<File> {
     options.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW).open(path).map_err(named)
 }
 
-/// Creates a file that does not exist yet.
+/// Creates a new file.
 ///
 /// # Errors
+///
 /// An error of the system, or an existing file or link with this name.
 pub(crate) fn created(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Opens an empty output of a task. If the file has other hard links, a new file replaces it, so that the others keep
-/// their content.
+/// Opens an empty output of a task. A file with other hard links is replaced by a new file, so that the content at the
+/// other links is unchanged.
 ///
 /// # Errors
 /// An error of the system, or a path that is a link. If the output is `new`, an existing file with content is an error
@@ -188,7 +189,7 @@ pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Replaces the error that a symbolic link causes by a clear message.
+/// Replaces the system's error for a symbolic link by a clear message.
 fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(ELOOP) {
         return io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, which is not followed; remove it");

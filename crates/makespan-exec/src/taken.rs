@@ -13,7 +13,8 @@ use crate::process::{GLANCE, Identity};
 use crate::spare::{Duty, Signalled};
 use crate::status::Status;
 
-/// Time between two checks whether shims live. They are not children of this process, so the system does not report their ends.
+/// Time between two checks whether shims live. The system does not report the ends of these shims, because they are
+/// not children of this process.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The tasks of earlier sessions that continue.
@@ -33,7 +34,8 @@ struct Kept {
 }
 
 impl TakenOver {
-    /// Takes over an attempt if its shim lives. Its end is reported with this number. Returns whether the attempt was taken over.
+    /// Takes over an attempt if its shim lives. `number` identifies the end of the shim. Returns whether the attempt
+    /// was taken over.
     pub fn take(
         &mut self,
         earlier: &Earlier,
@@ -47,7 +49,7 @@ impl TakenOver {
             let (sender, receiver) = mpsc::channel();
             let ends = ends.clone();
             let watched = thread::Builder::new().name("taken over".into()).spawn(move || watch(&receiver, &ends));
-            // If no thread can be started, the task is ended and runs again.
+            // If no thread can be started, the task is not taken over: it is ended and runs again.
             self.watcher = watched.is_ok().then_some(sender);
         }
         let told = self.watcher.as_ref().is_some_and(|watcher| watcher.send((shim, number, duty)).is_ok());
@@ -57,8 +59,8 @@ impl TakenOver {
         told
     }
 
-    /// Converts the end of the shim with this number to a notice. If the shim wrote a status, the task has ended. Otherwise the
-    /// task was lost with its shim.
+    /// Converts the end of the shim with this number to a notice. If the shim wrote a status, the task has ended.
+    /// Otherwise the task counts as lost.
     pub fn ended(&mut self, task: TaskId, number: u64) -> Option<Notice> {
         let kept = self.tasks.get(&task).filter(|kept| kept.number == number)?;
         let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| Status::parse(&bytes).is_some());
@@ -91,7 +93,7 @@ impl TakenOver {
     }
 }
 
-/// Reports the end of each shim. Before that, the remaining processes of a shim that was killed are ended.
+/// Reports the end of each shim. If a shim was killed, first ends the remaining processes of its task.
 fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
     let mut watched: Vec<(Identity, u64, Duty)> = Vec::new();
     let mut is_over = false;

@@ -1,4 +1,4 @@
-//! The task list of a journal, by which the tasks are recognised after the instance was edited.
+//! The list of tasks in a journal, which identifies the tasks after an edit of the instance.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,11 +25,12 @@ struct Entry {
     /// Number of tasks of a bag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bag: Option<u64>,
-    /// Hash of what the task does: of everything that can affect its result.
+    /// Hash of everything that can affect the result of the task.
     does: String,
     /// Hash of everything that is stated about the task.
     states: String,
-    /// Stems of the names of output files, one for each task. Empty if the names follow from the names of the tasks.
+    /// Stems of the names of output files, one for each task. Empty if the stems are derived from the names of the
+    /// tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
 }
@@ -37,9 +38,10 @@ struct Entry {
 /// The correspondence between the tasks of an instance and the tasks of the edited instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
-    /// For each old task the new task that does the same, and whether everything else that is stated is also unchanged.
+    /// For each old task: the new task with the same command and inputs, and whether all other stated data are also
+    /// unchanged.
     pub same: BTreeMap<TaskId, (TaskId, bool)>,
-    /// New tasks with the name of an old task that now do something else, or wait for such tasks.
+    /// New tasks with the name of an old task, but with a different command or different inputs.
     pub edited: Vec<TaskId>,
     pub new: Vec<TaskId>,
     /// Old tasks that are not in the edited instance.
@@ -51,7 +53,7 @@ impl TaskList {
         Self::default().more(instance)
     }
 
-    /// Returns the entries of the tasks that were added to an instance that has grown.
+    /// Returns the entries of the tasks that were added to a growing instance.
     pub(crate) fn more(&self, instance: &Instance) -> Self {
         let count = self.0.len();
         let digests = digests(instance, count, |number| &self.0[number].does);
@@ -107,9 +109,9 @@ impl TaskList {
         self.tasks().map(stem).collect()
     }
 
-    /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A new task
-    /// gets a file name that is neither in the old list nor among the stems in `used`. Exception: it may replace a removed task
-    /// with the same name.
+    /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A
+    /// new task gets a stem that is neither in the old list nor in `used`, except that it may get the stem of a
+    /// removed task with the same name.
     pub(crate) fn keep_files(&mut self, old: &Self, mapping: &Mapping, used: &BTreeSet<String>) {
         let old_stems = old.stems();
         let own: Vec<String> = self.tasks().map(|(id, entry, number)| entry.own_stem(id, number)).collect();
@@ -147,16 +149,17 @@ impl TaskList {
         }
     }
 
-    /// Returns whether a task of this list has the name of one of the `others`, or does the same.
+    /// Returns whether a task of this list corresponds to one of the `others`, by its name or by its command and
+    /// inputs.
     pub(crate) fn has_any_of(&self, others: &Self) -> bool {
         let names: BTreeSet<Cow<'_, str>> = others.tasks().map(|(_, entry, number)| entry.name(number)).collect();
         let does: BTreeSet<&str> = others.0.iter().map(|entry| entry.does.as_str()).collect();
         self.tasks().any(|(_, entry, number)| does.contains(entry.does.as_str()) || names.contains(&entry.name(number)))
     }
 
-    /// Maps these tasks to the tasks of the `new` list. Tasks correspond if they have the same name and do the same. If names are
-    /// generated (`made_up`), tasks correspond if they do the same. Each task is used once: tasks with the same name first, then
-    /// tasks that `is_done` accepts.
+    /// Maps these tasks to the tasks of the `new` list. Tasks correspond if they have the same name, command and
+    /// inputs. If names are generated (`made_up`), names are ignored. Each new task is used once. Old tasks with the
+    /// same name take precedence, then old tasks that `is_done` accepts.
     pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
         let old_names: BTreeMap<Cow<'_, str>, (TaskId, &Entry)> =
             self.tasks().map(|(id, entry, number)| (entry.name(number), (id, entry))).collect();
@@ -199,7 +202,7 @@ impl TaskList {
 }
 
 impl Entry {
-    /// Returns the stem of the output files that follows from the name of a task.
+    /// Returns the stem of the output files that is derived from the name of a task.
     fn own_stem(&self, id: TaskId, number: u64) -> String {
         file_stem(&self.job, self.task.as_deref(), &self.name(number), id.index())
     }
@@ -271,7 +274,8 @@ mod tests {
         TaskList::of(&Instance::new(platform, jobs, vec![]).unwrap())
     }
 
-    /// Returns the number of tasks that are unchanged, that do the same, that were edited, that are new, and that were removed.
+    /// Returns the number of tasks that are unchanged, that have the same command and inputs, that were edited, that
+    /// are new, and that were removed.
     fn counts(old: &TaskList, new: &TaskList, made_up: bool) -> [usize; 5] {
         let Mapping { same, edited, new, removed } = old.mapped(new, made_up, |_| false);
         let all = same.values().filter(|(_, all)| *all).count();
@@ -283,7 +287,7 @@ mod tests {
         let old = || list(vec![job("a", "x {processors}"), after(job("b", "y"), &["a"]), job("c", "z")]);
         assert_eq!(counts(&old(), &old(), false), [3, 0, 0, 0, 0]);
         let with = |second: Job| list(vec![job("a", "x {processors}"), after(second, &["a"]), job("c", "z")]);
-        // The place and time of a run and its weight do not change its result.
+        // The time and the processors of a job, and its weight, do not change its result.
         let heavy = sized("b", "y", (2, 77))
             .with_weight(Weight::from_millionths(7).unwrap())
             .with_walltime(Time::from_seconds(99));
@@ -314,7 +318,8 @@ mod tests {
         assert_eq!(mapping.removed, [TaskId(0)]);
     }
 
-    /// Checks that output files keep their names when lines are inserted, moved and removed, and that no two tasks share a name.
+    /// Checks that output files keep their names when lines of a list are inserted, moved and removed, and that no two
+    /// tasks share a name.
     #[test]
     fn output_files_keep_their_names() {
         let numbered = |commands: &[&str]| {

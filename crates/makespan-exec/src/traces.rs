@@ -11,13 +11,14 @@ use crate::process::{GLANCE, Identity, Stat, Table, content, names};
 /// The marks that identify processes of a run whose shim has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    /// The session that the shim opened. It is valid while the shim has not been reaped, so that no other process has its id.
+    /// The session that the shim opened. It is valid until the shim is reaped, because no other process gets its id
+    /// before.
     pub session: Option<i32>,
-    /// Entries `NAME=value` of their environment.
+    /// Environment variables of the processes, as `NAME=value`.
     pub marks: Vec<String>,
-    /// The control group in which they were born.
+    /// The control group in which the processes were started.
     pub group: Option<Group>,
-    /// Processes with these marks that continue, together with their descendants.
+    /// Processes with these marks that must continue, together with their descendants.
     pub spared: Vec<Identity>,
 }
 
@@ -37,7 +38,8 @@ impl Traces {
         self.group.as_ref().map(Group::members).unwrap_or_default()
     }
 
-    /// Returns this process and its ancestors, and the processes that continue with their descendants.
+    /// Returns the processes that must not be ended: this process and its ancestors, and the spared processes with
+    /// their descendants.
     fn spared(&self, table: &Table) -> BTreeSet<i32> {
         let mut spared = table.ancestors(std::process::id() as i32);
         let going: BTreeSet<i32> =
@@ -58,8 +60,8 @@ impl Traces {
         found
     }
 
-    /// Ends the processes with these marks: with SIGTERM, and with SIGKILL after the grace period. Returns when all of them have
-    /// ended.
+    /// Ends the processes with these marks with SIGTERM, and with SIGKILL after the grace period. Returns when all of
+    /// them have ended.
     pub fn end(&self, grace: Duration) {
         let begun = std::time::Instant::now();
         let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
@@ -109,7 +111,7 @@ mod tests {
         };
         let mut polite = spawn("exec sleep 600");
         let mut stubborn = spawn("trap '' TERM; while :; do sleep 0.1; done");
-        // This process has left its group, its session and its parent.
+        // This process has left the group, the session and the parent of the shim.
         let mut away = spawn("setsid -f setsid sleep 601");
         away.wait().unwrap();
         let traces = Traces { marks: vec![mark.clone()], ..Traces::default() };
@@ -140,7 +142,7 @@ mod tests {
         assert!(!going.wait().unwrap().success());
     }
 
-    /// Such a process looks like a zombie but still runs.
+    /// A process whose first thread has ended looks like a zombie but still runs.
     #[test]
     fn a_process_whose_first_thread_has_ended_lives_and_is_ended() {
         let script = "import ctypes, threading, time\n\

@@ -7,8 +7,9 @@ use crate::journal::{Journal, Opening};
 use crate::machine::cores;
 use crate::{ExecuteError, ExecuteOptions, resources};
 
-/// Checks that [`execute`](crate::execute()) would begin: every task has a command, the cores, memory and GPUs suffice, and the
-/// folder is free or holds a run of this instance that may be resumed. Creates, changes and starts nothing.
+/// Checks that [`execute`](crate::execute()) would begin: every task has a command, the cores, memory and GPUs
+/// suffice, and the folder is unused or holds a run of this instance that may be resumed. Does not change any file or
+/// start any process.
 ///
 /// # Errors
 /// The errors of [`execute`](crate::execute()).

@@ -1,4 +1,4 @@
-//! Settles the attempts of earlier sessions when a session begins.
+//! Settles the attempts of earlier sessions when a session begins: takes them over, ends them, or records their ends.
 
 use makespan_core::{Instance, TaskId};
 
@@ -39,12 +39,12 @@ pub(super) fn settled(
     if begun.history.tasks.iter().any(|task| matches!(task, Progression::Running(_))) {
         engine.follows(&begun.history.boot).map_err(ExecuteError::Elsewhere)?;
     }
-    // An edited instance may use the name of a task for another task. Therefore the running attempts of the earlier instance are
-    // ended.
+    // An edited instance may use the name of a running task for a different task, so running attempts of the earlier
+    // instance are ended.
     let is_same = begun.earlier.is_none() && !options.run_all;
     let goes_on = if is_same { take_over(&mut **engine, instance, options, files, &begun.history) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    // Engines whose tasks outlive the session report which tasks ended and which continue.
+    // Engines whose tasks outlive the session report themselves which tasks ended and which continue.
     if !engine.outlives_us() {
         tell_outlived(&taken, &names, observer);
     }
@@ -75,7 +75,7 @@ pub(super) fn settled(
     Ok(Settled { journal, history, goes_on })
 }
 
-/// Takes over the running attempts among those without an end in the journal.
+/// Takes over the running attempts of those that have no end in the journal.
 fn take_over(
     engine: &mut dyn Engine,
     instance: &Instance,

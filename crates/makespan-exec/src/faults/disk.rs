@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Effect, World};
 use crate::storage::{Handle, Storage};
 
-/// The content of a file: as programs read it, and as it is on disk.
+/// The content of a file: the content that programs read, and the content that is synced to disk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inode {
     pub content: Vec<u8>,
@@ -142,7 +142,7 @@ impl Handle for Open {
         let mut inner = self.world.0.borrow_mut();
         inner.syncs += 1;
         let inode = &mut inner.inodes[self.inode];
-        // The bytes that were on disk before remain there.
+        // Bytes that were synced earlier remain on disk.
         let (old, all) = (inode.on_disk.len().min(inode.content.len()), inode.content.len());
         let length = if is_whole(effect) { all } else { old + (all - old) / 2 };
         inode.on_disk = inode.content[..length].to_vec();

@@ -26,7 +26,8 @@ pub(super) enum Fault {
     Full(i32),
     /// Half of the data are written. Then the disk is full for three seconds.
     Half,
-    /// The session or the shim that performs the step is killed: before the step, after it, or when half is written.
+    /// The session or the shim that performs the step is killed: before the step, after it, or in the middle of a
+    /// write.
     Killed(When),
     /// The machine loses power.
     Power(When),
@@ -46,7 +47,7 @@ pub(super) enum When {
 /// Panic payload: the session was killed.
 pub(super) struct Dead;
 
-/// The completed part of a step, and the fault that follows.
+/// Part of a step that is performed before a fault, and the fault.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Whole,
@@ -74,7 +75,7 @@ pub(super) struct Inner {
     pub plan: Option<(usize, Fault)>,
     pub fired: bool,
     full_until: Option<(Duration, i32)>,
-    /// Instant of the coming stop request to the session.
+    /// Instant at which the session will receive a stop request.
     stop_at: Option<Duration>,
     pub stop: Stop,
     /// For each task, the number of completed runs and the number of starts.
@@ -191,7 +192,7 @@ impl World {
         io::Error::from_raw_os_error(nix::libc::EIO)
     }
 
-    /// Lets the processes of a dead session continue for `time`.
+    /// Lets the remaining processes run for `time` after the session has died.
     pub fn pass(&self, time: Duration) {
         self.0.borrow_mut().orphan();
         let until = self.0.borrow().clock + time;

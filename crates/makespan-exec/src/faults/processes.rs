@@ -28,7 +28,7 @@ pub(super) struct Process {
     state: State,
     /// True if the session that started the shim has died.
     alone: bool,
-    /// True if the current session manages the shim.
+    /// True if the current session manages this shim.
     known: bool,
     asked: bool,
     killed: bool,
@@ -37,12 +37,12 @@ pub(super) struct Process {
 
 #[derive(Clone, Debug, PartialEq)]
 enum State {
-    /// Tries at this instant to reserve disk space for its status.
+    /// Waits until this instant, and then tries to reserve disk space for the status.
     Unreserved(Duration),
     Waiting,
     /// Runs its command until this instant, with this exit status.
     Running(Duration, i32),
-    /// Tries at this instant to write this exit status.
+    /// Waits until this instant, and then tries to write this exit status.
     Leaving(Duration, i32),
     Gone(i32),
 }
@@ -71,7 +71,7 @@ impl Process {
         }
     }
 
-    /// Asks the process to end. A process that ended by itself does not count as asked.
+    /// Asks the process to end. A process that has already ended by itself is not marked as asked.
     fn end(&mut self, now: Duration, kill: bool) {
         self.asked |= !matches!(self.state, State::Leaving(..));
         self.killed |= kill;
@@ -90,7 +90,7 @@ impl Process {
 }
 
 impl Inner {
-    /// Informs the shims that their session has died.
+    /// Informs the shims that the session has died.
     pub fn orphan(&mut self) {
         for process in self.processes.values_mut() {
             (process.alone, process.known) = (true, false);
@@ -134,8 +134,8 @@ impl World {
         }
     }
 
-    /// Returns the running tasks that received no request to end, with their numbers of starts. Task 3 is left out because it may
-    /// reach its time limit.
+    /// Returns the running tasks that were not asked to end, with the number of starts of each. Task 3 is omitted,
+    /// because it may reach its time limit.
     pub fn undisturbed(&self) -> BTreeMap<u64, usize> {
         let inner = self.0.borrow();
         let runs =
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// Starts the task if the session let it run.
+    /// Starts the task if the session has let it run.
     fn let_run(&self, pid: i32, state: State) -> State {
         let mut inner = self.0.borrow_mut();
         let (now, process) = (inner.clock, inner.processes[&pid].clone());

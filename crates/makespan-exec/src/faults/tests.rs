@@ -34,8 +34,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Returns six jobs on two processors, with a GPU for each processor. They behave as in [`script`]: one job fails, and one
-/// reaches its time limit and does not react.
+/// Returns six jobs on two processors, with a GPU for each processor. They behave as in [`script`]: one job fails, and
+/// one job reaches its time limit and ignores SIGTERM.
 fn six() -> Instance {
     let job = |index: u32| {
         let processors = if index == 5 { 2 } else { 1 };
@@ -60,19 +60,19 @@ fn due(task: u64) -> Outcome {
 /// The reports that the observer received in all sessions.
 #[derive(Clone, Default)]
 struct Told {
-    /// For each reported end, its outcome and the number of starts that the machine had made by then.
+    /// For each reported end: the outcome, and the number of starts of the task before the report.
     ends: BTreeMap<u64, (Outcome, usize)>,
     world: Option<World>,
     /// Number of times that failed tasks are tried again.
     retries: u32,
-    /// The latest reported estimates that replaced others.
+    /// The latest estimates that the observer received.
     estimates: BTreeMap<u64, Time>,
-    /// If jobs arrive during the run: the number of jobs that have arrived. The caller remembers this number across sessions.
+    /// Number of jobs that have arrived, if jobs arrive during the run. The caller remembers it across sessions.
     come: Option<usize>,
     intake: Intake,
-    /// The number of tasks that the run has accepted, counting those that arrived in this session.
+    /// Number of tasks that the run has accepted so far.
     grown: u64,
-    /// The longest time between an end and the sync of the journal.
+    /// Maximum time between an end and the sync of the journal.
     group: Duration,
 }
 
@@ -203,7 +203,7 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
     let victim = |task: u64| inner.victims.contains(&task);
     for (task, outcome) in last(&trace) {
         let killed = victim(task) && outcome == Outcome::Failed { status: 137 };
-        // If the disk itself is broken, a task cannot be started, and this is reported.
+        // If the disk is faulty, a task may be reported as not started.
         let broken = outcome == Outcome::NotStarted && case.starts_with(&format!("{:?}", Fault::Refused(EIO)));
         // If no session ran when the task reached its time limit, the task may have succeeded.
         let alone = outcome == Outcome::Succeeded && inner.completed.get(&task).is_some_and(|&count| count > 0);
@@ -212,7 +212,8 @@ fn complete(world: &World, mut told: Told, case: &str, first: Option<Trace>) {
         let completed = inner.completed.get(&task).copied().unwrap_or(0);
         assert!(completed > 0 || outcome != Outcome::Succeeded, "{case}: job {task} is lost");
     }
-    // The last session uses the estimates of all sessions. The run time of the job with a time limit is not longer.
+    // The last session uses estimates learned in all sessions. Task 3, which has a
+    // time limit, is not checked.
     let succeeded = trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded);
     let longest = succeeded.map(|run| run.end - run.start).max().unwrap_or(Time::from_seconds(1));
     for task in (0..6).filter(|task| *task != 3) {
@@ -246,7 +247,7 @@ impl Scene {
         Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
     }
 
-    /// Returns a new run with retries in which the records of two seconds are synced together.
+    /// Returns a new run with retries in which records of two seconds are synced together.
     fn in_groups() -> Self {
         let group = Duration::from_secs(2);
         Self { told: Told { retries: 1, group, ..Told::default() }, ..Self::new() }
@@ -269,7 +270,7 @@ impl Scene {
         (1..200).find_map(killed_at).unwrap()
     }
 
-    /// Plays one fault. Returns `None` if the run has no such step.
+    /// Runs the scene with one fault. Returns `None` if the run has no such step.
     fn play(&self, step: usize, fault: Fault) -> Option<()> {
         let (world, mut told) = (self.world.copy(), self.told.clone());
         let starts = |world: &World| world.0.borrow().started.values().sum::<usize>();
@@ -318,7 +319,7 @@ impl Scene {
         Some(())
     }
 
-    /// Plays every fault at every step, and returns the number of steps.
+    /// Runs the scene with every fault at every step, and returns the number of steps.
     fn play_all(&self) -> usize {
         let killed = [When::Before, When::Half, When::After];
         let faults = [EIO, ENOSPC, EAGAIN, EMFILE]
@@ -350,7 +351,7 @@ fn every_step_of_a_run_that_syncs_in_groups_fails_once_in_every_way() {
     assert!(steps > 60, "a run that syncs in groups has some {steps} steps");
 }
 
-/// The observer receives ends that are near each other together, and never before the sync.
+/// Checks that the observer receives ends that are close in time together, and never before the sync.
 #[test]
 fn a_group_has_several_ends() {
     let syncs = |group: Duration| {
@@ -387,7 +388,7 @@ fn without_a_fault_nothing_is_odd() {
     let Left::Done(again) = session(&world, &mut told, true, false) else { panic!("it fails") };
     assert_eq!(again, trace);
     assert!(world.now() < Duration::from_secs(20));
-    // With retries, each failed job is tried two more times.
+    // With retries, each failed job is tried up to two more times.
     let (world, mut told) = (World::new(None), Told { retries: 2, ..Told::default() });
     let Left::Done(trace) = session(&world, &mut told, false, false) else { panic!("it fails") };
     let runs = |task: u64| trace.runs.iter().filter(|run| run.task.0 == task).count();

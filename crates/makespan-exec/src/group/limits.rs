@@ -10,15 +10,15 @@ use crate::kernel_text::number_behind;
 
 use super::{Group, SESSION, write};
 
-/// The file that lists the controllers of the groups below a group.
+/// File that lists the controllers that are enabled for the subgroups of a group.
 const CONTROL: &str = "cgroup.subtree_control";
 
 impl Group {
-    /// Enables memory limits for the groups of attempts within this group of a run. A group with limits below it must not contain
-    /// processes, so this process moves to a separate group.
+    /// Enables memory limits for the groups of attempts within this group of a run. A group whose subgroups have
+    /// limits must not contain processes, so this process moves to a separate subgroup.
     ///
     /// # Errors
-    /// The reason why this is not possible. In this case nothing has changed.
+    /// The reason why this is not possible. After an error, nothing has changed.
     pub fn limit_memory(&self) -> Result<(), String> {
         let Some(home) = self.0.parent() else { return Err("the group of the run is gone".into()) };
         let there = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Group {
         })
     }
 
-    /// Moves this process back, so that the group of the run can be removed.
+    /// Moves this process back to its original group, so that the group of the run can be removed.
     pub fn give_up_limits(&self) {
         let session = self.0.join(SESSION);
         if !session.exists() {
@@ -53,7 +53,8 @@ impl Group {
         }
         let _ = write(&self.0.join(CONTROL), "-memory");
         if let Some(home) = self.0.parent() {
-            // If another run in the same group still needs the controller, this process stays in its group.
+            // This fails, and the process stays in its group, if another run in the same group still needs the
+            // controller.
             let _ = write(&home.join(CONTROL), "-memory");
             let _ = write(&home.join("cgroup.procs"), "0");
         }

@@ -14,8 +14,8 @@ use crate::status::{Status, is_blank};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
-/// Maximum number of edits of an instance. After more edits, a status file from before the first edit no longer belongs
-/// to the run.
+/// Maximum number of edits of an instance. After more edits, status files from before the first edit are not
+/// recognised as files of the run.
 const MAX_EDITS: i64 = 1_000_000;
 
 /// The beginning of every journal.
@@ -24,11 +24,11 @@ const BEGINNING: &str = "{\"header\":{\"version\":";
 /// A journal that was read from disk.
 pub(super) struct Found {
     pub records: Vec<Record>,
-    /// The number of bytes up to the end of the last whole line.
+    /// Length of all complete lines, in bytes.
     pub sound: usize,
     /// A note about the recovery of a damaged journal, whose records must be written again.
     pub recovered: Option<String>,
-    /// The task list that the records refer to, if the instance was edited since.
+    /// The task list to which the records refer, if the instance was edited after they were written.
     pub earlier: Option<TaskList>,
 }
 
@@ -55,7 +55,7 @@ impl Found {
             Ok(found) if found.records.is_empty() || how.resume => Ok(found),
             Ok(_) => Err(JournalError::Exists { folder: files.folder().to_owned() }),
             Err(error) if how.resume && how.recover && error.is_damage() => {
-                // If the journal belongs to another run, its records do not count for this run.
+                // Records of a journal that belongs to another run are ignored.
                 let is_own = !matches!(error, JournalError::OtherRun { .. });
                 let own = lines(&bytes).filter(|_| is_own);
                 let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
@@ -110,7 +110,7 @@ impl Found {
         Ok(Self { records, sound, recovered: None, earlier: None })
     }
 
-    /// Replaces the damaged journal by the recovered journal. The damaged journal is kept.
+    /// Replaces the damaged journal by the recovered journal. Keeps the damaged journal under another name.
     pub fn replace(&self, storage: &dyn Storage, files: &Files) -> io::Result<Option<String>> {
         let Some(note) = &self.recovered else { return Ok(None) };
         let was_there = storage.names(files.folder())?.iter().any(|name| name == FILE);
@@ -132,8 +132,8 @@ impl Found {
     }
 }
 
-/// Writes a new journal with these records. The old journal is kept under a name that begins with `prefix`. Returns the path of
-/// the old journal and the length of the new journal in bytes.
+/// Writes a new journal with these records. Keeps the old journal under a name that begins with `prefix`. Returns the
+/// path of the old journal and the length of the new journal in bytes.
 pub(super) fn put_in_place(
     storage: &dyn Storage,
     files: &Files,
@@ -145,8 +145,8 @@ pub(super) fn put_in_place(
         .zip(records)
         .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
         .collect::<io::Result<_>>()?;
-    // A killed session may have left a file of this name. Remove the file instead of overwriting it, because a hard
-    // link elsewhere may share its content.
+    // A killed session may have left a file of this name. It is removed and not overwritten, because a hard link in
+    // another folder may share its content.
     let _ = storage.remove(&new);
     let mut file = storage.open(&new)?;
     file.set_len(0)?;
@@ -187,7 +187,7 @@ pub struct Recorded {
     pub stems: Vec<String>,
     /// State of the tasks.
     pub history: History,
-    /// True if a session executes the run.
+    /// True if a session is executing the run.
     pub goes_on: bool,
     /// True if all tasks have ended.
     pub has_finished: bool,
@@ -213,7 +213,7 @@ impl Recorded {
     }
 }
 
-/// Returns the names of the tasks of the run in a folder, as far as the journal is legible.
+/// Returns the names of the tasks of the run in a folder, if its journal is legible enough.
 pub fn task_names(folder: &Path) -> Vec<String> {
     let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
     let list = lines(&bytes).find_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
@@ -223,7 +223,8 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     list.map_or_else(Vec::new, |list| list.names())
 }
 
-/// Returns the complete lines with their indices, counted from 0. Bytes after the last complete line are an interrupted write.
+/// Returns the complete lines with their indices, counted from 0. Ignores bytes after the last complete line, which an
+/// interrupted write leaves.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static str>)> {
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
 }
@@ -233,7 +234,7 @@ fn parse(line: &[u8]) -> Result<(u64, Record), &'static str> {
     Ok((number, serde_json::from_str(&body).map_err(|_| "it is no record of this version")?))
 }
 
-/// Returns the lines that are not records, or have the wrong number.
+/// Returns the invalid lines: lines that are not records, or have the wrong number.
 fn faults(bytes: &[u8]) -> Vec<Fault> {
     let check = |(index, line): (usize, Result<&[u8], &'static str>)| match line.and_then(parse) {
         Ok((number, _)) if number == index as u64 => None,
@@ -253,7 +254,8 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     if !begins && lines(bytes).all(|(_, line)| line.and_then(parse).is_err()) {
         return Err(JournalError::NotAJournal { path });
     }
-    // Journals of version 1 had no checksums. A wrong checksum means damage, even if the line states another version.
+    // Journals of version 1 had no checksums. A line with a wrong checksum is damaged, even if it states another
+    // version.
     let plain = String::from_utf8_lossy(first);
     let stated = match unseal(first) {
         Ok((_, body)) => body,
@@ -277,13 +279,14 @@ impl Statuses {
         let fail = |path: PathBuf| move |source| JournalError::Io { path, source };
         let mut found = Vec::new();
         for name in storage.names(&folder).map_err(fail(folder.clone()))? {
-            // The name of a status file ends with the number of the attempt. While the file is being written, its name does not.
+            // The name of a complete status file ends with the number of the attempt. The name of a file that is being
+            // written does not.
             if name.rsplit_once('.').is_none_or(|(_, attempt)| attempt.parse::<u32>().is_err()) {
                 continue;
             }
             let path = folder.join(&name);
             let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
-            // If the power failed before the content was written, the file is not a status file.
+            // A file that is blank because of a power failure is ignored.
             if !is_blank(&bytes) {
                 found.push((name, Status::parse(&bytes)));
             }
@@ -295,8 +298,8 @@ impl Statuses {
         self.0.iter().filter_map(|(_, status)| status.as_ref())
     }
 
-    /// Returns an error if there are status files but none of them belongs to the run of the journal. After each edit
-    /// of the instance, the origin of the run is one nanosecond later.
+    /// Returns an error if there are status files, but none of them belongs to the run of the journal. Each edit of
+    /// the instance increases the origin of the run by one nanosecond.
     fn are_of_run(&self, path: &Path, origin: i64, files: &Files) -> Result<(), JournalError> {
         let own = origin - MAX_EDITS..=origin;
         if self.of_tasks().any(|status| own.contains(&status.claim.run)) {
@@ -311,8 +314,7 @@ impl Statuses {
         }
     }
 
-    /// Checks that no status file belongs to an attempt that is missing in the journal, and that no relevant status file is
-    /// damaged.
+    /// Checks that each status file belongs to an attempt in the journal, and that no relevant status file is damaged.
     fn agree(&self, path: &Path, history: &History, files: &Files) -> Result<(), JournalError> {
         self.are_of_run(path, history.origin, files)?;
         let damaged = |name: &str, reason: String| {
@@ -341,7 +343,7 @@ impl Statuses {
                     }
                 }
                 None if due.contains(name) => return damaged(name, "it cannot be read".into()),
-                // The file belongs to an earlier run in the folder, or no attempt needs it.
+                // The file belongs to an earlier run in the folder, or to an attempt for which it is not needed.
                 _ => {}
             }
         }

@@ -17,12 +17,13 @@ pub(crate) struct Superseded<'a> {
 }
 
 impl Journal {
-    /// Replaces this journal by a journal of the current instance. The old journal is kept under another name. No task of the old
-    /// instance may be running. The new journal keeps tasks that succeeded and whose command and inputs did not change, and tasks
-    /// that failed and did not change at all. With [`Keep::Nothing`], it keeps no task. Also returns a message for the user.
+    /// Replaces this journal by a journal of the current instance. The old journal is kept under another name. No task
+    /// of the old instance may be running. The new journal keeps successful tasks whose command and inputs did not
+    /// change, and failed tasks that did not change at all. With [`Keep::Nothing`], it keeps no task. Returns the
+    /// journal and a message for the user.
     ///
     /// # Errors
-    /// [`JournalError::Io`]. On an error, the old journal stays in place.
+    /// [`JournalError::Io`]. After an error, the old journal is still in use.
     pub(crate) fn carried_over(
         self,
         storage: &dyn Storage,
@@ -71,9 +72,10 @@ impl Journal {
     }
 }
 
-/// Returns the records to keep, with the current numbers of the tasks.
+/// Returns the records to keep, with the task numbers of the current instance.
 fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
-    // The new origin is one nanosecond later, so that an old status file cannot be mistaken for the status of a later attempt.
+    // The origin increases by one nanosecond, so that an old status file is not mistaken for the status of a later
+    // attempt.
     let (origin, grows) = (history.origin + 1, history.grows);
     let fingerprint = identity(instance, grows);
     let header = Record::Header { version: VERSION, fingerprint, origin, grows };
@@ -92,7 +94,7 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         let Run { start, end, processors, outcome, accounting, .. } = run.clone();
         attempts[task.index()] += 1;
         let (attempt, at) = (attempts[task.index()], start);
-        // The attempt does not run, so its process does not matter.
+        // The attempt is not running, so its process does not matter.
         records.push(Record::Started {
             task,
             attempt,

@@ -49,7 +49,7 @@ pub enum JournalError {
         /// Fingerprint of the instance.
         instance: String,
     },
-    /// The journal belongs to another instance, and does not state which of its tasks are the same.
+    /// The journal belongs to another instance and has no list of its tasks, so the common tasks are unknown.
     #[error(
         "{path} is the journal of another instance, and an earlier version wrote it, which did not tell jobs apart; resume it with \
          the instance that the run began with, or choose another folder"
@@ -87,7 +87,7 @@ pub enum JournalError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The path of a file that the run would write is already used by another file.
+    /// Another file has the path of a file that the run would write.
     #[error(
         "{path} {what} and belongs to no run, so it is not overwritten; choose another folder, or move the file away"
     )]
@@ -150,7 +150,7 @@ pub enum JournalError {
 const REMEDY: &str = "`--resume --recover` goes on with what is certain and runs again what is not";
 
 impl JournalError {
-    /// Returns the error for a file that belongs to no run.
+    /// Returns the error for a file that does not belong to a run.
     pub(crate) fn stranger(path: &Path) -> Self {
         let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
         let what = if is_link { "is a symbolic link" } else { "exists" };

@@ -11,19 +11,19 @@ pub struct Estimated {
     pub jobs: Vec<(TaskId, TaskId)>,
     /// The new times of the tasks.
     pub times: Times,
-    /// The number of runs that the times were learned from, and the spread of these runs; `None` for a guess.
+    /// The number of runs from which the times were learned, and the spread of these runs; `None` for a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<(u32, f64)>,
 }
 
-/// New times of a task, relative to the times in the instance. All times are in whole ticks, so that reading gives exactly what
-/// was written.
+/// New times of a task, relative to the times in the instance. All times are in whole ticks, so they are read back
+/// exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Times {
-    /// The times of the instance, scaled so that the longest time is this one.
+    /// The times of the instance, scaled so that the longest time has this value.
     Longest(Time),
-    /// The speed-up law of the instance, with this time on one processor.
+    /// The speed-up law of the instance, scaled to this time on one processor.
     Sequential(Time),
     /// The times on all allotments of the task, ascending.
     Each(Vec<Time>),
@@ -57,7 +57,7 @@ impl Times {
             Self::OnNodes(row) => Profile::on_machines(row.clone()).ok(),
             Self::Each(times) if min == max => Profile::rigid(min, *times.first()?).ok(),
             Self::Each(times) => {
-                // Smaller allotments are not accepted, so their times do not matter.
+                // The task does not accept smaller allotments, so their times do not matter.
                 let fewer = std::iter::repeat_n(*times.first()?, min as usize - 1);
                 Profile::table(fewer.chain(times.iter().copied()).collect()).ok()?.at_least(min)
             }
@@ -91,8 +91,8 @@ impl Estimated {
         self.jobs.iter().flat_map(|(first, last)| (first.0..=last.0).map(TaskId))
     }
 
-    /// Returns the new times of one task of the instance as it was at the beginning. Returns `None` if the times do not fit the
-    /// task.
+    /// Returns the new times of a task. `stated` is the instance at the beginning of the run. Returns `None` if the
+    /// times do not fit the task.
     pub(crate) fn restated(&self, task: TaskId, stated: &Instance) -> Option<Restated> {
         let profile = self.times.profile(stated.profile(task))?;
         let learned = |(runs, spread)| Estimate::Learned { runs, spread };
@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that reading gives what was written, for all combinations of old and new times.
+        /// Checks that records are read back unchanged, for all combinations of old and new times.
         #[test]
         fn times_are_read_as_they_were_written(
             rows in prop::collection::vec((0_u8..5, 0_u8..5, 1_u32..4, prop::collection::vec(1_i64..1_000_000_000_000, 7)), 1..8),
@@ -149,7 +149,8 @@ mod tests {
             });
             let read: Vec<Restated> = read.collect();
             for (read, restated) in read.iter().zip(&restated) {
-                // A rigid or machine profile that replaces another kind of profile is written as a list of times.
+                // If a rigid profile or a profile by machine replaces another kind of profile, it is written as a list
+                // of times.
                 let each = |profile: &Profile| (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count)).collect::<Vec<_>>();
                 prop_assert_eq!((read.task, read.estimate, each(&read.profile)), (restated.task, restated.estimate, each(&restated.profile)));
                 prop_assert_eq!(read.profile.machine_times(), restated.profile.machine_times());

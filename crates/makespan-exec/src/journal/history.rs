@@ -1,4 +1,4 @@
-//! Replays the records of a journal.
+//! Computes the state of a run from the records of its journal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,13 +30,13 @@ pub struct History {
     pub latest: Time,
     /// Logs of the policies.
     pub told: Vec<LogEntry>,
-    /// Latest replaced estimates of each task.
+    /// Latest learned times of each task.
     pub estimates: BTreeMap<TaskId, Rc<Estimated>>,
-    /// True if the journal lists its tasks. If the run grows, the list is in [`Self::known`].
+    /// True if the journal lists its tasks. If jobs may arrive, the list is in [`Self::known`].
     pub listed: bool,
     /// True if jobs may arrive during the run.
     pub grows: bool,
-    /// The tasks in the journal, if the run grows.
+    /// The tasks in the journal, if jobs may arrive.
     pub known: TaskList,
 }
 
@@ -80,7 +80,7 @@ impl Attempt {
 }
 
 impl History {
-    /// Replays the records of an instance.
+    /// Applies the records of a journal of this instance.
     pub(super) fn of(path: &Path, instance: &Instance, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
@@ -117,7 +117,7 @@ impl History {
         self.attempts.resize(count, 0);
     }
 
-    /// Replays a journal of another instance, with the task numbers of its records.
+    /// Applies the records of a journal of another instance. The task numbers are the numbers in the journal.
     pub(super) fn of_edited(path: &Path, records: &[Record]) -> Result<(TaskList, Self), JournalError> {
         let Some(&Record::Header { grows, .. }) = records.first() else {
             let reason = "a journal begins with its header".into();
@@ -133,7 +133,7 @@ impl History {
         });
         let list = match list {
             Some(list) => list,
-            // The journal contains only its header.
+            // A journal that contains only its header lists no tasks.
             None if records.len() == 1 => TaskList::default(),
             None => return Err(JournalError::TasksUnknown { path: path.to_owned() }),
         };
@@ -141,7 +141,7 @@ impl History {
         Ok((list, history))
     }
 
-    /// Replays the records of an instance with this number of tasks. The first record must be a header.
+    /// Applies records of an instance with this number of tasks. The first record must be a header.
     fn played(path: &Path, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
@@ -172,7 +172,7 @@ impl History {
     /// Applies a record.
     ///
     /// # Errors
-    /// The reason why the record cannot follow the records before it. On an error, nothing has changed.
+    /// The reason why the record cannot follow the records before it. After an error, nothing has changed.
     pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
         match record.clone() {
             Record::Header { .. } => return Err("a second header"),
@@ -206,7 +206,7 @@ impl History {
             }
             Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
             Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
-                // A task that was handed over to an engine may never start.
+                // A task that was handed over to an engine may be interrupted or lost before it starts.
                 match self.task(task)? {
                     running @ Progression::Running(_) => *running = Progression::Ended(Outcome::NotStarted),
                     _ => *self.waiting(task)? = Progression::Ended(Outcome::NotStarted),
@@ -250,7 +250,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns the state of a task that may start: a task that neither runs nor has succeeded.
+    /// Returns the state of a task that may start, because it is not running and has not succeeded.
     fn waiting(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
         match self.task(task)? {
             Progression::Running(_) => Err("a job starts that runs already"),
@@ -270,8 +270,8 @@ impl History {
         self.tasks.get_mut(task.index()).ok_or("a job that the instance does not have")
     }
 
-    /// Returns the latest replaced estimates, relative to the instance as it was at the beginning. Leaves out estimates that do
-    /// not fit the instance.
+    /// Returns the latest learned times, relative to `stated`, the instance at the beginning of the run. Omits times
+    /// that do not fit the instance.
     pub(crate) fn restated(&self, stated: &Instance) -> Vec<Restated> {
         self.estimates.iter().filter_map(|(&task, estimated)| estimated.restated(task, stated)).collect()
     }

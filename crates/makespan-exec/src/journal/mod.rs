@@ -1,10 +1,11 @@
 //! The journal: the state of a run on disk.
 //!
-//! `journal.jsonl` has one [`Record`] on each line, and only grows. Each line carries its number and a checksum, so that damage
-//! is detected. Each record is written before the event that it announces, such as a start or a signal. It is on disk before the
-//! event is reported. Records of one instant are written and synced together. If the session is killed, at most the last line is
-//! incomplete, and readers ignore it. If the disk is full, an incomplete line is cut off at once, and its records are kept in
-//! memory until they can be written. A lock file keeps a second session out of the folder.
+//! `journal.jsonl` has one [`Record`] on each line. Records are only appended. Each line contains its number and a
+//! checksum, so that damage is detected. Each record is written before the event that it announces, such as a start or
+//! a signal, and is synced to disk before the event is reported. Records of one instant are written and synced
+//! together. If the session is killed, at most the last line is incomplete, and readers ignore it. If the disk is
+//! full, an incomplete line is cut off at once, and its records are kept in memory until they can be written. A lock
+//! file keeps a second session out of the folder.
 
 mod content;
 mod edited;
@@ -51,11 +52,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "choices that go in any combination")]
 pub struct Opening {
-    /// True to continue the journal. Otherwise there must be no journal.
+    /// True to continue an existing journal. If false, an existing journal is an error.
     pub resume: bool,
     /// True to continue a damaged journal with its valid records. The damaged journal is kept under another name.
     pub recover: bool,
-    /// True if another program states what remains to be done. The instance then need not contain the tasks that the run has
+    /// True if another program states what remains to be done. Then the instance may lack tasks that the run has
     /// finished.
     pub of_now: bool,
     /// True if jobs may arrive during the run. The fingerprint of a new journal then covers only the machines.
@@ -67,17 +68,18 @@ pub struct Opening {
 pub struct Journal {
     path: PathBuf,
     file: Box<dyn Handle>,
-    /// Number of bytes that are certainly on disk.
+    /// Number of bytes that are certainly synced to disk.
     sound: u64,
-    /// Number of bytes that were written, without those that must be written again after a failed sync.
+    /// Number of written bytes, except bytes that must be written again after a failed sync.
     written: u64,
-    /// Number of bytes in whole lines, including lines that must be written again, which will not change.
+    /// Number of bytes in complete lines. Lines that must be written again are included, because their content is
+    /// fixed.
     whole: u64,
-    /// True if the file may contain an incomplete line after the whole lines.
+    /// True if the file may contain an incomplete line after the complete lines.
     torn: bool,
-    /// The number of the first waiting record.
+    /// The number of the first record in `waiting`.
     number: u64,
-    /// Records that are not yet on disk.
+    /// Records that are not yet synced to disk.
     waiting: Vec<Record>,
     /// Number of waiting records that were written to the file.
     in_file: usize,
@@ -90,18 +92,19 @@ pub(crate) struct Begun {
     pub history: History,
     /// Messages for the user.
     pub notes: Vec<String>,
-    /// The task list that the journal and the history refer to, if the instance was edited since. [`Journal::carried_over`] must
-    /// then be called.
+    /// The task list to which the journal and the history refer, if the instance was edited after they were written.
+    /// [`Journal::carried_over`] must then be called.
     pub earlier: Option<TaskList>,
 }
 
 impl Journal {
-    /// Begins a journal, or continues the journal in the folder. Also returns the state of the run. If the instance was edited,
-    /// tasks that do the same as before keep their state.
+    /// Begins a journal, or continues the journal in the folder. Also returns the state of the run. If the instance
+    /// was edited, tasks with unchanged commands and inputs keep their state.
     ///
     /// # Errors
-    /// [`JournalError`] if another process uses the folder, if the folder holds a run that must not be continued or another file
-    /// with the name of the journal, if the run belongs to another instance, or if the journal is damaged.
+    /// [`JournalError`] if another process uses the folder, if the folder holds a run that must not be continued or
+    /// another file with the name of the journal, if the run belongs to another instance, or if the journal is
+    /// damaged.
     pub fn open(folder: &Path, instance: &Instance, how: Opening) -> Result<(Self, History), JournalError> {
         let lock = Some(locked(&folder.join("lock"))?.0);
         let files = Files::at(folder.to_owned(), instance);
@@ -117,8 +120,8 @@ impl Journal {
         }
     }
 
-    /// Begins or continues a journal on any storage, like [`Journal::open`]. Also returns messages for the user. The caller holds
-    /// the lock.
+    /// Begins or continues a journal on any storage in the same way as [`Journal::open`]. Also returns messages for
+    /// the user. The caller holds the lock.
     pub(crate) fn begin(
         storage: &dyn Storage,
         files: &Files,
@@ -152,7 +155,7 @@ impl Journal {
         if records.is_empty() {
             let header = header(instance, now, how.grows);
             journal.append(&header)?;
-            // The name of a new file is on disk only after its folder is synced.
+            // The name of a new file is synced to disk only with its folder.
             storage.sync_folder(files.folder()).map_err(fail)?;
             records.push(header);
         }
@@ -164,7 +167,7 @@ impl Journal {
         Ok(Begun { journal, history, notes, earlier: found.earlier })
     }
 
-    /// Checks that [`Journal::open`] would accept the folder. Creates and changes nothing.
+    /// Checks that [`Journal::open`] would accept the folder. Does not create or change any file.
     ///
     /// # Errors
     /// The errors of [`Journal::open`].
@@ -172,7 +175,7 @@ impl Journal {
         Self::check_beside(folder, instance, how, &[])
     }
 
-    /// Works like [`Journal::check`], and for a new run also refuses existing files with the names in `results`.
+    /// Makes the checks of [`Journal::check`]. For a new run, also refuses existing files with the names in `results`.
     pub(crate) fn check_beside(
         folder: &Path,
         instance: &Instance,
@@ -188,7 +191,7 @@ impl Journal {
         if Self::inspect(&files, instance, how)? { strangers::check(&files, results, is_own) } else { Ok(()) }
     }
 
-    /// Checks the journal while the caller holds the lock. Returns whether the journal has no records yet.
+    /// Checks the journal while the caller holds the lock. Returns true if the journal has no records yet.
     pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<bool, JournalError> {
         Found::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
     }
@@ -196,8 +199,7 @@ impl Journal {
     /// Checks that the file is still at the path of the journal.
     ///
     /// # Errors
-    /// [`JournalError::Gone`] if the journal was deleted. [`JournalError::Io`] if the journal is currently elsewhere because its
-    /// folder was moved.
+    /// [`JournalError::Gone`] if the journal was deleted. [`JournalError::Io`] if the folder of the journal was moved.
     pub(crate) fn in_place(&self) -> Result<(), JournalError> {
         let fail = |source| JournalError::Io { path: self.path.clone(), source };
         match self.file.place(&self.path).map_err(fail)? {
@@ -210,7 +212,7 @@ impl Journal {
         }
     }
 
-    /// Adds a record. It is on disk after the next successful [`Journal::commit`].
+    /// Adds a record, which the next successful [`Journal::commit`] syncs to disk.
     pub fn note(&mut self, record: Record) {
         self.waiting.push(record);
     }
@@ -220,17 +222,18 @@ impl Journal {
         self.waiting.retain(keep);
     }
 
-    /// Writes all waiting records, and returns when they are on disk. After an error, the records that are not on disk keep
-    /// waiting, and the function can be called again.
+    /// Writes all waiting records and syncs them to disk. After an error, records that are not synced remain waiting,
+    /// and the function can be called again.
     ///
     /// # Errors
+    ///
     /// [`JournalError::Io`], for example if the disk is full.
     pub fn commit(&mut self) -> Result<(), JournalError> {
         self.write().and_then(|()| self.sync())
     }
 
-    /// Writes all waiting records to the file. They survive if any process is killed, but possibly not a power failure. After an
-    /// error, the file contains no record that was not written before.
+    /// Writes all waiting records to the file. Written records survive the death of any process, but possibly not a
+    /// power failure. After an error, none of these records remains in the file.
     pub(crate) fn write(&mut self) -> Result<(), JournalError> {
         if self.in_file == self.waiting.len() {
             return Ok(());
@@ -247,7 +250,7 @@ impl Journal {
         self.cut()?;
         self.torn = true;
         if let Err(error) = self.file.write_at(self.written, lines.as_bytes()) {
-            // An incomplete record must not remain. If it cannot be cut off now, it is cut off before the next write.
+            // An incomplete record must be cut off. If this fails, the next write does it first.
             let _ = self.cut();
             return Err(error);
         }
@@ -258,7 +261,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether records were written that may not be on disk yet.
+    /// Returns whether records were written that may not be synced to disk yet.
     pub(crate) fn awaits_sync(&self) -> bool {
         self.in_file > 0
     }
@@ -269,8 +272,8 @@ impl Journal {
             return Ok(());
         }
         if let Err(source) = self.file.sync() {
-            // After a failed sync, the system may have discarded the data, so they are written again. Until then they stay in the
-            // file, because running tasks rely on them.
+            // After a failed sync, the system may have discarded the data, so they will be written again. The old data
+            // stay in the file until then, because running tasks rely on them.
             (self.written, self.in_file) = (self.sound, 0);
             return Err(JournalError::Io { path: self.path.clone(), source });
         }
@@ -280,7 +283,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Cuts off everything after the last whole line.
+    /// Cuts off the bytes after the last complete line.
     fn cut(&mut self) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.whole)?;
@@ -289,9 +292,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds a record and returns when it is on disk.
+    /// Adds a record and syncs it to disk.
     ///
     /// # Errors
+    ///
     /// [`JournalError::Io`], for example if the disk is full.
     pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
         self.note(record.clone());
@@ -304,8 +308,8 @@ fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
     Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
-/// Locks the folder of a run with this file. Also returns whether the lock file of an earlier session existed. A new
-/// lock file gets the mark of a run.
+/// Locks the folder of a run with this file. Returns the locked file, and whether it already existed. Writes the mark
+/// of a run into a new lock file.
 pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
     let (mut file, is_new) = match created(path) {
@@ -316,7 +320,7 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let begun = Instant::now();
     loop {
         match file.try_lock() {
-            // If the disk is full, the new lock file stays empty. Lock files of earlier versions are empty as well.
+            // If the disk is full, the new lock file stays empty, like the lock files of earlier versions.
             Ok(()) if is_new => {
                 let _ = file.write_all(MARK.as_bytes());
                 return Ok((file, false));
@@ -326,7 +330,7 @@ pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
                 let is_empty = file.metadata().map_err(fail)?.len() == 0;
                 return if is_own || is_empty { Ok((file, is_own)) } else { Err(JournalError::stranger(path)) };
             }
-            // A process that was killed during a fork leaves the lock to its child until the child executes its program.
+            // If a process is killed during a fork, its child holds the lock until the child executes its program.
             Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy { path: path.to_owned() }),
             Err(TryLockError::Error(error)) => return Err(fail(error)),

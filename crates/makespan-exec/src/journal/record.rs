@@ -12,7 +12,7 @@ use crate::tasks::TaskList;
 pub enum Record {
     /// First line of a journal.
     Header {
-        /// Version ([`super::VERSION`]).
+        /// Version of the format ([`super::VERSION`]).
         version: u32,
         /// Fingerprint of the instance ([`crate::fingerprint`]).
         fingerprint: String,
@@ -22,13 +22,13 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },
-    /// New tasks arrived. Their numbers follow the numbers of the existing tasks. Only runs with arriving jobs have
-    /// this record.
+    /// New tasks arrived. Their numbers follow the numbers of the existing tasks. This record occurs only in runs with
+    /// arriving jobs.
     Grown {
         /// The new tasks.
         list: TaskList,
     },
-    /// Data that distinguish the tasks of this instance from the tasks of an edited instance.
+    /// The tasks of the instance. If the instance is edited later, this record shows which tasks are the same.
     Tasks {
         /// Tasks in the order of their numbers.
         list: TaskList,
@@ -43,7 +43,7 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
     },
-    /// A task is about to run. Its shim starts it after this record is on disk.
+    /// A task is about to run. Its shim starts the task after this record is written.
     Started {
         /// The task.
         #[serde(rename = "job")]
@@ -54,7 +54,7 @@ pub enum Record {
         at: Time,
         /// The processors of the task.
         processors: ProcSet,
-        /// Process id of its shim, which leads a process group.
+        /// Process id of the task's shim, which leads a process group.
         pid: i32,
         /// Start time of the shim, in clock ticks since boot.
         pid_start: u64,
@@ -62,7 +62,7 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gpus: Option<Vec<u64>>,
     },
-    /// A submitted task started. Before this record, the instant of the submission counts as the start of the task.
+    /// A submitted task started. Without this record, the instant of the submission is used as the start of the task.
     Begun {
         /// The task.
         #[serde(rename = "job")]
@@ -97,7 +97,7 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         accounting: Option<Accounting>,
     },
-    /// This program ended a running task before the task finished. The task waits again.
+    /// Makespan ended a running task before the task finished. The task waits again.
     Interrupted {
         /// The task.
         #[serde(rename = "job")]
@@ -113,12 +113,12 @@ pub enum Record {
         /// Instant of the cancellation.
         at: Time,
     },
-    /// An entry of the policy's log. The policy of a resumed session recalls these entries.
+    /// An entry of the policy's log. The policy of a resumed session receives these entries.
     Told {
         /// The entry.
         entry: LogEntry,
     },
-    /// Estimated times were replaced, based on tasks that ended.
+    /// Estimated times were replaced by times learned from tasks that ended.
     Estimated {
         /// Instant of the replacement.
         at: Time,
@@ -143,7 +143,7 @@ pub enum Record {
 pub enum Cause {
     /// The task reached its time limit.
     Walltime,
-    /// The run was stopped, or was resumed while the task of a dead session still ran.
+    /// The run was stopped, or it was resumed while the task of a dead session was still running.
     Stop,
     /// The user cancelled the task.
     Cancel,

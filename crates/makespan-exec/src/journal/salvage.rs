@@ -28,8 +28,9 @@ pub(super) struct Legible {
     pub grows: bool,
 }
 
-/// Recovers a journal from every record with a valid checksum, in the order of the record numbers, and from every end in the
-/// status files of the run. The records between them are lost. A task whose end is not recorded anywhere runs again.
+/// Recovers a journal from all records with a valid checksum, in the order of the record numbers, and from the ends in
+/// the status files of the run. All other records are lost. A task whose end is neither in these records nor in a
+/// status file runs again.
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
@@ -47,7 +48,7 @@ pub(super) fn salvage<'a>(
     let mut statuses: Vec<&Status> = statuses.collect();
     let header = match numbered.first() {
         Some((0, header @ Record::Header { .. })) => header.clone(),
-        // Uses the latest run that left a status file in the folder.
+        // If several runs left status files in the folder, the latest run is used.
         _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
             Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
@@ -73,7 +74,7 @@ pub(super) fn salvage<'a>(
     Ok(Salvaged { records: whole.records, note })
 }
 
-/// A journal to which only consistent records are added.
+/// A journal under construction that accepts only consistent records.
 struct Whole {
     history: History,
     records: Vec<Record>,
@@ -88,7 +89,7 @@ impl Whole {
         fits
     }
 
-    /// Adds a record, and before it the records that must have preceded it.
+    /// Adds a record, after the missing records that must precede it.
     fn take(&mut self, record: Record) {
         if let Record::Started { task, at, .. } = record
             && matches!(self.history.tasks.get(task.index()), Some(Progression::Running(_)))
@@ -117,7 +118,7 @@ impl Whole {
         matches!(self.history.tasks.get(task.index()), Some(Progression::Running(Attempt { at, .. })) if *at == start)
     }
 
-    /// Adds the end of an attempt that is missing in the records. Returns whether the end was added.
+    /// Adds the end in a status file if the records lack it. Returns whether the end was added.
     fn take_status(&mut self, status: &Status) -> bool {
         let claim = &status.claim;
         let Some(&known) = self.history.attempts.get(claim.task.index()) else { return false };
@@ -138,7 +139,8 @@ impl Whole {
         });
         let outcome = match status.exit {
             0 => Outcome::Succeeded,
-            // The task was ended by this program or by a stop request. The status does not show which, so the task runs again.
+            // Makespan or a stop request ended the task. The status does not show which of them, so the task runs
+            // again.
             _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };

@@ -1,4 +1,4 @@
-//! Seals lines with a number and a checksum.
+//! Adds a number and a checksum to lines, and checks them.
 
 /// The text before the checksum at the end of a line.
 const CHECK: &str = ",\"check\":\"";

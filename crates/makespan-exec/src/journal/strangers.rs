@@ -9,7 +9,7 @@ use super::JournalError;
 use crate::files::{Files, JOURNAL, STATUS};
 use crate::storage::{Disk, Storage};
 
-/// Content of a lock that a session made. It marks the folder of a run.
+/// Content of the lock file of a session, which marks the folder of a run.
 pub(crate) const MARK: &str = "makespan run\n";
 
 /// Returns whether a session of a run created this lock file.
@@ -17,13 +17,13 @@ pub fn is_lock_of_a_run(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) && has_mark(path).unwrap_or(false)
 }
 
-/// Returns whether a lock has the content that a session writes.
+/// Returns whether a lock file has the content that a session writes.
 pub(crate) fn has_mark(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.len() == MARK.len() as u64 && fs::read(path)? == MARK.as_bytes())
 }
 
-/// Refuses a folder with a file that a new run would overwrite. A session that was killed before it wrote its journal
-/// may have left its lock file and the files in `results`, but no output files and no status files.
+/// Refuses a folder with a file that a new run would overwrite. If a session was killed before it wrote its journal,
+/// its lock file and the files in `results` may exist, but output files and status files may not.
 ///
 /// # Errors
 /// [`JournalError::Stranger`] with the path of the file.

@@ -135,8 +135,8 @@ fn open_tasks(history: &History) -> Vec<u64> {
     (0..).zip(&history.tasks).filter_map(open).collect()
 }
 
-/// Checks every truncation and every third flipped bit of a journal. The damage is reported, or does no harm: no finished task is
-/// open again. A damaged journal can be recovered, and then no task that succeeded is open.
+/// Checks every truncation and every third flipped bit of a journal. Either the damage is reported, or no finished
+/// task is open again. After the recovery of a damaged journal, no task that succeeded is open.
 #[test]
 fn no_damage_repeats_or_loses_a_job() {
     let (folder, instance, bytes) = half_done();
@@ -238,14 +238,14 @@ fn a_status_without_its_start_is_noticed() {
     let (journal, history) = Journal::open(folder.path(), &instance, RECOVER).unwrap();
     assert_eq!((open_tasks(&history), history.runs.len()), (vec![2], 2));
     drop(journal);
-    // The status file of another run is ignored if a status file of this run exists.
+    // A status file of another run is ignored if there is also a status file of this run.
     leave_status(folder.path(), &instance, history.origin + 7, 2, 0);
     let (_, history) = Journal::open(folder.path(), &instance, RESUME).unwrap();
     assert_eq!(open_tasks(&history), [2]);
 }
 
-/// Tests two folders with runs of one instance, with every pair of actions in the two folders. A journal copied from
-/// the other folder is refused, and recovery ignores it.
+/// Checks all pairs of actions in two folders with runs of one instance. A journal copied from the other folder is
+/// refused, and recovery ignores it.
 #[test]
 fn the_journal_of_another_run_of_the_same_instance_is_refused() {
     for done in [1, 2, 3] {

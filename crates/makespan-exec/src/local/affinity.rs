@@ -1,9 +1,9 @@
 //! The cores on which tasks may run.
 //!
-//! A pinned task runs on the cores of its processors only. A task that is not pinned may use all cores of the session,
-//! except the cores of the pinned tasks that run at its start. When a pinned task starts, its cores are also taken from
-//! the unpinned tasks that run already. These tasks do not get the cores back. They never lose the cores of their own
-//! processors, because no other task holds these processors.
+//! A pinned task runs only on the cores of its processors. When an unpinned task starts, it may use all cores of the
+//! session except the cores of the running pinned tasks. When a pinned task starts, its cores are also taken from the
+//! running unpinned tasks, which do not get them back. An unpinned task never loses the cores of its own processors,
+//! because no other task holds these processors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::Local;
 use crate::machine::cores_of;
 use crate::process::{Table, names};
 
-/// The maximum number of searches for processes that were born while cores were taken from their parents.
+/// Maximum number of searches for processes that are created while cores are taken from their parents.
 const SEARCHES: usize = 20;
 
 impl Local {
@@ -27,19 +27,19 @@ impl Local {
         if !shims.is_empty() {
             take_cores(&shims, &cores);
         }
-        // These shims do not get the cores back, so they take no other task.
+        // These shims get no further task, because they do not get the cores back.
         let unpinned = self.shims.iter_mut().filter(|(task, _)| !self.pinned.contains_key(task));
         unpinned.for_each(|(_, shim)| shim.is_disturbed = true);
     }
 
-    /// Removes the cores of pinned tasks from the cores of a shim that has no job yet. If no core is left, as may happen
-    /// with more processors than cores, the shim keeps the cores of its own processors. Returns whether the cores of the
-    /// shim changed.
+    /// Removes the cores of pinned tasks from the cores of a shim that has no job yet. If no core remains, which is
+    /// possible with more processors than cores, the shim keeps the cores of its own processors. Returns whether the
+    /// cores of the shim changed.
     pub(super) fn keep_off_pinned(&self, shim: u32, processors: &ProcSet) -> bool {
         if self.pinned.is_empty() {
             return false;
         }
-        // If the shim was killed in the meantime, its end is reported.
+        // If the shim was killed in the meantime, the engine reports its end.
         let _ =
             sched_setaffinity(Pid::from_raw(shim as i32), &set_of(&free_cores(&self.cores, &self.pinned, processors)));
         true
@@ -65,15 +65,15 @@ fn free_cores(cores: &[usize], pinned: &BTreeMap<TaskId, Vec<usize>>, processors
 fn set_of(cores: &[usize]) -> CpuSet {
     let mut set = CpuSet::new();
     for &core in cores {
-        // The system itself returned these cores, so the set has room for them.
+        // The set is large enough, because the system itself returned these cores.
         let _ = set.set(core);
     }
     set
 }
 
-/// Removes these cores from the cores of all threads of the processes and their descendants. A thread that would have no
-/// core left keeps its cores. A process that is born meanwhile inherits cores from its parent, so the search is repeated
-/// until it changes nothing.
+/// Removes these cores from all threads of the processes and their descendants. A thread that would have no core keeps
+/// its cores. The search is repeated until it changes nothing, because a process that is created meanwhile inherits
+/// the cores of its parent.
 fn take_cores(roots: &BTreeSet<i32>, cores: &[usize]) {
     for _ in 0..SEARCHES {
         let found = Table::read().descendants(roots);

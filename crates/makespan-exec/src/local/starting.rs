@@ -17,7 +17,7 @@ use crate::storage::{Disk, emptied, is_passing};
 pub(super) const SPARES: usize = 2;
 
 impl Local {
-    /// Returns a shim for a task. The shim gets the task when the task may run.
+    /// Returns a shim for a task. The shim receives the task when the task may run.
     pub(super) fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
         let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
         let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
@@ -30,7 +30,8 @@ impl Local {
         };
         self.empty(start.files)
             .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
-        // The shim reserves this space again. A shim without space would have to wait, and could not report the problem.
+        // Checks that disk space for the status is available. The shim reserves it again later, but without space it
+        // would have to wait and could not report the problem.
         Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
@@ -72,8 +73,8 @@ impl Local {
         Spare::start(post, self.started, group, self.sender.clone())
     }
 
-    /// Creates empty output files in the folder of the run, and deletes the output files of an earlier attempt. An
-    /// error contains the name of the file.
+    /// Creates empty output files in the folder of the run, and deletes the output files of an earlier attempt.
+    /// Returns the name of the file with an error.
     fn empty<'a>(&self, files: &'a TaskFiles) -> Result<(), (&'a str, io::Error)> {
         let folder = self.folder.path();
         let empty = |name: &'a String| {
@@ -90,7 +91,7 @@ impl Local {
     pub(super) fn refill(&mut self) {
         match self.spare() {
             Ok(spare) => self.spares.push_back(spare),
-            // Scarce resources are left for the shims that are needed now.
+            // No further spare shim is started now, so that scarce resources remain for shims with a task.
             Err(_) => self.lacking = true,
         }
     }

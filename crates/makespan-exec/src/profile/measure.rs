@@ -1,4 +1,4 @@
-//! Measures a command at several allotments.
+//! Measures a command on different numbers of processors.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -25,7 +25,7 @@ pub struct MeasureOptions {
     pub allotments: Vec<u32>,
     /// Number of runs at each allotment.
     pub repetitions: u32,
-    /// Time limit of a run. Allotments on which the command takes longer are left out.
+    /// Time limit of a run. Allotments with a longer run are omitted.
     pub timeout: Option<Duration>,
     /// Stop request, which another thread can make.
     pub stop: Stop,
@@ -50,7 +50,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Returns the shortest time, which is the least disturbed one.
+    /// Returns the shortest time, which was disturbed the least by other processes.
     pub fn minimum(&self) -> Time {
         self.times.iter().copied().min().unwrap_or(Time::ZERO)
     }
@@ -83,7 +83,7 @@ pub enum MeasureProgress {
         /// Time of the run.
         time: Time,
     },
-    /// A run exceeded the time limit, and the allotment is left out.
+    /// A run exceeded the time limit, so its allotment is omitted.
     TimedOut {
         /// Number of processors.
         processors: u32,
@@ -123,7 +123,7 @@ pub enum MeasureError {
         processors: u32,
         /// Exit status, or 128 + the signal number.
         status: i32,
-        /// The last line of its standard error, after a colon.
+        /// The last line of the command's standard error, after a colon.
         errors: String,
     },
     /// The command exceeded the time limit on every allotment.
@@ -134,8 +134,8 @@ pub enum MeasureError {
     Stopped,
 }
 
-/// Measures a command at each allotment, pinned to as many cores. The placeholders and the environment are those of a job of
-/// [`crate::execute`]. The output of the command is discarded.
+/// Measures a command at each allotment, pinned to the same number of cores. The placeholders and the environment
+/// variables are the same as for jobs of [`crate::execute`]. The output of the command is discarded.
 ///
 /// # Errors
 /// [`MeasureError`]. A run that fails is an error, because its time has no meaning.
@@ -196,15 +196,15 @@ fn run_once(
     command.stderr(errors.try_clone().map_err(fail)?).process_group(0);
     let (exit, exited) = mpsc::channel();
     let on_exit = move |_| {
-        // The receiver exists until this function returns.
+        // Sending cannot fail, because the receiver exists until this function returns.
         let _ = exit.send(Instant::now());
     };
     let begun = Instant::now();
     let chosen = cores_of(&ProcSet::first(processors), cores);
     let mut child = launch(command, Birth { cores: chosen, ..Birth::default() }, |_| {}, on_exit).map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
-    // The process group is killed in any case, so that no process disturbs the next run. Until the process is reaped, no other
-    // process has its id.
+    // The process group is always killed, so that no process disturbs the next run. Until the process is reaped, no
+    // other process has its id.
     let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
     let status = child.wait().map_or(-1, exit_status);
     match ended {
@@ -215,7 +215,7 @@ fn run_once(
     }
 }
 
-/// Returns the instant at which the process ended by itself, or `None` if it must be ended.
+/// Returns the instant at which the process ended by itself, or `None` if it must be killed.
 fn await_exit(exited: &Receiver<Instant>, begun: Instant, options: &MeasureOptions) -> Option<Instant> {
     const GLANCE: Duration = Duration::from_millis(100);
     loop {

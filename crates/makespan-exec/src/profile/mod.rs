@@ -1,7 +1,7 @@
-//! Measures a command at several allotments.
+//! Measures a command on different numbers of processors.
 //!
-//! [`measure`] measures the command, and `makespan_history::law` fits speed-up laws to the times. The best law and its sequential
-//! time can be used for a job in an instance file.
+//! [`measure`] measures the command, and `makespan_history::law` fits speed-up laws to the times. An instance file can
+//! state the best law and its sequential time for a job.
 
 mod measure;
 

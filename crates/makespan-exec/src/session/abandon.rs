@@ -7,8 +7,8 @@ use super::active::End;
 use crate::ExecuteError;
 
 impl Session<'_> {
-    /// Reports the tasks that ended without success in earlier sessions to the policy. Records their successors as not started,
-    /// unless an earlier session already did.
+    /// Reports the tasks that ended without success in earlier sessions to the policy. Records their successors as not
+    /// started, unless an earlier session has already recorded this.
     pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         if self.state.instance().edges().is_empty() {
             return Ok(());
@@ -23,8 +23,8 @@ impl Session<'_> {
         self.abandon_but(task, at, &[])
     }
 
-    /// Ends the successors of a task without starting them. Does not write a second record for the tasks in `recorded`, which are
-    /// ascending.
+    /// Ends the successors of a task without starting them. Writes no record for the tasks in `recorded`, which are
+    /// ascending and already have one.
     fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
         let lost = self.state.cluster.abandon(task);
         self.lose(task, lost, at, recorded)

@@ -7,7 +7,7 @@ use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, Run, Running, TaskId
 use crate::halt::HaltCause;
 use crate::journal::Cause;
 
-/// A task that runs, or will run after its record is on disk.
+/// A task that is running, or will run after its record is synced to disk.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub attempt: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Active {
     pub processors: ProcSet,
     /// True if the engine has let the task run.
     pub going: bool,
-    /// Instant of its time limit.
+    /// Instant at which the task reaches its time limit.
     pub walltime: Option<Time>,
     /// The reason why the task is being ended, and the instant at which it will be killed.
     pub ending: Option<(Cause, Time)>,
@@ -33,11 +33,11 @@ pub(crate) struct Delayed {
     pub task: TaskId,
     pub processors: ProcSet,
     pub due: Time,
-    /// Pause after the next refusal.
+    /// Pause after another refusal.
     pub pause: Time,
 }
 
-/// A task that ended as if it had been stopped. A stop request for this session may follow.
+/// A task whose end looks like a stop. A stop request for this session may follow.
 #[derive(Debug)]
 pub(crate) struct Doubtful {
     pub running: Running,
@@ -75,12 +75,12 @@ impl End {
     }
 }
 
-/// News that the observer receives after the records are on disk.
+/// News that the observer receives after the records are synced to disk.
 #[derive(Debug)]
 pub(crate) enum News {
     Estimated(Vec<TaskId>),
     Started(Running),
-    /// An attempt ended, for this reason. `again` is true if the task is tried again.
+    /// An attempt ended, for this reason. `again` is true if the task will be tried again.
     Ended {
         run: Run,
         attempt: u32,
@@ -118,7 +118,7 @@ pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     }
 }
 
-/// Returns whether an exit status is the status of a process that was asked to end.
+/// Returns whether an exit status is typical of a process that was asked to end.
 pub(crate) fn is_of_a_stop(status: i32) -> bool {
     use nix::libc::{SIGHUP, SIGINT, SIGTERM};
     [SIGHUP, SIGINT, SIGTERM].iter().any(|signal| status == 128 + signal)

@@ -7,7 +7,7 @@ use makespan_core::{Estimate, Instance, Outage, ProcSet, TaskId, Time, Unavailab
 use super::Session;
 use crate::clock::ticks;
 
-/// Assumed length of the unavailable period. Longer outages are reported by the engine ([`crate::engine::Notice::Down`]).
+/// Assumed length of the outage. If it is longer, the engine reports it ([`crate::engine::Notice::Down`]).
 const AWAY: Time = Time::from_seconds(60);
 
 /// Returns whether the run time of a task is a guess.
@@ -16,8 +16,8 @@ pub(super) fn is_guess(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl Session<'_> {
-    /// Announces when processors will go down, or that they will not. Policies that respect unavailable periods plan no task into
-    /// the period.
+    /// Announces when processors will go down, or withdraws the announcement. Policies that respect unavailable
+    /// periods do not plan tasks in the period.
     pub(super) fn announce(&mut self, outage: Outage, processors: ProcSet, after: Option<Duration>) {
         self.policy.closings.retain(|(other, _)| *other != outage);
         if let Some(after) = after.map(ticks)
@@ -31,7 +31,7 @@ impl Session<'_> {
         let _ = self.state.cluster.announce(periods);
     }
 
-    /// Returns whether tasks would not fit before this instant only because their run times are long guesses.
+    /// Returns whether tasks do not fit before this instant only because their guessed run times are long.
     fn has_long_guesses(&self, before: Time) -> bool {
         let instance = self.state.cluster.instance();
         let left = self.state.cluster.waiting().iter().chain(self.state.unreleased.iter().copied());
@@ -41,7 +41,7 @@ impl Session<'_> {
                 .any(|task| is_guess(instance, task) && instance.profile(task).shortest() > before.divided_by(2.0))
     }
 
-    /// Informs the engine about the waiting tasks.
+    /// Reports the waiting tasks to the engine.
     pub(super) fn tell_waiting(&mut self) {
         let (waiting, instance) = (self.state.cluster.waiting(), self.state.cluster.instance());
         let shortest = || {

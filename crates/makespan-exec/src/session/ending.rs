@@ -14,10 +14,10 @@ use crate::status::{EndedBy, Status};
 /// The exit status of a process that SIGKILL ended.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
-/// Exit statuses of a shell or of `env` if it could not start the program.
+/// Exit statuses of a shell or of `env` that could not start the program.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 
-/// Time to wait for a stop request after an end that looks like a stop.
+/// Maximum wait for a stop request after an end that looks like a stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
@@ -30,7 +30,8 @@ impl Session<'_> {
         self.ended(task, &active, told, left)
     }
 
-    /// Records the end of a task, from the status that its shim wrote, or else from the exit status of the shim itself.
+    /// Records the end of a task, based on the status that its shim wrote, or else on the exit status of the shim
+    /// itself.
     fn ended(&mut self, task: TaskId, active: &Active, told: Option<Status>, left: i32) -> Result<(), ExecuteError> {
         let status = told.as_ref().map_or(left, |status| status.exit);
         if told.as_ref().is_some_and(|status| status.left_background) {
@@ -44,7 +45,7 @@ impl Session<'_> {
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
         if cause.is_none() && self.options.stop.is_requested() {
-            // The program that asked this session to stop may have stopped the task as well.
+            // The program that asked this session to stop may also have stopped the task.
             cause = Some(Cause::Stop);
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
@@ -64,18 +65,18 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the instant at which an attempt ended: now, unless it ended earlier while no session ran.
+    /// Returns the instant at which an attempt ended: now, or earlier if the attempt ended while no session ran.
     fn end_of(&self, active: &Active, told: Option<&Status>) -> Time {
         let now = self.now();
         let ended = told
             .filter(|_| self.machine.engine.outlives_us())
             .map(|status| since_origin(status.wall(), self.ledger.origin));
-        // The clocks of several machines differ.
+        // The end is clamped, because the clocks of several machines differ.
         ended.map_or(now, |ended| ended.clamp(active.start, now.max(active.start)))
     }
 
-    /// Returns the measured resource use of an attempt. If it was killed, and not by this session, the cause may be a lack of
-    /// memory.
+    /// Returns the measured resource use of an attempt. If another program killed the attempt, the result may state
+    /// that it lacked memory.
     fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
@@ -106,10 +107,10 @@ impl Session<'_> {
         self.record_end(End { running, attempt, at, outcome, accounting: None, reason })
     }
 
-    /// Handles the loss of a task with its node. The loss is not a failure of the task, unless it happens repeatedly.
+    /// Handles the loss of a task with its node. The task has failed only if it is lost repeatedly.
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
-        // The agent that should have reported the end may have been lost itself.
+        // The task may have ended before its agent was lost without reporting the end.
         if let Some(told) = self.status_of(task, active.attempt).filter(|told| told.ended_by() == EndedBy::Itself) {
             let left = told.exit;
             return self.ended(task, &active, Some(told), left);
@@ -135,8 +136,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Records that this program ended a task before it finished. The task waits again, either in this session or in the session
-    /// that resumes the run.
+    /// Records that Makespan ended a task before the task finished. The task waits again, in this session or in the
+    /// session that resumes the run.
     pub(super) fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
         self.ledger.journal.note(Record::Interrupted { task, at });
@@ -201,7 +202,8 @@ impl Session<'_> {
         last_line(&self.files.folder().join(errors)).map(|line| format!(": {line}"))
     }
 
-    /// Records an end. The policy receives the end later, and the observer after it is on disk.
+    /// Records an end. The policy receives the end later, and the observer receives it after the record is synced to
+    /// disk.
     pub(super) fn record_end(&mut self, end: End) -> Result<(), ExecuteError> {
         let End { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
         self.ledger.journal.note(Record::Ended {
@@ -229,7 +231,7 @@ impl Session<'_> {
             self.note_success(task);
             let ready = self.state.cluster.succeed(task, at, &run.processors);
             self.policy.events.extend(ready.into_iter().map(Event::Submitted));
-            // If no further task starts, better times are useless.
+            // If no further task starts, better estimates are useless.
             if !self.halted {
                 self.learn(&run);
             }
@@ -242,7 +244,7 @@ impl Session<'_> {
         if succeeded { Ok(()) } else { self.abandon(task, at) }
     }
 
-    /// Announces that no further task starts, if other tasks still run.
+    /// Announces that no further task starts, if tasks are still running.
     fn announce_halt(&mut self, cause: &HaltCause) {
         let going = self.machine.active.values().filter(|active| active.going).count();
         if !cause.rule.ends_running && going > 0 {
@@ -263,7 +265,7 @@ impl Session<'_> {
         })
     }
 
-    /// Ends tasks at their time limit, and kills those that do not react.
+    /// Ends tasks at their time limit, and kills tasks that do not react.
     pub(super) fn enforce_limits(&mut self) {
         let now = self.now();
         let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
@@ -274,7 +276,7 @@ impl Session<'_> {
         self.kill_overdue(false);
     }
 
-    /// Records that tasks are about to be ended, and then asks them to end. They are ended even if the disk is full.
+    /// Records that tasks are about to be ended, and asks them to end, even if the disk is full.
     pub(super) fn terminate(&mut self, tasks: &[TaskId], cause: Cause) {
         if tasks.is_empty() {
             return;

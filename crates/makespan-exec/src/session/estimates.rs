@@ -9,15 +9,15 @@ use super::active::News;
 use crate::journal::{Estimated, Record};
 
 impl Session<'_> {
-    /// Replaces the estimates that a success has shown to be wrong.
+    /// Passes a successful run to the estimator, and replaces the estimates that the estimator corrects.
     pub(super) fn learn(&mut self, run: &Run) {
         let Some(estimator) = &mut self.policy.estimator else { return };
         let restated = estimator.ended(self.state.cluster.instance(), run);
         self.restate(restated, true);
     }
 
-    /// Restores the estimates of the earlier sessions, and then passes all successful runs to the estimator. For each task, the
-    /// last estimate counts.
+    /// Restores the estimates of the earlier sessions, and then passes all successful runs to the estimator. The last
+    /// estimate of each task is used.
     pub fn recall(&mut self, restated: Vec<Restated>) {
         self.restate(restated, false);
         let Some(estimator) = &mut self.policy.estimator else { return };
@@ -34,8 +34,8 @@ impl Session<'_> {
         if restated.is_empty() {
             return;
         }
-        // The journal states times relative to the stated times. For tasks that arrived later, it states them relative to the
-        // current times.
+        // The journal states times relative to the stated times, or relative to the current times for tasks that
+        // arrived later.
         let (first_later, current) = (self.policy.stated.tasks(), self.state.cluster.instance());
         let first = |task: TaskId| current.equal_tasks(task).next().unwrap_or(task);
         let later = restated.iter().map(|one| first(one.task)).filter(|task| task.0 >= first_later);

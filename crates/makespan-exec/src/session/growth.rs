@@ -10,7 +10,7 @@ use crate::ExecuteError;
 use crate::intake::Request;
 use crate::journal::{Cause, Progression, Record};
 
-/// Maximum time that an ending session tries to write its journal.
+/// Maximum time for which an ending session tries to write its journal.
 const PATIENCE: Time = Time::from_seconds(10);
 
 impl Session<'_> {
@@ -32,7 +32,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Adds either all of these jobs or none.
+    /// Adds these jobs, or none of them if one is invalid.
     fn append(&mut self, jobs: Vec<Job>) -> Result<(), ExecuteError> {
         let first = TaskId(self.state.instance().tasks());
         let lost = match self.state.cluster.append(jobs) {
@@ -91,7 +91,7 @@ impl Session<'_> {
         self.news.extend(cancelled.map(|(task, _)| News::Cancelled(task)));
     }
 
-    /// Withdraws these tasks if none of them has begun.
+    /// Withdraws these tasks, if none of them has begun.
     fn withdraw_all(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
         let done = tasks.iter().all(|&task| self.has_not_begun(task));
         self.news.push(News::Withdrawn(tasks.to_vec(), done));
@@ -102,7 +102,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns whether a task is not started: it waits for its first or its next attempt.
+    /// Returns whether a task has not begun, because it waits for its first or its next attempt.
     fn has_not_begun(&self, task: TaskId) -> bool {
         let is_of = |delayed: &Delayed| delayed.task == task;
         !self.machine.active.contains_key(&task)
@@ -129,19 +129,19 @@ impl Session<'_> {
         let lost = self.state.cluster.give_up(task);
         self.ledger.journal.note(Record::Cancelled { task, at: now });
         self.state.ended += 1;
-        // A task that was to be tried again is not.
+        // A withdrawn task is not tried again.
         self.policy.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
         self.policy.events.push(Event::Failed(task));
         self.news.push(News::Cancelled(task));
         self.lose(task, lost, now, &[])
     }
 
-    /// Ends the session. Running tasks continue, and the next session takes them over.
+    /// Ends the session. The running tasks continue, and the next session takes them over.
     pub(super) fn leave_running(&mut self) -> Result<(), ExecuteError> {
         self.call_off();
         self.machine.starting.clear();
         self.commit();
-        // The next session finds out from the status files what could not be written.
+        // The next session finds missing records in the status files.
         let last = self.now() + PATIENCE;
         while self.ledger.stalled.is_some() && self.now() < last {
             let _ = self.machine.engine.wait(Duration::from_millis(100));

@@ -1,4 +1,4 @@
-//! Hands over a run: all its tasks wait in the queue of a system that decides when each task starts.
+//! Hands over a run: all its tasks wait in the queue of another system, which decides when each task starts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,7 +12,7 @@ use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::journal::Record;
 
-/// Plans again at an instant of the run. The tasks are those that the engine has not received yet. Returns `None` to keep the
+/// Plans the tasks that the engine has not received yet, again, at an instant of the run. Returns `None` to keep the
 /// existing plan. A task that is not in the new plan keeps its position in the old plan.
 pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
@@ -22,19 +22,19 @@ const PAUSE: Time = Time::from_ticks(50_000_000);
 /// The tasks that the engine has not received yet, in the order of the plan.
 pub(crate) struct Handed<'a> {
     due: BTreeSet<(u32, TaskId)>,
-    /// For each task its rank in the order of the plan. Each task comes after its predecessors.
+    /// Rank of each task in the order of the plan. Each task comes after its predecessors.
     ranks: Vec<u32>,
     /// The planned processors of each task; empty if the plan does not contain the task.
     processors: Vec<ProcSet>,
-    /// True for each task that has succeeded.
+    /// For each task, true if the task has succeeded.
     succeeded: Vec<bool>,
-    /// Plans the remaining tasks again.
+    /// Function that plans the remaining tasks again.
     again: PlanAgain<'a>,
     /// True if the plan was made in an earlier session.
     is_old: bool,
 }
 
-/// Returns the rank of each task when tasks are ordered by these starts and each task comes after its predecessors.
+/// Returns the rank of each task in the order of these starts, with each task after its predecessors.
 fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
     let mut missing = vec![0_u32; starts.len()];
     for edge in instance.edges() {
@@ -59,7 +59,7 @@ fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
 }
 
 impl<'a> Handed<'a> {
-    /// Creates the state in which no task is due yet.
+    /// Creates the state without due tasks.
     pub fn new(instance: &Instance, plan: &Schedule, again: PlanAgain<'a>, is_old: bool, runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);
@@ -75,7 +75,7 @@ impl<'a> Handed<'a> {
         Self { due: BTreeSet::new(), ranks, processors, succeeded, again, is_old }
     }
 
-    /// Plans the due tasks again. This changes their allotments and their order.
+    /// Plans the due tasks again, which changes their allotments and their order.
     fn plan_again(&mut self, instance: &Instance, now: Time) {
         let due: Vec<TaskId> = self.due.iter().map(|&(_, task)| task).collect();
         let Some(placements) = (self.again)(instance, now, &due) else { return };
@@ -115,7 +115,7 @@ impl Session<'_> {
     }
 
     fn submit_all(&mut self) -> Result<(), ExecuteError> {
-        // The successors of failed tasks are already recorded.
+        // Successors of tasks that failed in earlier sessions are already recorded as not started.
         let of = |event: &Event| if let Event::Failed(task) = *event { Some(task) } else { None };
         let closed: BTreeSet<TaskId> = self.policy.events.iter().filter_map(of).collect();
         for task in std::mem::take(&mut self.state.unreleased) {
@@ -148,8 +148,8 @@ impl Session<'_> {
         }
     }
 
-    /// Makes tasks that were lost or failed due again, together with their successors. A successor that stayed in the queue would
-    /// never start.
+    /// Makes lost and failed tasks and their successors due again. The successors are taken back, because they would
+    /// never start in the queue.
     fn heed(&mut self) {
         for event in std::mem::take(&mut self.policy.events) {
             match event {
@@ -180,7 +180,8 @@ impl Session<'_> {
         }
     }
 
-    /// Takes a task back from the engine, if it has not begun. Returns true if it was taken back. The task is then open again.
+    /// Takes a task back from the engine, if the task has not begun. Returns true if the task was taken back and is
+    /// open again.
     fn take_back(&mut self, task: TaskId) -> bool {
         let going = self.machine.active.get(&task).is_some_and(|active| active.going);
         if !going || !self.machine.engine.recall(task) {
@@ -207,7 +208,7 @@ impl Session<'_> {
         }
     }
 
-    /// Removes a task that will never start: it is not given to the engine, or is taken back.
+    /// Removes a task that will never start. If the engine has already received the task, it is taken back.
     pub(super) fn withdraw(&mut self, task: TaskId) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.remove(task);
@@ -241,14 +242,14 @@ impl Session<'_> {
     pub(super) fn begun(&mut self, task: TaskId, at: SystemTime, processors: ProcSet) {
         let now = self.now();
         let Some(active) = self.machine.active.get_mut(&task) else { return };
-        // The clocks of several machines differ.
+        // The start is clamped, because the clocks of several machines differ.
         active.start = since_origin(at, self.ledger.origin).clamp(active.start, now.max(active.start));
         active.processors = processors;
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
         self.ledger.journal.note(Record::Begun { task, at, processors });
-        // This is only for display. If the cluster's view does not allow the start that the other system made, the task is not
-        // shown.
+        // The cluster's view is only for display. If it does not allow the start that the other system made, the task
+        // is not shown.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(News::Started(running));
     }
@@ -259,14 +260,15 @@ impl Session<'_> {
         self.limit(task).filter(|_| self.machine.handed.is_none())
     }
 
-    /// Returns the time limit of a task: the minimum of its own limit, or else of the timeout of the run, and the limit of the
-    /// policy.
+    /// Returns the time limit of a task: the minimum of the policy's limit and the task's own limit. The timeout of
+    /// the run replaces a missing own limit.
     pub(super) fn limit(&self, task: TaskId) -> Option<Time> {
         let walltime = self.state.instance().walltime(task).or(self.options.timeout);
         walltime.into_iter().chain(self.policy.granted.get(&task).copied()).min()
     }
 
-    /// Returns the predecessors of a task that have not succeeded, if the engine decides when tasks start.
+    /// Returns the predecessors of a task that have not succeeded. The list is empty if the policy decides when tasks
+    /// start.
     pub(super) fn open_before(&self, task: TaskId) -> Vec<TaskId> {
         let instance = self.state.instance();
         if self.machine.handed.is_none() || instance.edges().is_empty() {
@@ -281,7 +283,7 @@ impl Session<'_> {
         before
     }
 
-    /// Records that a task has succeeded, so that its successors no longer wait for it.
+    /// Records that a task has succeeded, so that its successors need not wait for it.
     pub(super) fn note_success(&mut self, task: TaskId) {
         if let Some(handed) = &mut self.machine.handed {
             handed.succeeded[task.index()] = true;

@@ -1,4 +1,4 @@
-//! Delays starts until the machine has enough free resources, or until some time has passed.
+//! Delays starts until the machine has enough free resources, or until the minimum time between starts has passed.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::resources;
 /// Time between two checks of the load and the memory of the machine.
 const LOOK: Time = Time::from_ticks(250_000_000);
 
-/// The state of delayed starts.
+/// State of [`StartHold`] in a session.
 #[derive(Debug, Default)]
 pub(crate) struct Holding {
     /// The instant of the last start.
@@ -22,7 +22,7 @@ pub(crate) struct Holding {
     is_told: bool,
 }
 
-/// The reason why no task may start now.
+/// The reason why no task may start at the moment.
 struct Held {
     /// The instant of the next check.
     until: Time,
@@ -31,7 +31,7 @@ struct Held {
 }
 
 impl StartHold {
-    /// Returns the reason why no task may start now, if there is one.
+    /// Returns the reason why no task may start now, or `None` if tasks may start.
     fn reason(&self) -> Option<String> {
         if let (Some(needed), Some(free)) = (self.free_memory, resources::free_memory())
             && free < needed
@@ -47,7 +47,7 @@ impl StartHold {
     }
 }
 
-/// Returns the number of threads of the machine that run or are ready to run, without this one.
+/// Returns the number of threads of the machine that run or are ready to run, without the calling thread.
 fn running_threads() -> Option<u32> {
     running_in(&fs::read_to_string("/proc/loadavg").ok()?)
 }
@@ -59,7 +59,7 @@ fn running_in(text: &str) -> Option<u32> {
 }
 
 impl Session<'_> {
-    /// Delays a start if it may not happen now, and returns the start otherwise. A delayed start is tried again later.
+    /// Returns the start if it may happen now. Otherwise delays the start, which is tried again later.
     pub(super) fn admit(&mut self, delayed: Delayed) -> Option<Delayed> {
         let now = self.now();
         let Some(Held { until, reason }) = self.held(now) else {

@@ -53,9 +53,9 @@ pub(crate) struct Session<'a> {
     pub machine: EngineSide<'a>,
     pub attempts: Vec<u32>,
     pub retries: Retries,
-    /// Tasks that the user cancelled while they ran. They are not tried again.
+    /// Running tasks that the user cancelled. They are not tried again.
     pub cancelled: BTreeSet<TaskId>,
-    /// True if the session ends and its tasks continue.
+    /// True if the session ends without ending its tasks.
     pub leaves: bool,
     /// True if no further task starts, because enough tasks have failed or succeeded, or because the session ends.
     pub halted: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Session<'a> {
 pub(crate) struct Ledger<'a> {
     pub journal: Journal,
     pub storage: &'a dyn Storage,
-    /// Start time of the run. Together with the fingerprint of its instance, it identifies the run.
+    /// Start time of the run. The start time and the fingerprint of the instance identify the run.
     pub origin: i64,
     pub fingerprint: String,
     /// The tasks in the journal, if jobs may arrive during the run.
@@ -80,17 +80,17 @@ pub(crate) struct Ledger<'a> {
     pub stalled: Option<Time>,
     /// The instant of the last sync of the journal.
     pub synced: Option<Time>,
-    /// Instant at which to sync the records that were written and wait for others of their group.
+    /// Instant at which the written records of a group must be synced.
     pub group: Option<Time>,
 }
 
-/// The data and the decisions of the policy.
+/// The data that the policy receives, and its decisions.
 pub(crate) struct PolicySide<'a> {
     /// The instance at the begin of the session.
     pub stated: &'a Instance,
     /// The estimator, which learns from finished tasks.
     pub estimator: Option<Box<dyn Estimator>>,
-    /// The time limits that the policy set for tasks, if they are below the tasks' own limits.
+    /// The time limits that the policy set for tasks. They are below the tasks' own limits.
     pub granted: BTreeMap<TaskId, Time>,
     /// Events that the policy has not received yet.
     pub events: Vec<Event>,
@@ -101,7 +101,7 @@ pub(crate) struct PolicySide<'a> {
     pub closings: Vec<(Outage, Unavailable)>,
 }
 
-/// The tasks that the engine has, or is about to receive.
+/// The tasks that the engine has received or is about to receive.
 pub(crate) struct EngineSide<'a> {
     pub engine: &'a mut dyn Engine,
     pub active: BTreeMap<TaskId, Active>,
@@ -109,9 +109,9 @@ pub(crate) struct EngineSide<'a> {
     pub doubtful: Vec<Doubtful>,
     /// The tasks that were not handed over yet, if the engine decides when tasks start.
     pub handed: Option<Handed<'a>>,
-    /// The number of processes that the system had killed for lack of memory at the last query.
+    /// Number of processes that the system had killed for lack of memory, at the last query.
     pub memory_kills: u64,
-    /// The number of these kills since the session began that could not be attributed to a task.
+    /// Number of kills for lack of memory in this session that could not be attributed to a task.
     pub unexplained_kills: u64,
 }
 
@@ -130,8 +130,8 @@ impl<'a> EngineSide<'a> {
 }
 
 impl Session<'_> {
-    /// Runs until every task has ended or a stop is requested. In every case, no task runs when the function returns. `closed`
-    /// are tasks that ended earlier and are not run again; their successors are ended.
+    /// Runs until every task has ended or a stop is requested. When the function returns, no task is running. `closed`
+    /// are tasks that ended earlier and are not run again. Their successors are ended without starting them.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.leaves {
@@ -196,7 +196,7 @@ impl Session<'_> {
             if self.policy.events.is_empty() && self.policy.wake.is_some_and(|wake| wake <= now) {
                 self.policy.events.push(Event::Wake);
             }
-            // A task that cannot be started ends at once, which gives the policy another event.
+            // A task that cannot be started ends at once. Its end is another event for the policy.
             while !self.policy.events.is_empty() && !self.halted && !self.options.stop.is_requested() {
                 self.tell(policy)?;
             }
@@ -220,7 +220,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits until the running tasks have ended, unless they are to be ended. No further task starts.
+    /// Waits until the running tasks have ended. No further task starts. Returns early if the running tasks must be
+    /// ended.
     fn drain(&mut self) -> Result<(), ExecuteError> {
         self.recall_all();
         self.call_off();
@@ -240,7 +241,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns an error if the journal was deleted, since it can never be written again.
+    /// Returns an error if the journal was deleted, because it can never be written again.
     fn refuse_deletion(&self) -> Result<(), ExecuteError> {
         if self.ledger.stalled.is_none() && self.machine.starting.is_empty() {
             return Ok(());
@@ -251,7 +252,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns whether no task runs or is about to start, and all ends are recorded.
+    /// Returns whether no task is running or about to start, and all ends are recorded.
     pub(super) fn is_idle(&self) -> bool {
         let none =
             self.machine.active.is_empty() && self.machine.starting.is_empty() && self.machine.doubtful.is_empty();
@@ -309,8 +310,8 @@ impl Session<'_> {
                 }
             }
         }
-        // The engine reports processors that go down before the policy is asked again, so that the policy does not repeat the
-        // start.
+        // The engine reports processors that go down before the policy is called again, so that the policy does not
+        // repeat the start.
         if std::mem::take(&mut self.policy.closing) { self.hear() } else { Ok(()) }
     }
 

@@ -1,4 +1,4 @@
-//! Tries tasks again, and increases their memory after a lack of memory.
+//! Tries failed tasks again, with more memory if they lacked memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,10 +8,10 @@ use super::Session;
 use super::active::Delayed;
 use crate::ExecuteError;
 
-/// Number of times that a task lost with its node waits again.
+/// Maximum number of times that a task that was lost with its node waits again.
 const MAX_LOSSES: u32 = 3;
 
-/// The number of failures of each task, and the increased needs of tasks that were ended for lack of memory.
+/// Number of failures of each task, and increased memory of tasks that lacked memory.
 #[derive(Debug)]
 pub(crate) struct Retries {
     /// The resource `memory`, if the platform states one that is not a consumable.
@@ -19,14 +19,14 @@ pub(crate) struct Retries {
     failures: Vec<u32>,
     /// Number of times that each task was lost with its node.
     losses: BTreeMap<TaskId, u32>,
-    /// Memory in bytes of a task at its next attempt, if it is more than the stated need.
+    /// Memory in bytes of a task in its next attempt, if it exceeds the stated need.
     raised: BTreeMap<TaskId, u64>,
-    /// Tasks that the policy has started and that wait for memory, in order of arrival.
+    /// Tasks that the policy has started, but that wait for memory, in order of arrival.
     crowded: VecDeque<Delayed>,
 }
 
 impl Retries {
-    /// Counts the failures of these runs. If `anew` is true, the counts of `open` tasks start at zero.
+    /// Counts the failures in these runs. If `anew` is true, failures of `open` tasks are not counted.
     pub fn new(instance: &Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
         let platform = instance.platform();
         let memory = platform.resource(Resource::MEMORY);
@@ -47,7 +47,7 @@ impl Retries {
         retries
     }
 
-    /// Counts an end. If it is a failure, returns the number of failures of the task so far.
+    /// Counts the end of a run. If it is a failure, returns the number of failures of the task so far.
     fn count(&mut self, instance: &Instance, run: &Run) -> Option<u32> {
         if !is_failure(run.outcome) {
             return None;
@@ -56,14 +56,16 @@ impl Retries {
         *failures += 1;
         let failures = *failures;
         if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
-            // An understated need is doubled, starting from the measured peak.
+            // The next attempt gets twice the memory: twice the given memory or twice the measured peak, whichever is
+            // larger.
             let least = self.bytes(instance, run.task, &run.processors).max(used.peak_memory);
             self.raised.insert(run.task, least.saturating_mul(2));
         }
         Some(failures)
     }
 
-    /// Counts a loss of a task with its node. Returns true if the task was lost so often that it may be the cause.
+    /// Counts a loss of a task with its node. Returns true if the number of losses suggests that the task is the
+    /// cause.
     pub fn has_lost_too_often(&mut self, task: TaskId) -> bool {
         let losses = self.losses.entry(task).or_default();
         *losses += 1;
@@ -93,14 +95,14 @@ impl Retries {
         vec![(None, demand.map_or(0, |demand| demand.need.total(allotment)).max(raised.min(most)))]
     }
 
-    /// Returns the memory in bytes of a task on these processors: the stated need, or more after a lack of memory. Returns 0 if
-    /// the task states none.
+    /// Returns the memory in bytes of a task on these processors: the stated need, or more after a lack of memory.
+    /// Returns 0 if the task states no memory.
     pub fn bytes(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> u64 {
         self.shares(instance, task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
     }
 
-    /// Returns whether there is enough memory for a task in addition to the running tasks. If no need was increased, the cluster
-    /// has already checked this.
+    /// Returns whether there is enough memory for a task in addition to the running tasks. Returns true if no need was
+    /// increased, because the cluster has already checked the memory.
     fn has_room<'b>(
         &self,
         instance: &Instance,
@@ -135,13 +137,14 @@ pub(crate) fn is_failure(outcome: Outcome) -> bool {
 }
 
 impl Session<'_> {
-    /// Counts the end of a run. Returns whether the task is tried again.
+    /// Counts the end of a run. Returns whether the task will be tried again.
     pub(super) fn is_tried_again(&mut self, run: &Run) -> bool {
         let failures = self.retries.count(self.state.cluster.instance(), run);
         failures.is_some_and(|failures| failures <= self.options.retries) && !self.cancelled.contains(&run.task)
     }
 
-    /// Starts a task if there is enough memory. Otherwise, or if tasks that arrived earlier wait for memory, the task waits.
+    /// Starts a task if there is enough memory and no other task waits for memory. Otherwise the task waits for
+    /// memory.
     pub(super) fn launch_in_turn(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, .. } = &delayed;
         let needs = self.is_crowded() && self.retries.bytes(self.state.instance(), *task, processors) > 0;
@@ -185,14 +188,14 @@ impl Session<'_> {
         self.retries.crowded.iter().any(|delayed| delayed.task == task)
     }
 
-    /// Removes a task from those that wait for memory. Returns whether it was one of them.
+    /// Removes a task from the tasks that wait for memory. Returns whether it was one of these tasks.
     pub(super) fn leave_crowd(&mut self, task: TaskId) -> bool {
         let before = self.retries.crowded.len();
         self.retries.crowded.retain(|delayed| delayed.task != task);
         self.retries.crowded.len() < before
     }
 
-    /// Forgets the tasks that wait for memory. They will not be started.
+    /// Forgets the tasks that wait for memory, so that they are not started.
     pub(super) fn forget_crowded(&mut self) {
         self.retries.crowded.clear();
     }

@@ -33,7 +33,7 @@ impl Session<'_> {
         self.admit(delayed).map_or(Ok(()), |delayed| self.launch_now(delayed))
     }
 
-    /// Starts the shim of a task. It waits until the record of the start is written.
+    /// Starts the shim of a task. The shim waits until the record of the start is written.
     fn launch_now(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
         let Delayed { task, processors, pause, .. } = delayed;
         let instance = self.state.cluster.instance();
@@ -67,7 +67,7 @@ impl Session<'_> {
             self.machine.starting.push(Delayed { task, processors, due: self.now(), pause });
             return Ok(());
         } else if let Err(error) = self.ledger.journal.in_place() {
-            // A missing journal is not the fault of the task, so the start is tried again.
+            // A journal that cannot be found is not the fault of the task, so the start is tried again.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else {
             if attempt > 1 {
@@ -114,7 +114,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tries delayed starts again that are due.
+    /// Retries delayed starts that are due.
     pub(super) fn start_delayed(&mut self) -> Result<(), ExecuteError> {
         if self.ledger.stalled.is_some() {
             return Ok(());
@@ -133,7 +133,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes the refused start that is due first due now. Something that starts need may have become free.
+    /// Makes the refused start with the earliest retry due immediately, because a resource that it needs may have
+    /// become free.
     pub(super) fn retry_refused(&mut self) {
         let now = self.now();
         let refused = self.machine.starting.iter_mut().filter(|delayed| delayed.pause > FIRST_PAUSE);
@@ -142,14 +143,14 @@ impl Session<'_> {
         }
     }
 
-    /// Writes and syncs all records. Then the started tasks run, and the observer receives the news. While the journal cannot be
-    /// written, no task starts and no news are reported.
+    /// Writes and syncs all records. Then lets the started tasks run, and reports the news to the observer. If the
+    /// journal cannot be written, no task starts and no news are reported.
     pub(super) fn commit(&mut self) {
         self.write_and_sync(Duration::ZERO);
     }
 
-    /// Works like [`Self::commit`], but syncs the journal only some time after the last sync
-    /// ([`crate::ExecuteOptions::group`]). The observer receives all news of the group then.
+    /// Does the same as [`Self::commit`], but syncs the journal in groups, some time after the last sync
+    /// ([`crate::ExecuteOptions::group`]). The observer receives the news of a group after the sync.
     pub(super) fn commit_in_groups(&mut self) {
         self.write_and_sync(self.options.group);
     }
@@ -193,12 +194,12 @@ impl Session<'_> {
         }
     }
 
-    /// Returns whether tasks use consumables. Their starts must be on disk even after a power failure.
+    /// Returns whether tasks use consumables. If they do, starts must be recorded even after a power failure.
     fn uses_up(&self) -> bool {
         !self.state.instance().platform().consumables().is_empty()
     }
 
-    /// Lets tasks run whose start is recorded.
+    /// Lets tasks run if their start is recorded.
     fn let_go(&mut self) {
         for (&task, active) in self.machine.active.iter_mut().filter(|(_, active)| !active.going) {
             let claim = Claim {
@@ -216,7 +217,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends the shims of tasks that may not run yet. They are started again later.
+    /// Ends the shims of tasks that may not run yet. Their starts are tried again later.
     pub(super) fn call_off(&mut self) {
         let waiting: Vec<TaskId> =
             self.machine.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();

@@ -7,8 +7,8 @@ use makespan_core::{Cluster, Instance, Outcome, ProcSet, Run, TaskId, Time, View
 use crate::Progress;
 use crate::gpus::Gpus;
 
-/// Tolerance for tasks that start before an unavailable period: they may be expected to end this long after its begin. A policy
-/// that planned a task to end exactly then is woken a little late, or some seconds late on a busy machine.
+/// Time by which the expected end of a task may exceed the begin of an unavailable period. A policy that planned the
+/// task to end exactly at the begin may start it a little late, or some seconds late on a busy machine.
 const GRACE: Time = Time::from_seconds(60);
 
 /// State of a run as its policy and its observer see it.
@@ -20,21 +20,21 @@ pub(crate) struct State<'a> {
     pub runs: Vec<Run>,
     /// Number of tasks that will not run again.
     pub ended: u64,
-    /// Tasks that were not released yet, from the latest to the earliest release date.
+    /// Tasks that are not released yet, from the latest to the earliest release date.
     pub unreleased: Vec<TaskId>,
 }
 
 impl<'a> State<'a> {
-    /// Creates a state. `open` are the tasks to be released, `runs` the runs that have ended, and `taken` the number of tasks
-    /// that already run.
+    /// Creates a state. `open` are the tasks to be released, `runs` the ended runs, and `taken` the number of running
+    /// tasks.
     pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, taken: usize) -> Self {
         open.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
-        // The commands share their files, so data need no transfer.
+        // The commands share their files, so data transfers take no time.
         let mut cluster = Cluster::new(instance).with_data_at_hand().with_grace(GRACE);
         for run in runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
             cluster.succeed(run.task, run.end, &run.processors);
         }
-        // A task that was not started has used up nothing.
+        // A task that was not started has used no consumables.
         for run in runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {
             cluster.has_used_up(run.task, &run.processors);
         }
@@ -61,7 +61,7 @@ impl<'a> State<'a> {
         self.unreleased.sort_unstable_by_key(|&id| std::cmp::Reverse((instance.release(id), id)));
     }
 
-    /// Releases everything that a task holds.
+    /// Releases all resources that a task holds.
     pub fn end(&mut self, task: TaskId) {
         self.cluster.end(task);
         if let Some(gpus) = &mut self.gpus {

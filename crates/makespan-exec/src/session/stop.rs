@@ -7,20 +7,20 @@ use super::active::{Doubtful, News};
 use crate::ExecuteError;
 use crate::journal::{Cause, Record};
 
-/// Time that a stopping session waits for the end of killed tasks, if tasks can outlive the session. The agent that should report
-/// the end may itself be lost.
+/// Maximum time that a stopping session waits for the ends of killed tasks, if tasks can outlive the session. An agent
+/// that should report an end may itself be lost.
 const PATIENCE: Time = Time::from_seconds(10);
 
 impl Session<'_> {
-    /// Ends every running task: with SIGTERM, and with SIGKILL after the grace period or a second request. Continues after an
-    /// error and returns the first error.
+    /// Ends every running task with SIGTERM, and with SIGKILL after the grace period or after a second request.
+    /// Continues after an error and returns the first error.
     pub(super) fn end_all(&mut self) -> Result<(), ExecuteError> {
         self.halted = true;
         self.recall_all();
         self.call_off();
         self.machine.starting.clear();
         self.forget_crowded();
-        // Wake-ups and releases that are still due do not matter.
+        // Pending wake-ups and releases are ignored.
         self.policy.wake = None;
         self.state.unreleased.clear();
         let running: Vec<TaskId> =
@@ -68,14 +68,14 @@ impl Session<'_> {
         result.and(written)
     }
 
-    /// Marks tasks that seem to have been stopped together with the run as interrupted.
+    /// Records tasks as interrupted that seem to have been stopped together with the run.
     fn interrupt_doubtful(&mut self) {
         for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
             self.interrupted(running, attempt, at);
         }
     }
 
-    /// Gives up waiting for these tasks. They are still running according to the journal, as if this session had been killed.
+    /// Stops waiting for these tasks. In the journal they remain running, as if this session had been killed.
     fn leave(&mut self) {
         let count = self.machine.active.len();
         let Some(&first) = self.machine.active.keys().next() else { return };

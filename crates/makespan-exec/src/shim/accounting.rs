@@ -13,11 +13,12 @@ pub(super) struct Used {
     children: Time,
 }
 
-/// Returns the resource use of a job. The kernel measures the children of this process: the command and all its descendants that
-/// were waited for. Orphans are included, because they become children of the shim. A control group also measures processes whose
-/// parents ignore their ends, and the total memory of its processes.
+/// Returns the resource use of a job. The kernel measures the children of this process: the command and all its
+/// descendants whose parents waited for them. Orphans are included, because they become children of the shim. A
+/// control group also measures processes whose parents did not wait for them, and the total memory of all processes.
 ///
-/// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this process.
+/// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this
+/// process.
 pub(super) fn of_job(
     group: Option<&Group>,
     threads: Option<u32>,

@@ -15,7 +15,7 @@ use crate::engine::Staging;
 const NOT_COPIED: i32 = 74;
 
 impl Shim {
-    /// Runs the command in a separate folder on this node, with copies of its files.
+    /// Runs the command in a separate folder on this node, with copies of the input and output files.
     pub(super) fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
         let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
             Ok(scratch) => kept.insert(scratch),
@@ -31,7 +31,7 @@ impl Shim {
         }
     }
 
-    /// Returns whether the job may continue, that is, no request to end it has arrived.
+    /// Returns whether the job may continue, because no request to end it has arrived.
     fn goes_on(&mut self) -> bool {
         self.heed(0);
         !self.asked && !self.killing
@@ -63,7 +63,7 @@ pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: 
     let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
     std::env::set_current_dir(folder).map_err(fail)?;
     let started = job::spawn(&order, outputs, Some(folder));
-    // The folder will be removed, and this process uses absolute paths for everything else.
+    // The current folder will be removed. This is safe because this process uses absolute paths for everything else.
     let _ = std::env::set_current_dir("/");
     started
 }

@@ -14,8 +14,8 @@ use nix::unistd::Pid;
 
 use super::Order;
 
-/// Starts a command with empty input, no blocked signals and a separate process group. A shell script without `#!` is run by the
-/// shell, as in a shell. If the command has its own folder, environment variables state its path.
+/// Starts a command with empty input, no blocked signals and a separate process group. The shell runs a script without
+/// `#!`. If the command has its own folder, environment variables state its path.
 pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -> Result<Pid, Errno> {
     let words = order.command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
     let words = words.map_err(|_| Errno::EINVAL)?;
@@ -58,7 +58,7 @@ fn start(program: &CString, words: &[CString], environment: &[CString], outputs:
             | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP,
     )?;
     attributes.set_sigmask(&SigSet::empty())?;
-    // Rust programs such as this one ignore SIGPIPE, but other programs rely on it.
+    // Rust programs such as this one ignore SIGPIPE. The default is restored, because other programs rely on it.
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
     attributes.set_pgroup(Pid::from_raw(0))?;
     posix_spawn(program.as_c_str(), &files, &attributes, words, environment)

@@ -1,8 +1,8 @@
-//! The control group of a job, and the membership of its shim in it.
+//! The control group of a job, and the membership of its shim in this group.
 //!
-//! A process is born in the group of its parent, so the shim is in the group when it starts the command. Moving to the group
-//! takes the kernel some milliseconds, so the shim moves before it receives its job. It leaves the group some time after the
-//! start. For a short job it never leaves, because the job has ended before.
+//! A new process is in the group of its parent, so the shim must be in the group when it starts the command. Moving to
+//! the group takes some milliseconds, so the shim moves before it receives its job. The shim leaves the group some
+//! time after the start of the command, unless the job ends before.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,8 +39,8 @@ impl Membership {
         self.group.as_ref()
     }
 
-    /// Notes that the command has started. If the memory of the group is limited, this process leaves the group at once, because
-    /// all processes in it may be killed.
+    /// Records that the command has started. If the memory of the group is limited, this process leaves the group at
+    /// once, because the kernel may kill all processes in the group.
     pub fn started(&mut self, limited: bool) {
         if limited {
             self.step_out();
@@ -49,7 +49,7 @@ impl Membership {
         }
     }
 
-    /// Returns the remaining time in the group, or `None` if this process stays or has left.
+    /// Returns the remaining time until the shim leaves the group, or `None` if it stays or has left.
     pub fn stay(&self) -> Option<Duration> {
         self.until.filter(|_| self.inside).map(|until| until.saturating_duration_since(Instant::now()))
     }
@@ -58,13 +58,13 @@ impl Membership {
     pub fn step_out(&mut self) -> bool {
         if self.inside {
             self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());
-            // A failed attempt is not repeated at every step.
+            // A failed attempt to leave is not repeated at every step.
             self.until = None;
         }
         !self.inside
     }
 
-    /// Returns whether another job can be born in the group, or there is no group.
+    /// Returns whether another job can be started in the group, or true if there is no group.
     pub fn is_usable(&self) -> bool {
         self.inside || self.group.is_none()
     }
@@ -76,7 +76,8 @@ impl Membership {
         }
     }
 
-    /// Removes the group, and the group of the run if it is now empty. A session that still runs does this itself.
+    /// Removes the group, and the group of the run if it is then empty. A session that is still running removes the
+    /// group of the run itself.
     pub fn remove(&mut self) {
         self.step_out();
         if let Some(group) = &self.group {

@@ -1,18 +1,19 @@
-//! The shim: the process around a job.
+//! The shim: the process that starts and guards a job.
 //!
-//! A shim may start long before its job. It reads the job, and then the permission to run it, from its input. Therefore no job
-//! runs that is not in the journal: if the session dies before that, the input closes and the shim ends. The shim runs the
-//! command in a separate process group. When the command has ended, it writes the exit status to a file. If there is no session,
-//! this file is on disk before the shim ends. All signals are blocked from the start of the shim, so that only SIGKILL ends it
-//! early. The shim is the subreaper of all its descendants. Processes of the job that leave their group, session or parent remain
-//! its descendants, so it can wait until all of them have ended. If control groups can be created, the job has its own group. The
-//! group can be killed as a whole, and it remains even if the shim is killed.
+//! A shim may start long before its job. It reads the job, and then the permission to run it, from its input. So no
+//! job runs before it is in the journal: if the session dies before it gives the permission, the input closes and the
+//! shim ends. The shim runs the command in a separate process group. When the command has ended, it writes the exit
+//! status to a file. If there is no session, this file is synced to disk before the shim ends. The shim blocks all
+//! signals, so only SIGKILL ends it early. The shim is the subreaper of all its descendants. Processes of the job that
+//! leave their group, session or parent remain its descendants, so it can wait until all of them have ended. If
+//! control groups can be created, the job has its own group. The group can be killed as a whole, even if the shim was
+//! killed.
 //!
-//! After a short and small job that was not disturbed, the shim prints the exit status on its output and waits for another job.
-//! After any other job, the shim ends.
+//! After a short and small job that was not disturbed, the shim prints the exit status on its output and waits for
+//! another job. After any other job, the shim ends.
 //!
-//! Two signals are requests of the session: SIGUSR1 makes the shim send SIGTERM to the whole job, and SIGUSR2 makes it kill the
-//! job. A job that is tied to the process that started its shim is killed as soon as this process has ended.
+//! Two signals are requests of the session: SIGUSR1 makes the shim send SIGTERM to the whole job, and SIGUSR2 makes it
+//! kill the job. A job that is tied to the process that started its shim is killed as soon as this process has ended.
 
 mod accounting;
 mod apart;
@@ -64,14 +65,14 @@ pub(crate) const END: Signal = Signal::SIGUSR1;
 /// Signal that kills the job.
 pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
-/// Exit status of a shim whose job was never let run.
+/// Exit status of a shim whose job received no permission to run.
 pub(crate) const NEVER: i32 = 125;
 
 /// The exit status of a job that was ended by an unknown signal.
 const UNKNOWN: i32 = 128;
 
-/// Peak memory in bytes up to which a shim takes another job, unless the peak of the shim itself is higher. The kernel measures
-/// the peak over all jobs of a shim.
+/// Peak memory in bytes, or the peak of the shim itself if it is higher, up to which a shim takes another job. The
+/// kernel measures the peak over all jobs of a shim, so a large job would hide the peaks of later jobs.
 const SMALL: u64 = 4 << 20;
 
 /// Milliseconds between two attempts at an operation that fails temporarily.
@@ -80,7 +81,7 @@ const PAUSE: u16 = 200;
 /// Milliseconds between two checks of processes that are being killed.
 const GLANCE: u16 = 2;
 
-/// Maximum number of milliseconds between two searches for processes that were born while the job was being ended.
+/// Maximum number of milliseconds between two searches for processes that are created while the job is being ended.
 const LOOK: u16 = 100;
 
 /// Runs this process as a shim if it was started as one, and does not return in this case. Otherwise returns at once. Programs
@@ -90,8 +91,8 @@ pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
-/// Works like [`serve`], for a program whose arguments are not those of the process, such as a script of an interpreter.
-/// `arguments` excludes the program name.
+/// Does the same as [`serve`], for a program whose arguments differ from those of the process, such as a script of an
+/// interpreter. `arguments` excludes the program name.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();
     if arguments.next().is_none_or(|first| first != ARGUMENT) {
@@ -119,7 +120,8 @@ struct Shim {
     /// The exit status of the main process, and whether it had been asked to end.
     status: Option<(i32, bool)>,
     asked: bool,
-    /// The processes of the job that were asked to end, and the milliseconds until the next search for others.
+    /// The processes of the job that were asked to end, and the milliseconds until the next search for other
+    /// processes.
     heard: Vec<Identity>,
     look: u16,
     killing: bool,
@@ -139,7 +141,7 @@ struct Shim {
 fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let all = SigSet::all();
     let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
-    // If this process already leads a process group, it stays in its session.
+    // The call fails if this process already leads a process group. Then it stays in its session.
     let _ = setsid();
     let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
     let folder = Folder::held(held, named);
@@ -190,7 +192,7 @@ impl Shim {
         }
     }
 
-    /// Accepts a job.
+    /// Stores the output files and the order of a new job.
     fn take(&mut self, outputs: [File; 2], order: &Order) {
         self.outputs = Some(outputs);
         self.tied = order.is_tied.then(std::io::stdin);
@@ -198,7 +200,7 @@ impl Shim {
         self.threads = Threads::default();
     }
 
-    /// Closes the files of the job. Returns whether another job may follow, as in a new shim.
+    /// Closes the files of the job. Returns whether the shim can run another job.
     fn is_free(&mut self, order: &Order) -> bool {
         self.outputs = None;
         let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
@@ -225,7 +227,7 @@ impl Shim {
         };
         self.leave(&mut slot, claim, status);
         self.end_rest();
-        // All processes of the job have ended, so nothing writes to the folder.
+        // All processes of the job have ended, so no process writes to the folder.
         drop(scratch);
         status
     }
@@ -237,8 +239,8 @@ impl Shim {
         }
     }
 
-    /// Reserves disk space for the status, as soon as some is free. Returns `None` if the session has ended or wants the job to
-    /// end.
+    /// Reserves disk space for the status. Retries while the disk is full. Returns `None` if the session has ended or
+    /// wants the job to end.
     fn reserve(&mut self, path: &Path) -> Option<Slot> {
         loop {
             match Slot::reserve(&Disk, path) {
@@ -249,7 +251,7 @@ impl Shim {
         }
     }
 
-    /// Runs the command until its main process has ended. Other processes of the job may still run.
+    /// Runs the command until its main process has ended. Other processes of the job may still be running.
     fn run(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> i32 {
         self.heed(0);
         let mut told = false;
@@ -280,8 +282,9 @@ impl Shim {
         }
     }
 
-    /// Starts the command on its cores. A process is born on the cores of its parent, so this process changes to these cores and
-    /// back. The session may change the cores of a shim whose job is not pinned, so such a shim does not change its cores.
+    /// Starts the command on its cores. A new process has the cores of its parent, so this process changes to these
+    /// cores and back. The cores of a shim with an unpinned job are not changed, because the session may change them
+    /// at the same time.
     fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
@@ -305,7 +308,7 @@ impl Shim {
         started
     }
 
-    /// Kills the job and all processes that it starts meanwhile.
+    /// Kills the job, and all processes that it starts in the meantime.
     fn kill(&mut self) {
         (self.asked, self.killing) = (true, true);
         self.kill_all();
@@ -317,14 +320,14 @@ impl Shim {
         signal_descendants(Signal::SIGKILL);
     }
 
-    /// Waits for a signal. Waits only briefly while processes are being killed, because new ones may appear.
+    /// Waits for a signal. While processes are being killed, waits only briefly, because new processes may appear.
     fn wait(&mut self) {
         if self.killing {
             self.kill_all();
             return self.heed(GLANCE);
         }
         if self.asked && self.status.is_some() {
-            // The main process of the job may have started other processes while it was being ended.
+            // The main process of the job may have started further processes while it was being ended.
             end_orphans(&mut self.heard);
             self.look = (self.look * 2).min(LOOK);
             return self.heed(self.look);
@@ -349,7 +352,7 @@ impl Shim {
     fn heed(&mut self, milliseconds: u16) {
         let mut polled = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         let tied = self.tied.as_ref().filter(|_| !self.killing);
-        // The end of the input is reported without being requested.
+        // No event is requested, because the end of the input is always reported.
         polled.extend(tied.map(|input| PollFd::new(input.as_fd(), PollFlags::empty())));
         let _ = poll(&mut polled, PollTimeout::from(milliseconds));
         if self.tied.is_some() && !self.killing && is_alone() {
@@ -368,7 +371,7 @@ impl Shim {
         }
     }
 
-    /// Reaps processes that have ended. Returns whether a process of the job still lives.
+    /// Reaps processes that have ended. Returns whether a process of the job is alive.
     fn reap(&mut self) -> bool {
         loop {
             let main = self.main.filter(|_| self.status.is_none());
@@ -382,8 +385,8 @@ impl Shim {
                 Ok(WaitStatus::Exited(pid, status)) => (pid, status),
                 Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
                 Ok(WaitStatus::StillAlive) => return true,
-                // A real-time signal, which `nix` does not know, ended some process. The process was reaped, but its id is
-                // unknown.
+                // A real-time signal, which `nix` does not know, ended a process. The process was reaped, but its id
+                // is unknown.
                 Err(Errno::EINVAL) => match main.filter(|main| !is_child(main.as_raw())) {
                     Some(main) => (main, code.map_or(UNKNOWN, |code| exit_status(ExitStatus::from_raw(code)))),
                     None => continue,
@@ -397,10 +400,11 @@ impl Shim {
         }
     }
 
-    /// Writes the status. If the session has ended, no other process knows the status, so it is on disk when the function
-    /// returns, and failures are retried forever. Otherwise the session records the end and syncs the folder.
+    /// Writes the status. If the session has ended, no other process knows the status, so failures are retried
+    /// forever, and the status is synced to disk before the function returns. Otherwise the session records the end
+    /// and syncs the folder.
     fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
-        // A signal to all processes may have reached the job just before it reaches this process.
+        // A signal that was sent to all processes may have reached the job before this process.
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
@@ -419,7 +423,8 @@ impl Shim {
         }
     }
 
-    /// Ends the processes that the command left behind. If they were asked to end, they have time until they are killed.
+    /// Ends the processes that the command left behind. Processes that were already asked to end may continue until
+    /// the job is killed.
     fn end_rest(&mut self) {
         while self.reap() {
             self.killing |= !self.asked;

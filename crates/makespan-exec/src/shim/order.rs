@@ -1,4 +1,5 @@
-//! The description of a job on the input of its shim, as one line. A shim may start before its job is known.
+//! The description of a job. The shim receives it as one line on its input, because the shim may start before its job
+//! is known.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,9 +18,9 @@ pub(crate) struct Order {
     pub status: String,
     /// Memory limit in bytes, if memory is limited.
     pub memory: Option<u64>,
-    /// The cores that the job is pinned to. `None` stands for the cores of the shim.
+    /// The cores to which the job is pinned. If `None`, the job has the cores of the shim.
     pub cores: Option<Vec<usize>>,
-    /// Existing empty files for its standard output and standard error, relative to the folder of the run.
+    /// Existing empty files for the job's standard output and standard error, relative to the folder of the run.
     pub outputs: [String; 2],
     /// Program and arguments.
     pub command: Vec<OsString>,
@@ -27,7 +28,7 @@ pub(crate) struct Order {
     pub environment: Vec<(String, String)>,
     /// The files to copy to this node and back, if the job runs in a separate folder.
     pub staging: Option<Staging>,
-    /// True if the job is killed when the process that started the shim has ended.
+    /// True if the job is killed when the process that started the shim ends.
     pub is_tied: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The separate folder of an attempt on its node. The input files are copied there before the job starts. The output files are
-//! copied back before the job counts as done, and each of them is copied either completely or not at all.
+//! The separate folder of an attempt on its node. The input files are copied to this folder before the job starts. The
+//! output files are copied back before the job is reported as done. Each file is copied completely or not at all.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read};
@@ -25,7 +25,7 @@ pub(super) enum Failure {
     Wrong(String),
 }
 
-/// Checks that a file name of a job is within the working folder.
+/// Checks that a file name of a job refers to a file within the working folder.
 ///
 /// # Errors
 /// A description of the problem.
@@ -84,7 +84,7 @@ pub(crate) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // The name ends with the host, the process id and the start time of the process.
+        // The name of such a file ends with the host, the process id and the start time of the process.
         let mut parts = name.rsplitn(4, '~');
         let start = parts.next().and_then(|part| part.parse().ok());
         let pid = parts.next().and_then(|part| part.parse().ok());
@@ -105,7 +105,8 @@ pub(super) struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// Creates the folder and copies the input files into it. Stops when `goes_on`, which is called repeatedly, returns false.
+    /// Creates the folder and copies the input files into it. Stops when `goes_on` returns false. `goes_on` is called
+    /// repeatedly.
     pub fn fill(staging: &'a Staging, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, Failure> {
         let above = folder_of_run(staging).map_err(Failure::Wrong)?;
         let fail = |error: io::Error| {
@@ -122,7 +123,7 @@ impl<'a> Scratch<'a> {
         fs::create_dir_all(above_all).map_err(fail)?;
         sweep(&above);
         let make = || own_folder(&above).and_then(|()| DirBuilder::new().mode(0o700).create(&folder));
-        // Another task may remove the folder of the run between the two steps, while it is empty.
+        // Another task may remove the empty folder of the run between the two steps.
         let swept = |made: &io::Result<()>| matches!(made, Err(error) if error.kind() == ErrorKind::NotFound);
         let made = (0..100).map(|_| make()).find(|made| !swept(made)).unwrap_or_else(make);
         made.map_err(fail)?;
@@ -171,7 +172,8 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
     }
 
-    /// Copies the output files to the folder that all nodes share. Each file appears there complete.
+    /// Copies the output files to the folder that all nodes share. Each file appears under its name only when it is
+    /// complete.
     pub fn give_out(&self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
         let mut copies = Vec::new();
         let given = self.copy_out(goes_on, &mut copies).and_then(|()| {
@@ -204,8 +206,8 @@ impl<'a> Scratch<'a> {
             let to = Path::new(&self.staging.home).join(name);
             let folder = to.parent().unwrap_or(Path::new("/"));
             fs::create_dir_all(folder).map_err(|error| self.not_back(&error))?;
-            // An earlier attempt that was killed may have left its temporary files. If that attempt still runs on another node,
-            // it must not finish now.
+            // Removes temporary files of earlier attempts that were killed. If an earlier attempt is still running on
+            // another node, this prevents it from finishing its copies.
             for earlier in 1..self.staging.attempt {
                 drop(fs::remove_file(folder.join(self.temporary(name, earlier))));
             }
@@ -226,8 +228,8 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
     }
 
-    /// Returns the temporary name of a file while it is copied. It does not contain the file name, which may already have the
-    /// maximum length.
+    /// Returns the temporary name of a file while it is copied. It does not contain the name of the file, because this
+    /// name may already have the maximum length.
     fn temporary(&self, name: &str, attempt: u32) -> String {
         let words = [self.staging.run.as_str(), &self.staging.name, &attempt.to_string(), name].join("\0");
         format!(".makespan-{:016x}", Staging::hash(words.as_bytes()))
@@ -241,7 +243,7 @@ impl Drop for Scratch<'_> {
     }
 }
 
-/// Creates the folder of a run. Others must not be able to read it, and must not have created it before.
+/// Creates the folder of a run. Other users must not be able to read it, and must not have created it before.
 fn own_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -271,7 +273,7 @@ fn copied(from: &Path, to: &Path, goes_on: &mut dyn FnMut() -> bool) -> io::Resu
     Ok(true)
 }
 
-/// Formats an error of the system without its number.
+/// Formats a system error without its number.
 fn said(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

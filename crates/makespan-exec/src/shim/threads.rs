@@ -1,12 +1,12 @@
 //! Counts the threads of a job that run or are ready to run. The mean is the number of cores that the job could use,
-//! also if other jobs use the same cores.
+//! even if other jobs use the same cores.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::process::{children, running_threads};
 
-/// Time from the start of a job to the first count. The pause between counts doubles up to `LONGEST`.
+/// Time from the start of a job to the first count. The time between counts doubles up to `LONGEST`.
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -18,7 +18,7 @@ const ENOUGH: u32 = 3;
 pub(super) struct Threads {
     /// The instant of the next count, if the job has started.
     due: Option<Instant>,
-    /// Pause before the next count.
+    /// Time between the last and the next count.
     pause: Duration,
     counts: u32,
     /// Sum of counted threads times seconds.
