@@ -11,15 +11,15 @@ pub trait Host: Send + Sync {
     /// Returns the platform.
     fn platform(&self) -> Platform;
 
-    /// Returns the display name of the host: `this machine` or `Slurm`.
+    /// Returns the display name of the host, such as `this machine` or `Slurm`.
     fn name(&self) -> String;
 
-    /// Returns true if jobs run on this machine. The service then compares the platform with the cores and the memory
-    /// of this machine.
+    /// Returns true if jobs run on this machine. If so, the service compares the platform with the cores and the
+    /// memory of this machine.
     fn is_local(&self) -> bool;
 
-    /// Creates the engine that starts jobs, for a run in `folder`. Passes to `wake` a function that ends the waits of
-    /// the engine, if the engine has such a function.
+    /// Creates the engine that starts jobs, for a run in `folder`. If another thread can end the waits of the engine,
+    /// passes a function that does so to `wake`.
     ///
     /// # Errors
     /// A message.
@@ -33,8 +33,8 @@ pub trait Host: Send + Sync {
     /// Adds a finished attempt to the history. `folder` is the working directory of the attempt, if the job states one.
     fn measured(&self, _measured: &Measured<'_>, _folder: Option<&str>) {}
 
-    /// Returns the kinds of a command, the most specific kind first. The run times of ended tasks predict those of
-    /// other tasks of the same kind.
+    /// Returns the kinds of a command, the most specific kind first. The run times of ended tasks predict the run
+    /// times of other tasks of the same kind.
     fn kinds(&self, _command: &[String]) -> Vec<String> {
         Vec::new()
     }

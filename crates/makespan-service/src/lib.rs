@@ -1,8 +1,9 @@
-//! A service that runs jobs for several users. Users submit jobs at any time, and the service stores each job on disk before it
-//! acknowledges the job. The policy loop of `makespan run` runs the jobs on this machine or on Slurm.
+//! A service that runs jobs for several users. Users submit jobs at any time. The service stores each job on disk
+//! before it acknowledges the submission, and runs the jobs on this machine or on Slurm with the policy loop of
+//! `makespan run`.
 //!
-//! [`Service`] is the trait with the operations of the service, and [`words`] contains their argument and result types. [`http`] is
-//! the HTTP server, [`client`] is an HTTP client, and [`tokens`] authenticates users.
+//! [`Service`] is the trait with the operations of the service, and [`words`] contains their argument and result
+//! types. [`http`] is the HTTP server, [`client`] is an HTTP client, and [`tokens`] authenticates users.
 
 pub mod client;
 mod clock;

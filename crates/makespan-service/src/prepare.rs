@@ -15,18 +15,19 @@ use crate::words::{Content, Needs, Refusal, RefusalKind, Submission};
 
 /// Maximum length of a name, in characters.
 const LONGEST_NAME: usize = 1000;
-/// Maximum expected run time and maximum walltime of a task, in seconds. With longer times, the sum over a long queue
+/// Maximum expected run time and maximum walltime of a task, in seconds. The sum of longer times over a long queue
 /// could exceed the range of instants.
 const LONGEST: f64 = 366.0 * 86_400.0;
-/// Maximum number of jobs, and of tasks, that are submitted at once.
+/// Maximum number of jobs in one request, and maximum number of their tasks.
 const MOST: usize = 100_000;
-/// Maximum distance of an instant from now, in seconds: about 30 years. Engines count in nanoseconds.
+/// Maximum distance of an instant from now, in seconds: about 30 years. The distance is limited because engines count
+/// in nanoseconds.
 const FARTHEST: f64 = 1e9;
 /// Maximum length of an argument or a variable, in bytes. `LONGEST_COMMAND` is the maximum for all arguments of a
-/// command, and for all variables. Linux cannot start a program with longer arguments.
+/// command together, and for all variables together. Linux cannot start a program with longer arguments.
 const LONGEST_WORD: usize = (128 << 10) - 1;
 const LONGEST_COMMAND: usize = 1 << 20;
-/// Maximum number of jobs that a submission waits for.
+/// Maximum number of jobs for which a submission waits.
 const MAX_BEFORE: usize = 10_000;
 /// Maximum absolute value of a priority.
 const PRIORITIES: i32 = 10;
@@ -40,7 +41,7 @@ pub struct Prepared {
     pub spec: String,
     /// The smallest minimum number of processors of its tasks.
     pub processors: u32,
-    /// The largest maximum number of processors of its tasks. Until a task starts, its maximum counts towards the
+    /// The largest maximum number of processors of its tasks. Until a task starts, its maximum is used to check the
     /// processor limit of its user.
     pub widest: u32,
     /// The number of tasks.
@@ -49,7 +50,7 @@ pub struct Prepared {
     pub length: i64,
     /// The weight in the submitted file, before it is multiplied by the weight of the submission.
     pub weight: f64,
-    /// The positions of the jobs in this submission that this job waits for.
+    /// The jobs for which this job waits, as positions in this submission.
     pub after: Vec<usize>,
     /// The deadline in the file, in seconds after the submission.
     pub deadline: Option<f64>,
@@ -62,7 +63,7 @@ pub struct Prepared {
 pub struct PreparedSubmission {
     /// The jobs, in the order of the file.
     pub jobs: Vec<Prepared>,
-    /// Warnings about parts of the file that were ignored or that may have been meant differently.
+    /// Warnings about parts of the file that were ignored or may have a different meaning than intended.
     pub remarks: Vec<String>,
 }
 
@@ -98,8 +99,8 @@ pub fn prepare(submission: &Submission, platform: &Platform, host: &dyn Host) ->
         Content::List { text } => (read_list("list", text, platform).map_err(|error| of_file(&error))?, Vec::new()),
         Content::Instance { text, file } => file_of_jobs(text, file.as_deref(), platform)?,
     };
-    // The reader removes resources from the platform that the jobs do not need. So the instance is built again with the
-    // whole platform.
+    // The reader removes resources that no job needs from the platform, so the instance is built again with the whole
+    // platform.
     let jobs = host.learn(instance.all_submitted());
     let whole = Instance::new(platform.clone(), jobs, Vec::new()).map_err(|error| of_instance(&error))?;
     check_jobs(&whole, platform)?;
@@ -149,8 +150,8 @@ fn one(
     })
 }
 
-/// Returns a job as an instance in the native format, without platform, weight, release date and deadline. These are
-/// stored separately. A best-effort job keeps its weight of 0.
+/// Returns a job as an instance in the native format, without platform, weight, release date and deadline. The service
+/// stores these four separately. A best-effort job keeps its weight of 0.
 fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     let is_best_effort = job.weight == Weight::ZERO;
     if !is_best_effort {
@@ -184,13 +185,13 @@ pub fn wrapped(
     environment: &BTreeMap<String, String>,
 ) -> Vec<String> {
     let folder = directory.into_iter().flat_map(|directory| ["-C".to_owned(), directory.to_owned()]);
-    // Braces would be read as placeholders such as `{processors}`.
+    // Braces are removed, because they would be read as placeholders such as `{processors}`.
     let name = format!("MAKESPAN_NAME={}", name.replace(['{', '}', '\0'], "_"));
     let variables = environment.iter().map(|(name, value)| format!("{name}={value}"));
     ["env".to_owned()].into_iter().chain(folder).chain([name]).chain(variables).chain(command).collect()
 }
 
-/// Returns the command inside a command from [`wrapped`], and its working directory.
+/// Returns the original command in a command from [`wrapped`], and its working directory.
 pub fn unwrapped(words: &[String]) -> (&[String], Option<&str>) {
     let (folder, rest) = match words {
         [env, option, folder, rest @ ..] if env == "env" && option == "-C" => (Some(folder.as_str()), rest),
@@ -351,8 +352,7 @@ fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(
         ));
     }
     let mut remarks = read.remarks;
-    // The reader removes resources that no job needs, but it keeps the names and processors of nodes. So only these are
-    // compared.
+    // The reader removes resources that no job needs, so only the names and processors of nodes are compared.
     let machines = |platform: &Platform| -> Vec<(String, u32)> {
         platform.nodes().iter().map(|node| (node.name.clone(), node.processors)).collect()
     };
@@ -422,8 +422,8 @@ fn of_file(error: &FormatError) -> Refusal {
     bad(&place, problem.clone(), "").of_kind(kind_of(problem))
 }
 
-/// Converts a problem of the instance file that was generated from a command. The place of the refusal is the field of
-/// the submission.
+/// Converts a problem of the instance file that was generated from a command. The place of the refusal is a field of
+/// the submission, not of the generated file.
 fn of_command(error: &FormatError) -> Refusal {
     let refused = of_file(error);
     let place = refused

@@ -8,13 +8,14 @@ use crate::words::{
     Refusal, Reservation, Span, State, Stream, Submission, UserSettings, UserSummary, WhatIf, Who,
 };
 
-/// The operations that a service offers to its clients. The HTTP interface is one way to call them.
+/// The operations that a service offers to its clients. The HTTP interface calls these operations.
 ///
-/// Every operation may block for milliseconds. [`Service::explain`] and [`Service::what_if`] take longer because they simulate and
-/// plan. Operations that change the service block until the change is on disk. Checking a submitted list or file may take seconds.
+/// Every operation may block for milliseconds. Operations that change the service block until the change is on disk.
+/// [`Service::explain`] and [`Service::what_if`] take longer, because they simulate and plan. The check of a submitted
+/// list or file may take seconds.
 ///
-/// A submitter sees only its own jobs. Jobs of other users are unknown to it, and their boxes in a picture have no names and no
-/// users.
+/// A submitter sees only its own jobs. Operations treat the jobs of other users as unknown, and their boxes in a
+/// picture have no names and no users.
 pub trait Service: Send + Sync {
     /// Accepts a submission. When this function returns, the submission is on disk. A repeated call with the same key and the same
     /// content returns the first receipt.
@@ -26,7 +27,7 @@ pub trait Service: Send + Sync {
     /// Accepts several submissions, or none of them.
     ///
     /// # Errors
-    /// [`Refusal`]. Its `place` begins with the position of the wrong submission if there are several submissions.
+    /// [`Refusal`]. If there are several submissions, its `place` begins with the position of the wrong one.
     fn submit_many(&self, who: &Who, submissions: Vec<Submission>, key: Option<&str>) -> Result<Vec<Receipt>, Refusal>;
 
     /// Cancels a job: a waiting job does not start, and a running job is ended. Returns the present state, which may still be
@@ -99,12 +100,12 @@ pub trait Service: Send + Sync {
     /// Returns the number of the latest event.
     fn latest(&self) -> u64;
 
-    /// Blocks until an event newer than `after` exists, `timeout` expires or the service ends. Returns the number of the latest
-    /// event.
+    /// Blocks until an event newer than `after` exists, `timeout` expires or the service ends. Returns the number of
+    /// the newest event.
     fn wait(&self, after: u64, timeout: Duration) -> u64;
 
-    /// Divides the time from `start` to `end` into `spans` equal spans and summarises each of them. For a submitter, the counts
-    /// cover only its own jobs, and the processor use covers all jobs.
+    /// Divides the time from `start` to `end` into `spans` equal spans and summarises each of them. For a submitter,
+    /// the counts cover only its own jobs, but the processor use covers all jobs.
     ///
     /// # Errors
     /// [`Refusal`].

@@ -51,7 +51,7 @@ pub enum ClientError {
         message: String,
     },
     /// The response is not a response of the service.
-    #[error("{url}: what answers is not the service: {message}")]
+    #[error("{url}: the response is not from the makespan service: {message}")]
     Strange {
         /// The address of the service.
         url: String,
@@ -115,7 +115,7 @@ impl Client {
                 RootCerts::new_with_certs(&certificates)
             }
         };
-        // A proxy would see the token, and a redirection could send it to another server.
+        // Proxies and redirections are disabled, because they could pass the token to another server.
         let agent = Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
@@ -149,7 +149,7 @@ impl Client {
         format!("Bearer {}", self.token)
     }
 
-    /// Sends a request, and repeats it if the connection fails. The request must be one that may safely be repeated.
+    /// Sends a request, and repeats it if the connection fails. The request must be safe to repeat.
     fn repeated(&self, send: impl Fn() -> Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, ClientError> {
         let mut tries = 1;
         loop {

@@ -12,13 +12,14 @@ const BEGINNING: Duration = Duration::from_secs(3);
 /// Options that determine the address of the service and the token of the client.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// The address of the service, such as `http://127.0.0.1:8321`. The defaults are the address in `MAKESPAN_URL`,
-    /// then the address in the store.
+    /// The address of the service, such as `http://127.0.0.1:8321`. The default is the address in `MAKESPAN_URL`, or
+    /// else the address in the store.
     pub url: Option<String>,
-    /// The file with the token. The defaults are the file in `MAKESPAN_TOKEN_FILE`, then the file `token` in the store.
+    /// The file with the token. The default is the file in `MAKESPAN_TOKEN_FILE`, or else the file `token` in the
+    /// store.
     pub token_file: Option<PathBuf>,
-    /// A PEM file with the certificates that the client trusts, instead of the certificate authorities that browsers
-    /// trust.
+    /// A PEM file with the certificates that the client trusts. The default is the set of certificate authorities that
+    /// browsers trust.
     pub ca: Option<PathBuf>,
     /// The store of the service. The default is [`default_store`].
     pub store: Option<PathBuf>,
@@ -79,8 +80,8 @@ impl ClientOptions {
     }
 }
 
-/// Waits up to [`BEGINNING`] for a file to appear, and returns true if it exists. A service that was started a moment
-/// ago may not have written the file yet.
+/// Waits up to [`BEGINNING`] for a file to appear, and returns true if it exists. A service that was just started may
+/// not have written the file yet.
 fn appears(path: &Path) -> bool {
     let begun = Instant::now();
     while !path.exists() {

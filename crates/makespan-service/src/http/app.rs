@@ -17,12 +17,11 @@ use crate::words::{Metric, Refusal, Who};
 
 /// Maximum number of simultaneous quick requests.
 const QUICK: usize = 24;
-/// Maximum number of simultaneous requests that write. Their limit is separate from the limit of quick requests,
-/// because they wait for the disk.
+/// Maximum number of simultaneous requests that write. They have a separate limit, because they wait for the disk.
 const CHANGES: usize = 16;
 /// Maximum number of simultaneous requests that compute plans.
 const SLOW: usize = 4;
-/// Maximum wait of a request for its turn.
+/// Maximum time that a request waits until it is processed.
 const TURN: Duration = Duration::from_secs(30);
 
 /// The expected duration of a request.
@@ -44,15 +43,15 @@ pub(super) struct App {
     pub(super) buckets: Buckets,
     pub(super) behind_proxy: bool,
     pub(super) hub: Arc<Hub>,
-    /// Becomes true when the server is to stop.
+    /// Becomes true when the server must stop.
     pub(super) closing: watch::Receiver<bool>,
-    /// A random number of this server process. It distinguishes the entity tags of this process from those of earlier
-    /// processes.
+    /// A random number of this server process. It makes the entity tags of this process different from the entity tags
+    /// of earlier processes.
     pub(super) life: String,
     pub(super) counts: Counts,
     /// The version and the JSON text of the plan for readers and admins.
     pub(super) plan: Mutex<Option<(u64, Bytes)>>,
-    /// The memory for request bodies that arrive ([`super::body::room`]).
+    /// The memory for request bodies that are being received ([`super::body::room`]).
     pub(super) bodies: Semaphore,
     quick: Semaphore,
     changes: Semaphore,
@@ -67,7 +66,7 @@ pub(super) struct Counts {
     answers: [AtomicU64; 6],
 }
 
-/// A guard that increases a counter when it is created, and decreases the counter when it is dropped.
+/// A guard that increases a counter when it is created, and decreases it when it is dropped.
 pub(super) struct Counting(Arc<App>, fn(&Counts) -> &AtomicUsize);
 
 impl Counting {
@@ -148,7 +147,7 @@ impl App {
         }
     }
 
-    /// Calls the service on a thread that may block. The number of simultaneous calls is limited for each pace.
+    /// Calls the service on a thread that may block. The number of simultaneous calls is limited for each `pace`.
     pub(super) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         pace: Pace,

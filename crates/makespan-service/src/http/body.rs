@@ -1,4 +1,4 @@
-//! Reads request bodies: JSON of a limited size that arrives within a time limit.
+//! Reads request bodies: JSON of limited size that must arrive within a time limit.
 
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use super::problem::Problem;
 pub(super) const MAX_SUBMISSION: usize = 16 << 20;
 /// Maximum size of any other body, in bytes.
 pub(super) const MAX_OTHER: usize = 64 << 10;
-/// Maximum time for which the rest of a refused body is read. A client that is still sending sees the response only
-/// after that.
+/// Maximum time for which the rest of a refused body is read. A client may read the response only after it has sent
+/// the whole body.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Size of each unit of [`room`], in bytes.
 const UNIT: usize = 64 << 10;
-/// Maximum total size of the bodies that arrive at the same time, in bytes. The first unit of each body does not count.
+/// Maximum total size of the bodies that arrive at the same time, in bytes. The first unit of each body is not
+/// counted.
 const MAX_TOGETHER: usize = 256 << 20;
 
 /// Returns the semaphore that limits the memory of bodies that arrive at the same time. Without this limit, a large
@@ -110,7 +111,7 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        // In a path, a question mark stands for a part whose name was not read.
+        // A question mark in a path denotes a part without a known name.
         let path = error.path().to_string();
         let place = match path.trim_end_matches('?').trim_end_matches('.') {
             "" => "body".to_owned(),

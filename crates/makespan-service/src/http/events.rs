@@ -33,9 +33,9 @@ pub struct Latest {
 
 /// Streams the events after a number, or all future events.
 ///
-/// Events without a name contain a `Happening`, and their `id` is its number. The first event is `begin`. Its data, such as
-/// `{"latest": 12}`, contain the number after which the stream begins. The event `plan` announces a new plan with its version, such
-/// as `{"version": 7}`. If there is no event for 15 seconds, the server sends a comment.
+/// Events without a name contain a `Happening`, and their `id` is its number. The first event is `begin`. Its data,
+/// such as `{"latest": 12}`, state the event number after which the stream begins. The event `plan` announces a new
+/// plan with its version, such as `{"version": 7}`. If there is no event for 15 seconds, the server sends a comment.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -68,7 +68,7 @@ pub(super) async fn events(
     let progress = app.hub.watch();
     let now = *progress.borrow();
     let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
-    // A number above the latest one comes from another store.
+    // A number above the latest one comes from another store, so it is replaced by the latest.
     let after = last.or(stated).unwrap_or(latest).min(latest);
     let following = Following {
         _counting: Counting::new(app.clone(), |counts| &counts.streams),

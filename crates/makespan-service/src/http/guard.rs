@@ -1,4 +1,4 @@
-//! Access control. Each request passes through this file before it is handled, and each response after that.
+//! Access control. The guard checks each request before it is handled, and adds headers to each response.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(super) struct Peer {
     pub(super) at: SocketAddr,
     /// True if the connection is encrypted.
     pub(super) tls: bool,
-    /// Entry for this connection in the table of connections that have sent no valid token.
+    /// Entry for this connection in the table of connections without a valid token.
     pub(super) stranger: Option<Arc<Stranger>>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// Returns the client, or a problem if the client is a reader, which may change nothing.
+    /// Returns the client, or a problem if the client is a reader, because readers may not change anything.
     pub(super) fn may_change(&self) -> Result<&Who, Problem> {
         match self.who.role {
             Role::Reader => {
@@ -108,8 +108,8 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns true if a path requires a token. The page and the `OpenAPI` document contain no secrets, and without a token
-/// the health response contains only two fields.
+/// Returns true if a path requires a token. The page and the `OpenAPI` document need none, because they contain no
+/// secrets. The health response without a token contains only two fields.
 fn needs_token(path: &str) -> bool {
     path.starts_with("/api/") && !matches!(path, "/api/v1/health" | "/api/v1/openapi.json")
 }
@@ -150,7 +150,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     })
 }
 
-/// Refuses requests to a foreign host name that resolves to this machine (DNS rebinding).
+/// Refuses requests to a foreign host name, which may resolve to this machine (DNS rebinding).
 fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> {
     let host = host(request)?;
     if app.behind_proxy || peer.tls || !peer.at.ip().to_canonical().is_loopback() {

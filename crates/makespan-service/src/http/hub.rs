@@ -1,4 +1,4 @@
-//! Distributes events to all streams of events. One thread waits for events, so that the streams need no threads of their own.
+//! Distributes events to all streams of events. Only one thread waits for events, so the streams need no threads.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    /// Creates a hub for the events after the present one.
+    /// Creates a hub for events after the latest event of the service.
     pub(super) fn new(service: &dyn Service) -> Self {
         let progress = Progress { latest: service.latest(), plan: service.picture(&everybody()).version };
         Self {
@@ -73,7 +73,7 @@ impl Hub {
             while reached < latest && !self.closed.load(Ordering::Relaxed) {
                 match service.happenings(&who, reached, FETCHED) {
                     Ok(more) if !more.is_empty() => reached = self.keep(&more).max(reached),
-                    // The store may be unreadable for a while. The events are requested again.
+                    // The store may be temporarily unreadable, so the events are requested again.
                     _ => {
                         std::thread::sleep(WAIT);
                         break;
@@ -102,8 +102,8 @@ impl Hub {
         more.last().map_or(0, |happening| happening.sequence)
     }
 
-    /// Returns the text of up to `most` events with numbers above `after` that `who` may see, and the number of the last examined
-    /// event. Returns `None` if the first of these events is not in memory.
+    /// Returns the text of up to `most` events with numbers above `after` that `who` may see, and the number of the
+    /// last event that was checked. Returns `None` if event `after + 1` is not in memory.
     pub(super) fn after(&self, who: &Who, after: u64, most: usize) -> Option<(String, u64)> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         if kept.front()?.sequence > after + 1 {

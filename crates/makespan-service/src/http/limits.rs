@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 /// Limits on requests and connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Maximum number of requests a second for each token, and for each address without a token. It is also the maximum
-    /// number of requests in a burst.
+    /// Maximum number of requests a second for each token, and for each address without a token. This is also the
+    /// maximum number of requests in a burst.
     pub requests: f64,
-    /// Maximum number of connections; further connections wait. An address may have an eighth of this number of
-    /// connections without a token. If the address opens more, the server closes the oldest of them.
+    /// Maximum number of connections. Further connections wait. One address may use an eighth of this number for
+    /// connections without a token. If it opens more, the server closes the oldest of its connections without a token.
     pub connections: usize,
-    /// Time limit for receiving a request without its body. A connection without requests is closed after the same
-    /// time.
+    /// Time limit for receiving a request without its body. Also the time after which a connection without requests is
+    /// closed.
     pub head: Duration,
     /// Time limit for receiving a body.
     pub body: Duration,
     /// Maximum time for which a client may accept no bytes of a response.
     pub write: Duration,
-    /// Time without events after which a stream of events sends a comment, which shows that the connection is alive.
+    /// Time without events after which a stream sends a comment, to show that the connection is alive.
     pub alive: Duration,
     /// Maximum time to finish the current requests when the server stops.
     pub grace: Duration,
@@ -71,8 +71,8 @@ impl Buckets {
         Self { rate, all: Mutex::new(HashMap::new()) }
     }
 
-    /// Counts a request. If the limit is exceeded, returns the number of seconds until the next request is allowed as
-    /// an error.
+    /// Counts a request. If the limit is exceeded, returns an error: the number of seconds until the next request is
+    /// allowed.
     pub(super) fn take(&self, who: Counted, now: Instant) -> Result<(), u32> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= Self::MAX && !all.contains_key(&who) {

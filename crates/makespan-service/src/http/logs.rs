@@ -115,7 +115,7 @@ impl Reader {
             .await
     }
 
-    /// Stores a part, which is sent next.
+    /// Stores the part that is sent next.
     fn keep(&mut self, part: LogPart) {
         self.from += part.bytes.len() as u64;
         self.ended = part.ended && self.from >= part.size;

@@ -24,8 +24,8 @@ const SPANS: usize = 48;
 /// Default length of a history, in seconds.
 const WEEK: f64 = 604_800.0;
 
-/// Returns the past, running and planned tasks for a chart. With the entity tag of an earlier response, the plan is
-/// sent only if it has changed.
+/// Returns the past, running and planned tasks for a chart. If the request contains the entity tag of an earlier
+/// response, the plan is sent only if it has changed.
 #[utoipa::path(
     get,
     path = "/api/v1/plan",

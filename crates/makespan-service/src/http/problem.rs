@@ -72,12 +72,12 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "bad_input", "The request is invalid", detail)
     }
 
-    /// Creates a problem for a path at which there is nothing.
+    /// Creates a problem for a path that does not exist.
     pub fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "unknown", "Not found", detail)
     }
 
-    /// Creates a problem for a client without the required permission.
+    /// Creates a problem for a client that lacks a permission.
     pub fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", detail)
     }

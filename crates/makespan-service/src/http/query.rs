@@ -10,8 +10,8 @@ use axum::http::request::Parts;
 use super::problem::Problem;
 use crate::words::JobNumber;
 
-/// The parameters of a query. Each handler removes the parameters that it knows, and the remaining parameters are
-/// errors.
+/// The parameters of a query that have not been read. Handlers remove the parameters that they read. The remaining
+/// parameters are errors.
 pub(super) struct Query {
     words: Vec<(String, String)>,
     known: Vec<&'static str>,
@@ -50,7 +50,7 @@ impl Query {
         })
     }
 
-    /// Removes a parameter that is an instant or a duration, and returns its value, which is finite.
+    /// Removes a parameter that is an instant or a duration, and returns its value. The value is finite.
     pub(super) fn seconds(&mut self, name: &'static str) -> Result<Option<f64>, Problem> {
         let value: Option<f64> = self.value(name)?;
         if value.is_some_and(|value| !value.is_finite()) {

@@ -160,7 +160,8 @@ fn complete(operation: &mut Operation) {
             None => {
                 responses.insert(status.to_owned(), RefOr::T(described.build()));
             }
-            // The operation documents another body for this status, but the response may also be a problem.
+            // The operation documents a body for this status. The response may also be a problem, so both are
+            // documented.
             Some(RefOr::T(known)) if status == "503" => {
                 known.content.insert("application/problem+json".into(), problem());
             }

@@ -38,8 +38,8 @@ use crate::tokens::Tokens;
 
 /// Maximum size of the head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
-/// Divisor of the maximum number of connections. The quotient is the maximum number of connections without a token for
-/// one address.
+/// Divisor for connections without a token: one address may have at most the maximum number of connections divided by
+/// this number.
 const SHARE: usize = 8;
 /// Maximum number of threads for calls of the service.
 const THREADS: usize = 48;
@@ -143,7 +143,7 @@ pub fn bind(mut options: ServerOptions, service: Arc<dyn Service>) -> Result<Ser
         });
         listeners.push(bound.map_err(|source| ServerError::Listen { address, source })?);
     }
-    // A quarter of the file descriptors is left for jobs and the store.
+    // A quarter of the file descriptors is reserved for jobs and the store.
     if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let most = usize::try_from(soft / 4 * 3).unwrap_or(usize::MAX).max(16);
         options.limits.connections = options.limits.connections.min(most);
@@ -227,7 +227,7 @@ impl Server {
     pub fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let runtime = runtime()?;
         self.run_on(&runtime, stop);
-        // A call of the service that hangs must not prevent the program from ending.
+        // The time is limited, so that a hanging call of the service does not prevent the program from ending.
         runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())
     }
@@ -297,7 +297,7 @@ impl RunningServer {
         &self.addresses
     }
 
-    /// Stops accepting requests, ends the streams, and waits for the current requests for up to some seconds.
+    /// Stops accepting requests, ends the streams, and waits for the current requests up to the grace period of the limits.
     pub fn stop(mut self) {
         self.end();
     }
@@ -318,7 +318,7 @@ impl Drop for RunningServer {
     }
 }
 
-/// The data with which connections are accepted and served.
+/// The data for accepting and serving connections.
 #[derive(Clone)]
 struct Door {
     router: Router,
@@ -353,7 +353,8 @@ impl Door {
     }
 
     async fn serve(self, stream: tokio::net::TcpStream, from: SocketAddr, at: SocketAddr, place: OwnedSemaphorePermit) {
-        // Behind a proxy, all connections come from one address.
+        // The limit for each address does not apply behind a proxy, because all connections come from the address of
+        // the proxy.
         let stranger =
             (!self.app.behind_proxy).then(|| Arc::new(self.strangers.enter(network(from.ip().to_canonical()))));
         let peer = Peer { from, at, tls: self.acceptor.is_some(), stranger: stranger.clone() };
@@ -398,7 +399,7 @@ impl Door {
         tokio::pin!(connection);
         let mut closing = self.app.closing.clone();
         tokio::select! {
-            // An error needs no handling: the client has received a response, or the connection is closed.
+            // An error needs no handling, because the client has received a response or the connection is closed.
             _ = connection.as_mut() => return,
             _ = closing.wait_for(|&closing| closing) => {}
         }

@@ -1,5 +1,5 @@
-//! Limits the number of connections that an address may have without a token. If an address exceeds the limit, the
-//! server closes its oldest connection without a token.
+//! Limits the number of connections without a token for each address. If an address exceeds the limit, the server
+//! closes its oldest connection without a token.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -36,9 +36,8 @@ impl Strangers {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
 
-    /// Adds a connection. If the address then exceeds the limit, the server closes the oldest connection in the table
-    /// for this address. So a client that sends only the beginnings of requests cannot block other clients, even if
-    /// they have the same address.
+    /// Adds a connection. If its address then exceeds the limit, the server closes the address's oldest connection in
+    /// the table. So a client that never completes its requests cannot block other clients at the same address.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let number = all.next;

@@ -1,5 +1,5 @@
-//! Withholds tasks from the policy: tasks with which a user would exceed the user's maximum number of processors and, while a round
-//! comes to its end, tasks of jobs that have not started.
+//! Withholds tasks from the policy: tasks with which a user would exceed the user's maximum number of processors, and
+//! tasks of jobs that have not started while a round is being ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::words::JobNumber;
 pub(super) struct Limits {
     /// The maximum number of processors in use at once, for each user with such a limit.
     pub processors: BTreeMap<String, u32>,
-    /// If the round comes to its end, the started jobs. Tasks of other jobs do not start.
+    /// If the round is being ended: the jobs that have started. Tasks of other jobs do not start.
     pub begun: Option<BTreeSet<JobNumber>>,
 }
 
@@ -32,7 +32,7 @@ impl Admission {
         Self { inner, owners, limits, withheld: BTreeSet::new() }
     }
 
-    /// Removes withheld tasks from the events, and adds tasks that are now admitted.
+    /// Removes tasks that must be withheld from the events, and adds tasks that are now admitted.
     fn sift(&mut self, events: &[Event], view: &View<'_>) -> Vec<Event> {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);

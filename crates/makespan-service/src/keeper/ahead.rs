@@ -1,5 +1,5 @@
-//! Predicts the end of a running task. The prediction depends on the estimate of the task, and on the ended tasks that
-//! ran at least as long as this task has run so far.
+//! Predicts the end of a running task. The prediction is based on the estimate of the task, and on ended tasks that
+//! ran at least as long as the current run time of this task.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,7 +7,7 @@ use makespan_core::{Time, believed_end};
 
 /// Maximum number of run times that are stored for each kind of task. Older run times are discarded.
 const RECENT: usize = 50;
-/// Maximum number of kinds of tasks in the table. A table with more kinds is cleared.
+/// Maximum number of kinds of tasks in the table. If there are more kinds, the table is cleared.
 const KINDS: usize = 10_000;
 
 /// Data from which the length of a running task is predicted.
@@ -22,13 +22,12 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the expected length of a task that has run for `elapsed`, and `true` if this length is known or `false`
-    /// if it is an assumption. The expected length is at least `elapsed`.
+    /// Returns the expected length of a task that has run for `elapsed`, and whether this length is based on data
+    /// (`true`) or assumed (`false`). The length is at least `elapsed`.
     ///
-    /// If a task has run longer than its estimate, the expected length is the median length of the ended tasks that ran
-    /// for at least `elapsed`. If no ended task ran for at least `elapsed`, the end is unknown. Plans then assume that
-    /// the task runs a quarter longer than its estimate. Whenever the task exceeds the assumed length, plans extend
-    /// this length by a quarter.
+    /// If a task has run longer than its estimate, the expected length is the median length of the ended tasks that
+    /// ran for at least `elapsed`. If there is no such ended task, the end is unknown. The assumed length is then a
+    /// quarter longer than the estimate, and is extended by a quarter whenever the task exceeds it.
     pub fn length(&self, elapsed: Time) -> (Time, bool) {
         if elapsed < self.expected {
             return (self.expected, true);
@@ -38,7 +37,7 @@ impl Ahead {
             Some(&length) => (length, true),
             None => (believed_end(Time::ZERO, self.expected, elapsed), false),
         };
-        // A task ends at its walltime.
+        // The engine ends a task at its walltime.
         match self.walltime.filter(|&walltime| walltime <= length) {
             Some(walltime) => (walltime.max(elapsed), is_known),
             None => (length, is_known),
@@ -65,8 +64,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the run times of the ended tasks of one kind, in ascending order. This kind is the first one in `kinds`
-    /// that has an ended task with a run time of at least `elapsed`.
+    /// Returns the run times of the ended tasks of one kind, in ascending order. The kind is the first in `kinds` with
+    /// an ended task that ran for at least `elapsed`.
     pub fn of(&self, kinds: &[String], elapsed: Time) -> Vec<Time> {
         let known = kinds.iter().filter_map(|kind| self.0.get(kind));
         let first = known.into_iter().find(|lengths| lengths.iter().any(|&length| length >= elapsed));
@@ -86,8 +85,8 @@ mod tests {
         Time::from_ticks(milliseconds * 1_000_000)
     }
 
-    /// A job `sleep 8` is expected to take 0.5 s. When it has run longer than every ended job, its end is unknown,
-    /// until another job `sleep 8` has ended. Then its expected length is 8 s.
+    /// Checks a job `sleep 8` that is expected to take 0.5 s. Its end is unknown while it runs longer than every ended
+    /// job. When another job `sleep 8` has ended, the expected length is 8 s.
     #[test]
     fn a_task_that_is_longer_than_expected_takes_the_length_of_those_that_were() {
         let mut lengths = Lengths::default();
@@ -109,7 +108,8 @@ mod tests {
     }
 
     proptest! {
-        /// The expected end is never in the past, and the expected length never falls while the task runs.
+        /// Checks that the expected end is never in the past, and that the expected length never falls while the task
+        /// runs.
         #[test]
         fn no_end_is_in_the_past(
             expected in 1_i64..2000,

@@ -1,4 +1,4 @@
-//! The operations of the service ([`Service`]) for a keeper.
+//! Implements the operations of the service ([`Service`]) for a keeper.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -62,7 +62,7 @@ impl Keeper {
         })?
     }
 
-    /// Returns the refusal for a request without a reply. The request may still be executed.
+    /// Returns the refusal for a request that got no reply. The request may still be executed.
     fn unanswered(&self) -> Refusal {
         let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
@@ -80,9 +80,8 @@ impl Keeper {
         self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
     }
 
-    /// Adds the expected start and end of a job to its summary. If the start or the end depends on a task with an
-    /// unknown end, also adds the number of the job to which this task belongs. The number is 0 if `who` may not see
-    /// that job.
+    /// Adds the expected start and end of a job to its summary. If the start or the end depends on a running task with
+    /// an unknown end, also adds the number of the running task's job, or 0 if `who` may not see this job.
     fn expect(&self, who: &Who, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };
@@ -206,7 +205,7 @@ impl Service for Keeper {
             let own_length = stated.as_ref().map(|task| task.profile.longest().seconds());
             let length = known_length(number).or(own_length).unwrap_or(0.0);
             let is_guess = stated.as_ref().is_none_or(|task| task.estimate.is_guess());
-            // A guessed length is replaced by a length learned from ended tasks.
+            // If the length differs by more than 1 %, a length learned from ended tasks has replaced the guess.
             let is_replaced = own_length.is_some_and(|own| (length - own).abs() > own / 100.0);
             let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
             let waiting = if row.summary.state == State::Held { State::Held } else { waiting };

@@ -7,8 +7,8 @@ use makespan_core::ProcSet;
 use super::outlook::{Expected, Runs};
 use crate::words::JobNumber;
 
-/// Number of steps in a second. If one task of a plan starts when another one ends, these instants may differ by a
-/// rounding error, which is smaller than a step.
+/// Number of steps in a second. The start of a task and the end of the task before it may differ by a rounding error,
+/// which is smaller than a step.
 const STEPS: f64 = 1e5;
 
 /// A waiting task in a plan.
@@ -18,7 +18,7 @@ pub(super) struct Planned<'a> {
     pub start: f64,
     pub end: f64,
     pub processors: &'a ProcSet,
-    /// The jobs that the task waits for.
+    /// The jobs for which the task waits.
     pub after: &'a [JobNumber],
 }
 
@@ -29,7 +29,7 @@ impl<'a> From<&'a Expected> for Planned<'a> {
     }
 }
 
-/// The end of a task. `behind` is the position of the running task on which this end depends, if there is one.
+/// The end of a task. `behind` is the position of the running task that decides this end, if there is one.
 #[derive(Clone, Copy)]
 struct Cause {
     end: f64,
@@ -46,7 +46,7 @@ impl Cause {
     }
 }
 
-/// Ends of tasks, indexed by processor, by job and by instant.
+/// The latest ends of tasks, by processor, by job and by instant.
 struct Causes {
     /// The end of the last task on each processor.
     processors: Vec<Option<Cause>>,
@@ -71,8 +71,8 @@ impl Causes {
     }
 
     /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
-    /// and the ends of the jobs that `task` waits for. If any other task ends at the instant at which `task` starts,
-    /// its end is a candidate as well, because it may free a licence or a part of a user's quota.
+    /// and the ends of the jobs for which `task` waits. If another task ends when `task` starts, its end is also a
+    /// candidate, because it may free a licence or a part of a user's quota.
     fn of(&self, task: &Planned<'_>) -> Option<Cause> {
         let start = step(task.start);
         let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
@@ -87,8 +87,8 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
 }
 
 /// Returns, for each planned task, the position in `running` of the running task whose end decides the planned start,
-/// if there is one. `planned` must be sorted by start. The running time of this function is proportional to the sum of
-/// the numbers of processors of the planned tasks.
+/// if there is one. `planned` must be sorted by start. The time of this function is proportional to the total number
+/// of processors of the planned tasks.
 pub(super) fn behind<'a>(
     planned: impl IntoIterator<Item = Planned<'a>>,
     running: &[Runs],
@@ -152,13 +152,14 @@ mod tests {
         for ((.., expect, what), found) in plan.iter().zip(found) {
             assert_eq!(found, *expect, "{what}");
         }
-        // This task waits for a licence or a quota that job 2 uses. It runs on other processors than job 2, but starts
-        // at the assumed end of job 2.
+        // This task runs on other processors than job 2, but waits for a licence or a quota that job 2 uses. So it
+        // starts at the assumed end of job 2.
         let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
         assert_eq!(behind([licence], &running, 4), [Some(1)]);
     }
 
-    /// Plans tasks of one processor in the order of their numbers. Each task starts as soon as its processor is free.
+    /// Plans tasks with one processor each, in the order of their numbers. Each task starts as soon as its processor
+    /// is free.
     fn outlook(running: Vec<Runs>, lengths: &[(u32, f64)]) -> Outlook {
         let platform = Platform::flat(4).unwrap();
         let mut free = [0.0_f64; 4];
@@ -193,8 +194,8 @@ mod tests {
     }
 
     proptest! {
-        /// Expected starts and ends are never in the past. If a job depends on a task with an unknown end, its start or
-        /// its end is unknown, and the result names this task. All other jobs have both.
+        /// Checks that expected starts and ends are never in the past, and that the result names the task with an
+        /// unknown end exactly if the start or the end of a job depends on such a task.
         #[test]
         fn nothing_behind_an_unknown_end_is_expected(
             ends in proptest::collection::vec((1_u32..20, proptest::bool::ANY), 0..4),
@@ -202,7 +203,7 @@ mod tests {
             now in 0_u32..30,
         ) {
             let running: Vec<Runs> = ends.iter().enumerate().map(|(at, &(end, is_unknown))| {
-                // All ends are at different instants.
+                // These offsets make all ends different.
                 let end = f64::from(end) + (at + 1) as f64 / 100.0;
                 runs(at as u64 + 1, (at as u32, at as u32), end, is_unknown.then_some(1.0))
             }).collect();

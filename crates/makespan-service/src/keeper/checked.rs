@@ -12,7 +12,7 @@ use crate::words::{Content, Refusal, RefusalKind, Submission};
 
 /// Time limit for the check of a submitted file.
 const CHECK: Duration = Duration::from_secs(20);
-/// Maximum number of simultaneous checks. A check that has exceeded its time limit counts until its thread ends.
+/// Maximum number of simultaneous checks. A check that has exceeded its time limit is counted until its thread ends.
 const CHECKS: usize = 32;
 
 impl Keeper {

@@ -1,4 +1,4 @@
-//! The thread that runs jobs. It executes sessions of a growing run, one after the other.
+//! The thread that runs jobs. It executes one session of a growing run after another.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -25,7 +25,7 @@ use crate::store::{Handed, Reader, Round};
 
 /// Pause before the next session after a session has failed.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Maximum share of one core that improving the plan uses.
+/// Maximum share of one core for improving the plan.
 const SHARE: f64 = 0.1;
 /// File name of the platform in the folder of a round.
 const PLATFORM: &str = "platform.json";
@@ -57,8 +57,8 @@ impl Runner {
         self.shared.runs.store(false, Ordering::Relaxed);
     }
 
-    /// Returns the round to continue. If the current round is long or has another platform, this function first runs its started
-    /// jobs to their end, and then begins a new round.
+    /// Returns the round to continue. If the current round is long or has another platform, this function first runs
+    /// the started jobs of the round to their end, and then begins a new round.
     fn round(&mut self) -> Result<Round, String> {
         let own = digest(&self.shared.platform)?;
         let read = || self.shared.readers.read(Reader::round).map_err(|error| error.to_string());
@@ -95,7 +95,7 @@ impl Runner {
         self.write_out(|reply| Ask::Round(digest.to_owned(), reply))
     }
 
-    /// Sends a request to the thread that writes the store, and waits until its effect is on disk.
+    /// Sends a request to the thread that writes the store, and waits until the change is on disk.
     fn write_out(&self, ask: impl FnOnce(Sender<Result<(), String>>) -> Ask) -> Result<(), String> {
         let (reply, answer) = mpsc::channel();
         self.asks.send(ask(reply)).map_err(|error| error.to_string())?;
@@ -113,8 +113,8 @@ impl Runner {
         self.on(round, &self.shared.platform, None)
     }
 
-    /// Executes a session on a platform. With `drains`, the session starts no new jobs, and ends when nothing runs or the maximum
-    /// wait has passed.
+    /// Executes a session on a platform. If `drains` is given, the session starts no new jobs, and ends when no task
+    /// is running or the maximum wait has passed.
     fn on(&self, round: &Round, platform: &Platform, drains: Option<Wear>) -> Result<(), String> {
         let folder = self.folder_of(round);
         keep_platform(&folder, platform)?;
@@ -160,8 +160,8 @@ impl Runner {
         reserved.execute_on(&mut *engine, &mut admission, &mut watcher).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Returns the instance of all jobs of the round, and directs new jobs to the session. The slow part of this function does not
-    /// hold the lock for which submissions wait.
+    /// Returns the instance of all jobs of the round, and directs new jobs to the session. Submissions wait for a
+    /// lock, which the slow part of this function does not hold.
     fn open(&self, round: &Round, platform: &Platform, intake: &Intake) -> Result<Instance, String> {
         let handed_behind = |position: u64| {
             let handed = self.shared.readers.read(|reader| reader.handed(round, position));
@@ -185,7 +185,7 @@ impl Runner {
         delivery.upto = meanwhile.last().map_or(last, |last| last.position);
         delivery.intake = Some(intake.clone());
         delivery.platform = Some(platform.clone());
-        // Requests that arrived between two sessions take effect before the new session starts any task.
+        // Requests that arrived between two sessions are applied before the new session starts any task.
         let cancelled = self.shared.readers.read(Reader::to_cancel).map_err(|error| error.to_string())?;
         let _ = self.shared.ask_session(&delivery, &cancelled, Intake::cancel);
         for jobs in delivery.holding.values() {

@@ -11,8 +11,8 @@ use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
 /// Number of simulated futures.
 const FUTURES: usize = 50;
-/// Spread of the remaining time of a task that runs longer than expected: the standard deviation of the logarithm of
-/// this time.
+/// Spread of the remaining time of a task that has run longer than expected: the standard deviation of the logarithm
+/// of this time.
 const UNKNOWN: f64 = 1.0;
 /// Maximum number of jobs that a reason names.
 const NAMED: usize = 10;
@@ -54,7 +54,8 @@ pub(super) fn explain(
             match outlook {
                 Some(outlook) => {
                     why_not.extend(limited(row, outlook));
-                    // A job that waits for other jobs, its earliest start or its user's limit does not yet wait for processors.
+                    // The job waits for processors only if it does not wait for other jobs, its earliest start or its
+                    // user's limit.
                     let is_open = why_not.is_empty();
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
                     why_not.extend(misses_deadline(row, outlook, now));
@@ -71,7 +72,7 @@ pub(super) fn explain(
     Explanation { job, state: row.summary.state, expected_start: planned.filter(|_| waits), early, late, why_not }
 }
 
-/// Returns the reason why the start of a job is unknown.
+/// Returns the reason for a start that is unknown because it depends on a running task with an unknown end.
 fn behind_unknown(who: &Who, runs: &Runs) -> Reason {
     let text = format!("its start is unknown: it is behind {}", longer(who, runs));
     Reason { text, jobs: vec![runs.job], resource: None }
@@ -86,7 +87,7 @@ fn longer(who: &Who, runs: &Runs) -> String {
     format!("{job}, which runs longer than expected")
 }
 
-/// Returns the reason if the job would exceed its user's maximum number of processors in use.
+/// Returns a reason if the job would exceed its user's maximum number of processors in use.
 fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
     let (user, needs) = (&row.summary.user, row.summary.processors);
     let limit = *outlook.limits.get(user)?;
@@ -148,8 +149,8 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     reasons
 }
 
-/// Returns the 10th and the 90th percentile of the start of a job over [`FUTURES`] simulated futures. In each future, run times are
-/// drawn at random around their expected values. Tasks start in the order of the plan as processors become free.
+/// Returns the 10th and the 90th percentile of the start of a job in [`FUTURES`] simulated futures. Each future has
+/// random run times around the expected values. Tasks start in the order of the plan as processors become free.
 fn range(outlook: &Outlook, job: JobNumber, now: f64) -> (Option<f64>, Option<f64>) {
     let mut random = ChaCha8Rng::seed_from_u64(job.0);
     let mut starts: Vec<f64> = (0..FUTURES).filter_map(|_| future(outlook, job, now, &mut random)).collect();
@@ -176,8 +177,8 @@ fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) 
     for runs in &outlook.running {
         let end = match runs.longer_than {
             None => later(runs.end, runs.spread, random),
-            // Nothing is known about the remaining time, so it is drawn from a distribution whose median is half of the
-            // time that this task has run so far.
+            // The remaining time is unknown, so it is drawn from a distribution whose median is half of the time that
+            // the task has already run.
             Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
         };
         over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);

@@ -1,7 +1,7 @@
 //! The implementation of the service: it stores jobs and runs them.
 //!
-//! One thread writes the store, one thread runs the engine, and one thread makes the plans that users see. Requests that only read
-//! access the store directly. If old jobs are deleted, one more thread does this.
+//! One thread writes the store, one thread runs the engine, and one thread makes the plans that users see. Read
+//! requests access the store directly. Another thread deletes old jobs, if the options state how long jobs are kept.
 
 mod admission;
 mod ahead;
@@ -69,11 +69,12 @@ pub struct KeeperOptions {
     pub limit_memory: bool,
     /// Whether the platform may have more processors than this machine has cores.
     pub oversubscribe: bool,
-    /// The number of jobs from which a run of the engine gives way to a new run. This happens when most of the jobs have ended and
-    /// the running tasks are short. Ended jobs stay in the store, and their memory is released.
+    /// The number of jobs from which a run of the engine is replaced by a new run, to release the memory of ended
+    /// jobs. The run is replaced when most of its jobs have ended and the running tasks are short. Ended jobs stay in
+    /// the store.
     pub long_run: usize,
-    /// The time for which ended jobs, their output and their events are kept; `None` keeps them forever. Jobs of the current run of
-    /// the engine stay until the run gives way to a new one.
+    /// The time for which ended jobs, their output and their events are kept; `None` keeps them forever. Jobs of the
+    /// engine's current run are kept until the run is replaced.
     pub keep: Option<Duration>,
 }
 
@@ -155,7 +156,7 @@ impl Keeper {
         if let Some(retention) = retention {
             threads.push(spawn("retention", move || retention.run())?);
         }
-        // This thread ends last, because the other threads wait for its replies.
+        // This thread must end last, because the other threads wait for its replies.
         threads.push(spawn("store", move || writer.run())?);
         Ok(Self { shared, folder, asks: Mutex::new(asks), outlook, since: wall(), threads })
     }
@@ -177,7 +178,7 @@ impl Keeper {
         let mut threads = std::mem::take(&mut self.threads);
         let Some(writer) = threads.pop() else { return };
         for thread in threads {
-            // A session that begins at this moment must also receive the request to end.
+            // The request is repeated, because a session that begins at this moment must also receive it.
             while !thread.is_finished() {
                 self.shared.leave();
                 thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! Expected starts and ends of the running tasks and the waiting tasks.
+//! Expected starts and ends of running and waiting tasks.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ pub(super) struct Expected {
     pub start: f64,
     pub end: f64,
     pub processors: ProcSet,
-    /// The uncertainty of the run time: the standard deviation of its logarithm.
+    /// The spread of the run time: the standard deviation of its logarithm.
     pub spread: f64,
     /// The earliest start of the job, if the job waits for it.
     pub begin: Option<f64>,
-    /// The jobs that the task waits for.
+    /// The jobs for which the task waits.
     pub after: Vec<JobNumber>,
     /// The position in [`Outlook::running`] of the task whose end decides the start of this task.
     pub behind: Option<usize>,
@@ -39,10 +39,10 @@ pub(super) struct Runs {
     pub start: f64,
     /// The expected end, in seconds since 1970.
     pub end: f64,
-    /// The originally expected length of the task in seconds. It is set if the task has exceeded this length and its
-    /// end is unknown.
+    /// The length, in seconds, that was originally expected. It is set if the task has run longer and its end is
+    /// unknown.
     pub longer_than: Option<f64>,
-    /// The uncertainty of the remaining run time: the standard deviation of its logarithm.
+    /// The spread of the remaining run time: the standard deviation of its logarithm.
     pub spread: f64,
 }
 
@@ -58,9 +58,9 @@ impl Runs {
 pub(super) struct JobPlan {
     /// The earliest known start of a task of the job, or the earliest assumed start if no start is known.
     pub start: f64,
-    /// The last end.
+    /// The latest end of a task of the job.
     pub end: f64,
-    /// The position in [`Outlook::running`] of the task whose end decides `start`; `end_behind` is the position of the
+    /// The position in [`Outlook::running`] of the task whose end decides `start`. `end_behind` is the position of the
     /// task whose end decides `end`.
     start_behind: Option<usize>,
     end_behind: Option<usize>,
@@ -71,8 +71,8 @@ pub(super) struct JobPlan {
 pub(super) struct Expectation<'a> {
     pub start: Option<f64>,
     pub end: Option<f64>,
-    /// The expected length, in seconds, of a task of the job. It is set if the task has exceeded this length and its
-    /// end is unknown.
+    /// The expected length, in seconds, of a task of the job. It is set if the task has run longer and its end is
+    /// unknown.
     pub longer_than: Option<f64>,
     /// The running task with an unknown end, if the start or the end of the job depends on such a task.
     pub behind: Option<&'a Runs>,
@@ -83,7 +83,8 @@ pub(super) struct Expectation<'a> {
 pub(super) struct Outlook {
     pub origin: f64,
     pub now: Time,
-    /// The planned instance: the waiting jobs, and a platform on which the running tasks occupy their processors.
+    /// The planned instance. It contains the waiting jobs, and a platform in which the running tasks occupy their
+    /// processors.
     pub instance: Instance,
     /// The waiting tasks, sorted by start.
     pub expected: Vec<Expected>,
@@ -95,21 +96,21 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Returns true if an expected start or end has passed, or if a task runs longer than expected.
+    /// Returns true if an expected start or end has passed, or if a task has run longer than expected.
     pub fn is_overdue(&self, now: f64) -> bool {
         self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
             || self.expected.first().is_some_and(|one| one.start < now)
     }
 
-    /// Returns the running task at the position `behind` if this task has run longer than expected and its end is
-    /// unknown.
+    /// Returns the running task at the position `behind`, if the end of this task is unknown because it has run longer
+    /// than expected.
     pub fn unknown(&self, behind: Option<usize>, now: f64) -> Option<&Runs> {
         self.running.get(behind?).filter(|runs| runs.longer_than.is_some() || runs.end < now)
     }
 
-    /// Returns the expected start and end of a waiting job. If its planned start has passed, both instants are
-    /// postponed so that the job starts at `now`. If the start or the end depends on a task with an unknown end,
-    /// returns that task instead of the instant.
+    /// Returns the expected start and end of a waiting job. If the planned start has passed, both instants are
+    /// postponed so that the job starts at `now`. If an instant depends on a running task with an unknown end, returns
+    /// this task instead of the instant.
     pub fn of_waiting(&self, job: JobNumber, now: f64) -> Option<Expectation<'_>> {
         let plan = self.jobs.get(&job)?;
         let late = (now - plan.start).max(0.0);
@@ -162,7 +163,7 @@ impl Outlook {
     }
 }
 
-/// Returns the first start and the last end of each job. `expected` is sorted by start.
+/// Returns the first start and the last end of the tasks of each job. `expected` is sorted by start.
 pub(super) fn by_job(expected: &[Expected], running: &[Runs]) -> BTreeMap<JobNumber, JobPlan> {
     let is_unknown = |behind: Option<usize>| behind.is_some_and(|at| running[at].longer_than.is_some());
     let mut jobs: BTreeMap<JobNumber, JobPlan> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The jobs and users of the tasks in the engine.
+//! The jobs to which the tasks in the engine belong, and their users.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Adds a job after all others.
+    /// Adds a job after all existing jobs.
     pub fn push(&mut self, handed: &Handed) {
         let first = self.all.last().map_or(0, |last| last.first + last.tasks);
         self.last.insert(handed.job, self.all.len());
@@ -51,8 +51,8 @@ impl Owners {
         (task.0 < owned.first + owned.tasks).then_some((owned, task.0 - owned.first))
     }
 
-    /// Returns the numbers of the tasks of a job in the engine. If the engine received the job several times, these are
-    /// the tasks of the last time.
+    /// Returns the numbers of the tasks of a job in the engine. If the engine received the job several times, returns
+    /// the latest tasks.
     pub fn tasks(&self, job: JobNumber) -> Range<u64> {
         self.last.get(&job).map_or(0..0, |&at| self.all[at].first..self.all[at].first + self.all[at].tasks)
     }

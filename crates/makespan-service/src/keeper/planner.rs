@@ -20,7 +20,8 @@ use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, St
 const PAUSE: Duration = Duration::from_millis(300);
 /// Maximum age of a plan. After this time, a new plan is made even if nothing has changed.
 const LONGEST: Duration = Duration::from_secs(10);
-/// After planning, the thread rests for this multiple of the planning time, so that the processors are free for jobs.
+/// Factor of the rest after planning: the thread rests for the planning time times this factor, so that the processors
+/// are free for jobs.
 const SHARE: u32 = 10;
 /// Maximum rest after planning, so that the expected start of a new job is soon available.
 const LONGEST_REST: Duration = Duration::from_secs(2);
@@ -89,7 +90,7 @@ impl Drawer {
             *self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
             let Ok(snapshot) = self.snapshots.recv_timeout(PAUSE) else { continue };
             let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
-            // Events also change the plan, because held jobs never reach the engine and do not change its snapshots.
+            // Events are also checked, because held jobs change the plan but never reach the engine.
             let now = (snapshot.changes, self.shared.wait(u64::MAX, Duration::ZERO));
             if now == changes && !is_old && !self.is_overdue() {
                 rest = Duration::ZERO;
@@ -151,7 +152,7 @@ impl Drawer {
         });
         let mut tasks: Vec<Option<Owner>> = waiting.collect();
         drop(owners);
-        // If the snapshot omits tasks of a long queue, pending jobs are omitted too.
+        // If the snapshot omits tasks of a long queue, pending jobs are also omitted.
         let pending = if *left_out == 0 { self.pending(wall())? } else { Vec::new() };
         let pending: Vec<PendingRow> = {
             let there: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
@@ -232,7 +233,7 @@ impl Drawer {
         let remarks: VecDeque<String> = self.shared.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Picture {
             version,
-            // This is the instant from which the bounds count, and not the instant at which the plan was ready.
+            // The instant to which the bounds refer, not the instant at which the plan was ready.
             now,
             processors: platform.processors(),
             nodes,
@@ -279,7 +280,8 @@ struct Owner {
     user: String,
 }
 
-/// Adds the pending jobs to an instance. Each pending job starts after its earliest start and after the jobs that it waits for.
+/// Adds the pending jobs to an instance. Each pending job starts after its earliest start and after the jobs for which
+/// it waits.
 fn with_pending(
     instance: Instance,
     pending: &[PendingRow],
@@ -355,8 +357,8 @@ fn box_of(one: &Expected, behind: Option<&Runs>) -> BoxPicture {
     }
 }
 
-/// Returns the uncertainty of the run time of a task, as the standard deviation of its logarithm. It is small for stated times and
-/// large for guesses. For learned times, it is the spread of the runs from which the time was learned.
+/// Returns the uncertainty of the run time of a task, as the standard deviation of its logarithm. It is small for a
+/// stated time and large for a guess. For a learned time, it is the spread of the underlying runs.
 fn spread(instance: &Instance, task: TaskId) -> f64 {
     match instance.task(task).estimate {
         makespan_core::Estimate::Stated => 0.1,

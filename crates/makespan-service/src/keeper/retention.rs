@@ -15,7 +15,7 @@ use crate::store::Reader;
 
 /// Maximum pause between two searches for old jobs.
 const PAUSE: Duration = Duration::from_hours(1);
-/// Number of searches within the time for which jobs are kept.
+/// Number of searches for old jobs within the time for which jobs are kept.
 const PART: u32 = 24;
 /// Interval at which the thread checks whether the service ends.
 const TICK: Duration = Duration::from_millis(100);
@@ -45,12 +45,12 @@ impl Retention {
         }
     }
 
-    /// Deletes old jobs in small transactions, between which other requests are written, and then the folders of rounds
-    /// without jobs.
+    /// Deletes old jobs in small transactions, so that other requests can be written in between. Then deletes the
+    /// folders of rounds without jobs.
     fn forget(&self) -> Result<(), String> {
         let before = wall() - self.keep.as_secs_f64();
         while !self.shared.is_closing() && self.ask(|reply| Ask::Forget(before, reply))? {}
-        // The folder is deleted before the round, so that an interrupted deletion is repeated.
+        // The folder is deleted before the round, so that an interrupted deletion will be repeated.
         for round in self.shared.readers.read(Reader::empty_rounds).map_err(|error| error.to_string())? {
             let folder = folder_of(&self.folder, round);
             match fs::remove_dir_all(&folder) {

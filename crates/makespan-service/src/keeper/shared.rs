@@ -40,16 +40,17 @@ pub(super) enum Ask {
     Unreserve(u64, Reply<bool>),
     /// Stores a change of the state of a task.
     Task(Box<TaskEnd>),
-    /// Reports the tasks that run at the beginning of a session. Tasks that ended before have already been reported.
+    /// Reports the tasks that are running at the beginning of a session. Tasks that ended earlier have already been
+    /// reported.
     Found(BTreeSet<(JobNumber, u64)>),
     /// Reports whether the engine has withdrawn these tasks.
     Withdrawn(Vec<TaskId>, bool),
-    /// Begins a round on the platform with this digest, and hands all waiting jobs to the round.
+    /// Begins a round on the platform with this digest, and assigns all waiting jobs to the round.
     Round(String, Sender<Result<(), String>>),
-    /// Deletes a limited number of jobs that ended before an instant, and of events from before it. The reply is true
-    /// if there may be more.
+    /// Deletes a limited number of jobs that ended before an instant, and of events before this instant. The reply is
+    /// true if there may be more.
     Forget(f64, Sender<Result<bool, String>>),
-    /// Deletes a round if none of its jobs is left.
+    /// Deletes a round if it has no jobs.
     ForgetRound(u64, Sender<Result<(), String>>),
     /// Replies when the effects of all earlier requests are on disk.
     Flush(Sender<Result<(), String>>),
@@ -57,7 +58,7 @@ pub(super) enum Ask {
     End,
 }
 
-/// The recipient of new jobs.
+/// The session that receives new jobs, and its progress.
 #[derive(Default)]
 pub(super) struct Delivery {
     /// The current session, if there is one.
@@ -66,8 +67,8 @@ pub(super) struct Delivery {
     pub upto: u64,
     /// The platform of the session.
     pub platform: Option<Platform>,
-    /// Groups of jobs that a session must withdraw completely or not at all, by the first job of the group. Each new
-    /// session receives these requests again.
+    /// Groups of jobs, by the first job of the group. A session must withdraw either all jobs of a group or none. Each
+    /// new session receives these requests again.
     pub holding: BTreeMap<JobNumber, Vec<JobNumber>>,
 }
 
@@ -78,7 +79,7 @@ pub(super) enum Asked {
     Session,
     /// There is no current session. The next session receives the request before it starts any task.
     Later,
-    /// There is no recipient, because the session has no tasks of these jobs.
+    /// No recipient, because the session has no tasks of these jobs.
     Nobody,
 }
 
@@ -87,7 +88,7 @@ pub(super) struct Snapshot {
     /// The wall clock at instant 0 of the run, in seconds since 1970.
     pub origin: f64,
     pub now: Time,
-    /// The waiting tasks, or the first of them if there are many.
+    /// The waiting tasks, or the first waiting tasks if there are many.
     pub part: Part,
     /// Running tasks, with the data from which their lengths are predicted.
     pub running: Vec<(Running, Ahead)>,
@@ -121,10 +122,11 @@ pub(super) struct Shared {
     pub trouble: Mutex<Option<String>>,
     /// The latest messages for users.
     pub remarks: Mutex<VecDeque<String>>,
-    /// Whether the run is long and must give way to a new one.
+    /// Whether the run is long and must be replaced by a new run.
     pub worn: AtomicBool,
-    /// Whether the store can be written. `runs` states whether jobs are started.
+    /// Whether the store can be written.
     pub writes: AtomicBool,
+    /// Whether jobs are started.
     pub runs: AtomicBool,
 }
 
@@ -177,8 +179,8 @@ impl Shared {
         }
     }
 
-    /// Hands jobs to the current session. Returns the jobs that do not fit its platform, each with its position and the
-    /// reason.
+    /// Passes jobs to the current session. Returns the jobs that do not fit its platform, each with its position and
+    /// the reason.
     pub fn deliver(&self, handed: &[Handed]) -> Vec<(JobNumber, u64, String)> {
         let mut delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut jobs, mut refused): (Vec<Job>, _) = (Vec::new(), Vec::new());
@@ -218,7 +220,8 @@ impl Shared {
         asked
     }
 
-    /// Sends a request as [`Shared::ask_engine`] does, if the caller already holds the lock of `delivery`.
+    /// Sends a request in the same way as [`Shared::ask_engine`], for a caller that already holds the lock of
+    /// `delivery`.
     pub fn ask_session(&self, delivery: &Delivery, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
         let Some(intake) = &delivery.intake else { return Asked::Later };
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -246,7 +249,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Ends the request to withdraw a job, after a session has answered this request.
+    /// Removes the request to withdraw a job, after a session has answered it.
     pub fn was_withdrawn(&self, job: JobNumber) {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner).holding.remove(&job);
     }

@@ -26,11 +26,11 @@ pub(super) struct Watcher {
     asks: Sender<Ask>,
     /// The wall clock at instant 0 of the run, in seconds since 1970.
     origin: Option<f64>,
-    /// Whether the tasks that ran at the beginning of the session have been reported.
+    /// Whether the tasks that were running at the beginning of the session have been reported.
     told: bool,
-    /// Whether the session ends when nothing runs.
+    /// Whether the session ends when no task is running.
     pub drains: bool,
-    /// The number of changes in this session; starts at 1.
+    /// The number of changes in this session, plus 1.
     changes: u64,
     wear: Wear,
 }
@@ -110,7 +110,8 @@ impl Watcher {
         }
     }
 
-    /// Reports the tasks that run at the beginning of the session. Tasks that ended before have already been reported.
+    /// Reports the tasks that are running at the beginning of the session. Tasks that ended earlier have already been
+    /// reported.
     fn tell_found(&mut self, progress: &Progress<'_>) {
         self.told = true;
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +122,7 @@ impl Watcher {
         let _ = self.asks.send(Ask::Found(running));
     }
 
-    /// Returns true if no task runs and no task of a started job waits.
+    /// Returns true if no task is running, and no task of a started job is waiting.
     fn is_drained(&self, progress: &Progress<'_>) -> bool {
         let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +133,7 @@ impl Watcher {
         progress.view.running.is_empty() && !progress.view.waiting.iter().any(has_begun)
     }
 
-    /// Returns true if the run is long and must give way to a new one.
+    /// Returns true if the run is long and must be replaced by a new run.
     fn gives_way(&self, progress: &Progress<'_>) -> bool {
         let jobs = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count();
         let open = || {

@@ -1,18 +1,18 @@
-//! Replaces a long run of the engine by a new run, because a run keeps all jobs that it ever received in memory.
+//! Replaces a long run of the engine by a new run, because a run keeps in memory all jobs that it ever received.
 
 use std::time::{Duration, Instant};
 
 use makespan_core::{Running, View};
 
-/// Maximum expected remaining time of the running tasks, in seconds for each thousand jobs of the run. No other job starts during
-/// this time.
+/// Maximum expected remaining time of the running tasks when a run is replaced, in seconds per thousand jobs of the
+/// run. No other job starts during this time.
 const PAUSE: f64 = 1.0;
 /// The maximum wait for the running tasks is this factor times their maximum expected remaining time, plus 5 s.
 const PATIENCE: f64 = 3.0;
-/// Pause before the next attempt, if the running tasks did not end in time.
+/// Time until the next attempt, if the running tasks did not end in time.
 const AGAIN: Duration = Duration::from_mins(30);
 
-/// The rule for when a long run gives way, and for the maximum wait for its running tasks.
+/// Decides when a long run is replaced, and how long to wait for its running tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wear {
     long: usize,
@@ -23,12 +23,13 @@ pub(super) struct Wear {
 }
 
 impl Wear {
-    /// Creates a rule by which runs with at least `long` jobs give way.
+    /// Creates a rule that replaces runs with at least `long` jobs.
     pub fn new(long: usize) -> Self {
         Self { long, from: Instant::now(), until: None }
     }
 
-    /// Returns true if a run with `jobs` jobs must give way now. `open` returns the number of unfinished jobs of the service.
+    /// Returns true if a run with `jobs` jobs must be replaced now. `open` returns the number of unfinished jobs of
+    /// the service.
     pub fn is_due(&self, jobs: usize, view: &View<'_>, open: impl FnOnce() -> Option<u64>) -> bool {
         if jobs < self.long || Instant::now() < self.from {
             return false;
@@ -48,7 +49,7 @@ impl Wear {
         self.until.is_some_and(|until| Instant::now() > until)
     }
 
-    /// Postpones the next attempt, because tasks run longer than expected.
+    /// Postpones the next attempt, because tasks have run longer than expected.
     pub fn put_off(&mut self) {
         self.from = Instant::now() + AGAIN;
     }

@@ -22,7 +22,7 @@ pub(super) struct Asked<'a> {
     pub who: &'a Who,
     /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
-    /// The unfinished jobs that the submission waits for.
+    /// The unfinished jobs for which the submission waits.
     pub after: &'a [JobNumber],
 }
 
@@ -41,7 +41,7 @@ pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform)
         job.after.extend(first.iter().map(|name| name.as_str().into()));
         jobs.push(job);
     }
-    // This plan uses the algorithm of the outlook, so that both plans can be compared.
+    // The new plan uses the same algorithm as the outlook, so that both plans can be compared.
     let after = plan_of(outlook, jobs)?;
     let mut delays: Vec<Delay> = Vec::new();
     for (job, (start, _)) in &after.jobs {
@@ -59,7 +59,7 @@ pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform)
     delays.truncate(DELAYS);
     let now = wall();
     let new = (0..asked.prepared.len()).filter_map(|at| after.jobs.get(&name(at))).map(|(start, end)| {
-        // The plan is some seconds old.
+        // The plan may be some seconds old, so a planned start in the past is moved to `now`.
         let (start, length) = ((outlook.origin + start).max(now), end - start);
         (start, start + length)
     });
@@ -74,15 +74,15 @@ pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform)
     Ok(WhatIf { starts, ends, behind, delays, before: outlook.bounds.clone(), after: after.bounds })
 }
 
-/// Two running tasks with unknown ends: the start of a new job depends on `start`, and the end of the job depends on
-/// `end`.
+/// Two running tasks with unknown ends. The start of a new job depends on `start`, and the end of the new job depends
+/// on `end`.
 #[derive(Clone, Copy, Default)]
 struct Unknown<'a> {
     start: Option<&'a Runs>,
     end: Option<&'a Runs>,
 }
 
-/// Finds, for each new job, the running tasks with unknown ends on which the start and the end of this job depend.
+/// Finds, for each new job, the running tasks with unknown ends that decide its start and its end.
 fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64, f64)], now: f64) -> Vec<Unknown<'a>> {
     let number = |at: usize| JobNumber(u64::MAX - at as u64);
     let position = |job: JobNumber| usize::try_from(u64::MAX - job.0).ok().filter(|&at| at < new.len());
@@ -95,7 +95,7 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
     for (name, start, end, processors) in &plan.tasks {
         let at: Option<usize> = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
         let Some(job) = at.map(number).or_else(|| number_of(name)) else { continue };
-        // The processor limit of the user may delay the job.
+        // The processor limit of the user may delay the start of the job by `late`.
         let put_off = at.and_then(|at| new.get(at)).zip(plan.jobs.get(name));
         let late = put_off.map_or(0.0, |(new, planned)| (new.0 - (outlook.origin + planned.0)).max(0.0));
         let after = at.and_then(|at| after.get(at)).map_or(&[][..], Vec::as_slice);
@@ -117,8 +117,8 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
 }
 
 /// Returns the earliest start of a submission, and the names of the planned jobs for which the submission waits. The
-/// earliest start is the requested one, or the last end of the running jobs for which the submission waits, whichever
-/// is later.
+/// earliest start is the later of two instants: the requested earliest start, and the last end of the running jobs for
+/// which the submission waits.
 fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
     let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
     for &job in asked.after {
@@ -164,7 +164,7 @@ fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Ve
     own.into_iter().map(|one| (one.start, one.end)).collect()
 }
 
-/// A plan of the existing and the new jobs. Its instants are seconds after the origin of the outlook.
+/// A plan of the existing and the new jobs. Instants are in seconds after the origin of the outlook.
 struct Plan {
     /// The first start and the last end of the tasks of each job, by the name of the job.
     jobs: BTreeMap<String, (f64, f64)>,

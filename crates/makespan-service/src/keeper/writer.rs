@@ -1,4 +1,4 @@
-//! The thread that writes the store. Requests that arrive while it writes form the next transaction.
+//! The thread that writes the store. Requests that arrive during a transaction form the next transaction.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -31,12 +31,12 @@ pub(super) struct Writer {
     store: Store,
     shared: Arc<Shared>,
     asks: Receiver<Ask>,
-    /// The requests to hold a job that wait for the engine to withdraw it, by job. Each entry contains the withdrawn job, the jobs
-    /// in the engine that wait for it, and the channels for the replies.
+    /// Requests to hold a job that wait until the engine withdraws the job, by job. Each entry contains the job, the
+    /// jobs in the engine that wait for it, and the channels for the replies.
     holding: Holding,
 }
 
-/// The actions that follow when a transaction is on disk.
+/// The actions to take when a transaction is on disk.
 #[derive(Default)]
 struct After {
     answers: Vec<Answer>,
@@ -55,7 +55,7 @@ impl Writer {
 
     /// Writes until a request ends the thread.
     pub fn run(mut self) {
-        // Requests that could not be written and whose senders do not wait for a reply.
+        // Requests that could not be written, and whose senders do not wait for a reply.
         let mut left: Vec<Ask> = Vec::new();
         loop {
             let mut asks = std::mem::take(&mut left);
@@ -76,7 +76,7 @@ impl Writer {
             let ends = asks.iter().any(|ask| matches!(ask, Ask::End));
             left = self.write(asks);
             if ends {
-                // If the disk is full, this step fails and the changes stay in the write-ahead log.
+                // If the disk is full, the checkpoint fails and the changes stay in the write-ahead log.
                 let _ = self.store.checkpoint();
                 return;
             }
@@ -136,7 +136,7 @@ impl Writer {
         self.holding.entry(first).or_insert_with(|| (jobs, Vec::new())).1.push(reply);
     }
 
-    /// Replies to the requests to hold a job, after the engine has or has not withdrawn the job.
+    /// Replies to the requests to hold a job, after the engine has answered whether it withdrew the job.
     fn withdrawn(&mut self, job: JobNumber, done: bool) {
         self.shared.was_withdrawn(job);
         for reply in self.holding.remove(&job).into_iter().flat_map(|(_, replies)| replies) {
@@ -287,7 +287,7 @@ fn withdrawn(
     holding: &Holding,
     shared: &Shared,
 ) -> Result<(), rusqlite::Error> {
-    // After a repeated request, the reply may concern tasks that no longer belong to the job.
+    // If the request was repeated, the tasks may no longer belong to the job.
     let job = tasks.first().and_then(|&task| {
         let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let (owned, _) = owners.of(task)?;

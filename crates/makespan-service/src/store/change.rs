@@ -19,10 +19,10 @@ pub struct Change<'a> {
     pub(super) taken: Taken,
 }
 
-/// The effects of a committed transaction on the rest of the service.
+/// The effects of a committed transaction on the other parts of the service.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Jobs to hand to the engine, in this order.
+    /// Jobs to pass to the engine, in this order.
     pub handed: Vec<Handed>,
     /// The number of the latest event.
     pub latest: u64,
@@ -48,7 +48,7 @@ impl Known {
     }
 }
 
-/// A result or a refusal. The outer error is the error of the database.
+/// A result or a refusal. The outer error comes from the database.
 pub type Answer<T> = Result<Result<T, Refusal>, Error>;
 
 impl<'a> Change<'a> {
@@ -63,7 +63,7 @@ impl<'a> Change<'a> {
         Ok(taken)
     }
 
-    /// Executes a part of the transaction, and rolls this part back if `act` returns a refusal.
+    /// Executes `act` as a part of the transaction, and rolls this part back if `act` returns a refusal.
     ///
     /// # Errors
     /// The error of the database.
@@ -145,7 +145,7 @@ impl<'a> Change<'a> {
     }
 
     /// Returns the receipts of an earlier request with the same key and the same content. Refuses a key that was used
-    /// for other content.
+    /// with different content.
     pub fn earlier(&self, who: &Who, key: &str, digest: &str) -> Answer<Option<Vec<Receipt>>> {
         let sql = "SELECT digest, receipts FROM keys WHERE user = ?1 AND key = ?2";
         let mut select = self.connection().prepare_cached(sql)?;
@@ -223,7 +223,7 @@ impl<'a> Change<'a> {
         Ok(Ok(Receipt { jobs, submitted: now, remarks: remarks.clone() }))
     }
 
-    /// Sorts the jobs of a submission so that each job comes after the jobs that it waits for.
+    /// Sorts the jobs of a submission so that each job comes after the jobs for which it waits.
     fn in_order(jobs: &[JobNumber], prepared: &[Prepared]) -> Vec<JobNumber> {
         let mut missing: Vec<usize> = prepared.iter().map(|one| one.after.len()).collect();
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];

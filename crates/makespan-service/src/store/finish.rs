@@ -16,8 +16,8 @@ pub struct TaskEnd {
     pub position: u64,
     /// The number of the task in its job.
     pub task: u64,
-    /// The new state: `Waiting` if an attempt has ended and the task waits again, `Cancelled` if the engine removed the task before
-    /// its start.
+    /// The new state. `Waiting` means that an attempt has ended and the task waits again. `Cancelled` means that the
+    /// engine removed the task before its start.
     pub state: State,
     /// The start of the attempt, in seconds since 1970.
     pub started: Option<f64>,
@@ -52,7 +52,7 @@ const fn column(state: State) -> Option<&'static str> {
 }
 
 impl Change<'_> {
-    /// Stores the new state of a task. A state that is already stored changes nothing.
+    /// Stores the new state of a task. Does nothing if this state is already stored.
     ///
     /// # Errors
     /// The error of the database.
@@ -69,7 +69,7 @@ impl Change<'_> {
         let own = was_ended.then(|| TaskEnd { state: State::Cancelled, ..task.clone() });
         let task = own.as_ref().unwrap_or(task);
         if task.state == State::Cancelled && !known.cancelled {
-            // The engine removed the task in order to hold its job, but the hold was never confirmed.
+            // The engine removed the task to hold its job, but never confirmed the hold.
             self.withdraw(task.job)?;
             return self.hand(task.job);
         }
@@ -149,7 +149,7 @@ impl Change<'_> {
         self.finish(task.job, &before.user, state, task.ended)
     }
 
-    /// Stores the end of a job, and hands over the jobs that waited for it.
+    /// Stores the end of a job, and hands the jobs that waited for it to the engine.
     fn finish(&mut self, job: JobNumber, user: &str, state: State, at: Option<f64>) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = ?2, ended = ?3, held = 0 WHERE number = ?1";
         let ended = at.unwrap_or_else(wall);
@@ -159,7 +159,7 @@ impl Change<'_> {
         self.hand_behind(job)
     }
 
-    /// Ends a job that the engine has not received, because the job `before` that it waits for did not succeed.
+    /// Ends a job that the engine has not received, because the job `before`, for which it waits, did not succeed.
     pub(super) fn give_up(&mut self, job: JobNumber, before: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         let reason = format!("job {before}, which it waits for, did not succeed");
@@ -180,8 +180,7 @@ impl Change<'_> {
         self.finish(job, &known.user, State::NotStarted, None)
     }
 
-    /// Cancels a job. Returns its state and whether the engine must cancel the job. If the engine need not do this, the job has
-    /// ended.
+    /// Cancels a job. Returns its state, and whether the engine must also cancel the job. Otherwise the job has ended.
     pub fn cancel(&mut self, who: &Who, job: JobNumber) -> Answer<(State, bool)> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
@@ -202,7 +201,8 @@ impl Change<'_> {
         Ok(Ok((State::Cancelled, false)))
     }
 
-    /// Returns tasks to the waiting state that ran when the previous session of the engine died and that do not run now.
+    /// Returns tasks to the waiting state if they were running when the previous session of the engine died and are
+    /// not running now.
     ///
     /// # Errors
     /// The error of the database.
@@ -235,7 +235,7 @@ impl Change<'_> {
     }
 }
 
-/// Returns the state of a job with the given numbers of tasks in each state.
+/// Returns the state of a job, given the number of its tasks in each state.
 fn state_by(known: &Known) -> State {
     let [succeeded, failed, timed_out, not_started] = known.ends;
     match known.state {

@@ -6,9 +6,9 @@ use super::change::Change;
 use super::read::Reader;
 
 impl Change<'_> {
-    /// Deletes up to `limit` jobs that ended before the instant `before`, with their tasks, and up to `limit` earlier events. Keeps
-    /// the jobs of the current round, and jobs that an unfinished job waits for. Returns true if there may be more jobs or events
-    /// to delete.
+    /// Deletes up to `limit` jobs that ended before the instant `before`, with their tasks, and up to `limit` earlier
+    /// events. Keeps the jobs of the current round, and jobs for which an unfinished job waits. Returns true if there
+    /// may be more jobs or events to delete.
     ///
     /// # Errors
     /// The error of the database.
@@ -39,8 +39,8 @@ impl Change<'_> {
         select.query_map(params![before, limit as i64], |row| row.get(0))?.collect()
     }
 
-    /// Deletes up to `limit` events from before the instant `before`, and returns their number. The last event stays, because the
-    /// number of the next event is derived from it.
+    /// Deletes up to `limit` events from before the instant `before`, and returns their number. Keeps the last event,
+    /// because it determines the number of the next event.
     fn forget_events(&self, before: f64, limit: usize) -> Result<usize, Error> {
         let sql = "SELECT sequence, at FROM happenings WHERE sequence < (SELECT max(sequence) FROM happenings) \
                    ORDER BY sequence LIMIT ?1";
@@ -52,7 +52,7 @@ impl Change<'_> {
         self.connection().prepare_cached("DELETE FROM happenings WHERE sequence <= ?1")?.execute([last])
     }
 
-    /// Deletes a round if none of its jobs is left in the store.
+    /// Deletes a round if the store contains none of its jobs.
     ///
     /// # Errors
     /// The error of the database.
@@ -63,7 +63,7 @@ impl Change<'_> {
 }
 
 impl Reader {
-    /// Returns the earlier rounds of which no job is left in the store.
+    /// Returns the earlier rounds without jobs in the store.
     ///
     /// # Errors
     /// The error of the database.

@@ -14,10 +14,10 @@ const HALF_LIFE: f64 = 7.0 * 86_400.0;
 const STEP: f64 = 8.0;
 /// Factor of the weight of an urgent job.
 const URGENT: f64 = 64.0;
-/// Maximum sum of the lengths of all jobs in a round, in ticks. With a larger sum, instants could overflow.
+/// Maximum sum of the lengths of all jobs in a round, in ticks. Instants could overflow with a larger sum.
 const MOST: i64 = i64::MAX / 4;
 
-/// A run of the engine. One or more sessions carry out a round.
+/// A run of the engine, which consists of one or more sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     /// The number of the round, from 1.
@@ -39,7 +39,7 @@ impl Round {
     }
 }
 
-/// Returns the part of the use `recent` at the instant `at` that still counts at `now`.
+/// Returns the part of `recent`, a user's use at the instant `at`, that is still taken into account at `now`.
 pub(super) fn faded(recent: f64, at: f64, now: f64) -> f64 {
     recent * 0.5_f64.powf((now - at).max(0.0) / HALF_LIFE)
 }
@@ -81,7 +81,7 @@ impl Change<'_> {
         Ok(Round { number, began, platform: platform.to_owned() })
     }
 
-    /// Refuses jobs if the lengths of all jobs in the round would exceed [`MOST`].
+    /// Refuses jobs if they would make the total length of all jobs in the round exceed [`MOST`].
     pub(super) fn check_length(&self, prepared: &[Prepared]) -> Answer<()> {
         let sum = |total: i64, one: &Prepared| total.saturating_add(one.length);
         if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
@@ -98,8 +98,8 @@ impl Change<'_> {
         Ok(self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Hands a waiting job to the engine, unless the engine has the job already. Each job that this job waits for must have
-    /// succeeded or be in the engine. If one of them did not succeed, this job ends.
+    /// Hands a waiting job to the engine, unless the engine already has it. All jobs for which this job waits must
+    /// have succeeded or be in the engine. If one of them did not succeed, this job ends.
     pub(super) fn hand(&mut self, job: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         if known.state != State::Waiting || known.held || known.cancelled || self.place(job)?.is_some() {
@@ -158,7 +158,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Hands to the engine the jobs that wait for a job, and the jobs that wait for those jobs.
+    /// Hands the jobs that wait for a job to the engine, and then the jobs that wait for those jobs, and so on.
     pub(super) fn hand_behind(&mut self, job: JobNumber) -> Result<(), Error> {
         let mut open = vec![job];
         while let Some(job) = open.pop() {
@@ -181,14 +181,15 @@ impl Change<'_> {
 
     /// Returns the position and the name of a job in the engine, if the engine has the job.
     pub(super) fn place(&self, job: JobNumber) -> Result<Option<(u64, String)>, Error> {
-        // The plus sign keeps SQLite from using the index of rounds, with which it would scan all jobs of the round.
+        // The plus sign prevents SQLite from using the index of rounds, because it would then scan all jobs of the
+        // round.
         let sql = "SELECT position, name FROM handed WHERE job = ?1 AND withdrawn = 0 \
                    AND +round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
         self.connection().prepare_cached(sql)?.query_row([job.0 as i64], read).optional()
     }
 
-    /// Returns the jobs that a job waits for, with their states.
+    /// Returns the jobs for which a job waits, with their states.
     fn before(&self, job: JobNumber) -> Result<Vec<(JobNumber, State)>, Error> {
         let sql = "SELECT number, state FROM waits JOIN jobs ON jobs.number = waits.before WHERE job = ?1";
         let mut select = self.connection().prepare_cached(sql)?;
@@ -219,9 +220,9 @@ impl Change<'_> {
         })
     }
 
-    /// Returns the weight of a job in the engine, in millionths. It is the product of the submitted weight, the factor of the
-    /// priority, the factor of the user ([`Change::part_of`]) and, for an urgent job, [`URGENT`], divided by k for the k-th waiting
-    /// job of the user. The maximum of k is 1001.
+    /// Returns the weight of a job in the engine, in millionths: the product of the submitted weight, the factor of
+    /// the priority, the factor of the user ([`Change::part_of`]), and [`URGENT`] for an urgent job. The product is
+    /// divided by k for the k-th waiting job of the user, with k at most 1001.
     fn weight(&self, job: JobNumber, row: &Row) -> Result<u64, Error> {
         if row.weight == 0.0 {
             return Ok(0);
@@ -240,7 +241,7 @@ impl Change<'_> {
     /// Returns true if a job would miss its deadline if all waiting and running jobs ran before it.
     fn is_urgent(&self, row: &Row) -> Result<bool, Error> {
         let Some(deadline) = row.deadline else { return Ok(false) };
-        // For a long queue, the work of 1000 jobs is enough for this decision.
+        // In a long queue, the work of 1000 jobs suffices for this decision.
         let sql = "SELECT coalesce(sum(length * (processors + 0.0)), 0.0) FROM (SELECT length, processors FROM jobs \
                    WHERE state IN ('waiting', 'running') LIMIT 1000)";
         let area: f64 = self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0))?;
@@ -248,8 +249,8 @@ impl Change<'_> {
         Ok(deadline - wall() < before + row.length as f64 / 1e9)
     }
 
-    /// Returns the fair-share factor of the jobs of a user. It is the weight of the user, halved for each multiple of the user's
-    /// due share that the user recently used.
+    /// Returns the fair-share factor of the jobs of a user: weight * 0.5^(share / due). `share` is the user's share of
+    /// the recent use of all users, and `due` is the user's share of all weights.
     fn part_of(&self, user: &str) -> Result<f64, Error> {
         let sql = "SELECT user, weight, recent, recent_at FROM users";
         let mut select = self.connection().prepare_cached(sql)?;
@@ -264,7 +265,7 @@ impl Change<'_> {
         Ok(weight * 0.5_f64.powf(share / due))
     }
 
-    /// Adds processor-seconds to the use of a user.
+    /// Adds processor-seconds to the recent and total use of a user.
     pub(super) fn use_up(&self, user: &str, seconds: f64) -> Result<(), Error> {
         let now = wall();
         let sql = "SELECT recent, recent_at FROM users WHERE user = ?1";
@@ -277,8 +278,9 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, returns the job and all jobs
-    /// in the engine that wait for it. The engine must first withdraw these jobs ([`Change::withdrawn`]).
+    /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, returns it and
+    /// all jobs in the engine that wait for it, without a change. The engine must first withdraw these jobs
+    /// ([`Change::withdrawn`]).
     pub fn hold(&mut self, who: &Who, job: JobNumber) -> Answer<Vec<JobNumber>> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
@@ -320,9 +322,10 @@ impl Change<'_> {
         self.happened(job, user, None, (HappeningKind::Held, State::Held))
     }
 
-    /// Hands to the engine all waiting jobs that it does not have.
+    /// Hands all waiting jobs that are not in the engine to the engine.
     ///
     /// # Errors
+    ///
     /// The error of the database.
     pub fn hand_all(&mut self) -> Result<(), Error> {
         let all: Vec<i64> = {
@@ -337,7 +340,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Removes a job that the engine could not accept from the list of handed jobs.
+    /// Removes a job that the engine could not accept from the table `handed`.
     pub(super) fn unhand(&self, position: u64) -> Result<(), Error> {
         let sql = "DELETE FROM handed WHERE position = ?1";
         self.connection().prepare_cached(sql)?.execute([position as i64]).map(drop)

@@ -21,14 +21,14 @@ pub struct Handed {
     pub tasks: u64,
     /// The weight in millionths.
     pub weight: u64,
-    /// Instant at which the job was submitted, in ticks after the beginning of the round (the run of the engine that
-    /// has the job); 0 if the job was submitted before the round began.
+    /// Instant at which the job was submitted, in ticks after the beginning of its round; 0 if the job was submitted
+    /// before the round began.
     pub submitted: i64,
     /// The earliest start, in ticks after the beginning of the round.
     pub release: i64,
     /// The deadline, in ticks after the beginning of the round.
     pub deadline: Option<i64>,
-    /// The names in the engine of the jobs that this job waits for.
+    /// The jobs for which this job waits, by their names in the engine.
     pub after: Vec<String>,
     /// The job as an instance in the native format.
     pub spec: String,

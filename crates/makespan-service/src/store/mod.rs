@@ -84,8 +84,8 @@ impl Store {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
         let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
         let mode = fs::metadata(&folder).map_err(|error| at(&folder, &error))?.mode();
-        // Other users may list the folder: only the owner can read the files and folders in it. Write permission of the group is
-        // allowed, because many users have a group of their own.
+        // Other users may have read permission for the folder, because only the owner can read the files and folders
+        // in it. The group may have write permission, because many users have their own group.
         if mode & 0o002 != 0 {
             let why = "all users may write to this folder, which contains commands and tokens";
             return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
@@ -101,7 +101,8 @@ impl Store {
         private(&path).map_err(|error| at(&path, &error))?;
         let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
         schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
-        // The journal mode is set only now because this changes the file, which may belong to another program.
+        // The journal mode is set only after the checks, because setting it changes the file, which may belong to
+        // another program.
         writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
         compare(&folder, &writer).map_err(|error| at(&path, &error))?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
@@ -128,7 +129,7 @@ impl Store {
     /// Executes several changes in one transaction. When this function returns `Ok`, the changes are on disk.
     ///
     /// # Errors
-    /// The error of the database. In this case, nothing is changed.
+    /// The error of the database. After an error, nothing has changed.
     pub fn change<T>(
         &mut self,
         act: impl FnOnce(&mut Change<'_>) -> Result<T, rusqlite::Error>,
@@ -141,9 +142,10 @@ impl Store {
         Ok((done, taken))
     }
 
-    /// Moves all changes from the write-ahead log to the database file, so that this file alone is a complete copy.
+    /// Moves all changes from the write-ahead log to the database file, which is then a complete copy of the store.
     ///
     /// # Errors
+    ///
     /// The error of the database.
     pub fn checkpoint(&self) -> Result<(), rusqlite::Error> {
         self.writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -156,9 +158,10 @@ impl Store {
 }
 
 impl Readers {
-    /// Reads the database at one instant, without waiting for writers.
+    /// Reads a consistent state of the database, without waiting for writers.
     ///
     /// # Errors
+    ///
     /// The error of the database.
     pub fn read<T>(&self, act: impl FnOnce(&Reader) -> Result<T, rusqlite::Error>) -> Result<T, rusqlite::Error> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -181,8 +184,8 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Refuses a database that is older than the folders `round-N` in the same folder. Such a database would give new jobs the numbers
-/// of old jobs, whose output files still exist.
+/// Refuses a database that is older than the folders `round-N` in the same folder. Such a database would reuse the
+/// numbers of old jobs, whose output files still exist.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;
@@ -226,7 +229,7 @@ fn locked(path: &Path) -> Result<File, String> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            // If a service was killed between fork and exec of a child, the child holds the lock until it calls exec.
+            // If a service is killed between fork and exec of a child, the child holds the lock until it calls exec.
             Err(TryLockError::WouldBlock) if begun.elapsed() < LOCKED => thread::sleep(LOCKED / 50),
             Err(TryLockError::WouldBlock) => {
                 return Err("another service uses this store; stop it, or name another --store".into());

@@ -32,7 +32,7 @@ pub struct JobRow {
     pub begin: Option<f64>,
     /// The reason why the job did not succeed.
     pub reason: Option<String>,
-    /// The jobs that this job waits for.
+    /// The jobs for which this job waits.
     pub after: Vec<JobNumber>,
 }
 
@@ -78,7 +78,7 @@ pub struct PendingRow {
     pub weight: f64,
     /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
-    /// The jobs that this job waits for and that have not ended.
+    /// The unfinished jobs for which this job waits.
     pub after: Vec<JobNumber>,
 }
 
@@ -112,8 +112,8 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
 }
 
 impl Reader {
-    /// Returns up to `limit` jobs that `who` may see and that match `filter`. Jobs have numbers above `after` in ascending order,
-    /// or numbers below `after` in descending order with `filter.newest`.
+    /// Returns up to `limit` jobs that `who` may see and that match `filter`. The jobs have numbers above `after`, in
+    /// ascending order. With `filter.newest`, they have numbers below `after`, in descending order.
     ///
     /// # Errors
     /// The error of the database.
@@ -147,8 +147,8 @@ impl Reader {
         let (sign, order) = if filter.newest { ("<", "DESC") } else { (">", "ASC") };
         let place = after.map_or_else(String::new, |after| format!(" AND number {sign} {after}"));
         let end = format!("ORDER BY number {order} LIMIT {}", limit + 1);
-        // The query reads the first jobs of each state from an index that has them in order, and merges them. So it need not sort a
-        // long queue.
+        // The query reads the first jobs of each state from a sorted index and merges them, so it need not sort a long
+        // queue.
         if names.is_empty() && (own.or(filter.user.as_ref()).is_some() || filter.text.is_some()) {
             names = State::ALL.iter().map(|state| state.name()).collect();
         }
@@ -226,7 +226,8 @@ impl Reader {
         select.query_map(params![job.0 as i64, only, limit as i64], read)?.collect()
     }
 
-    /// Returns up to `limit` tasks that ended last, the latest end first, each with the number, the name and the user of its job.
+    /// Returns the `limit` tasks that ended last, the latest end first. Each task comes with the number, the name and
+    /// the user of its job.
     ///
     /// # Errors
     /// The error of the database.
@@ -339,8 +340,8 @@ impl Reader {
         select.query_map([now], read)?.collect()
     }
 
-    /// Returns up to `limit` jobs that wait for other jobs or for their earliest start, the oldest job first. A job that waits for
-    /// a held job is left out, because the instant of the release is unknown.
+    /// Returns up to `limit` jobs that wait for other jobs or for their earliest start, the oldest job first. Jobs
+    /// that wait for a held job are omitted, because the instant of its release is unknown.
     ///
     /// # Errors
     /// The error of the database.
@@ -416,7 +417,8 @@ impl Reader {
         self.0.prepare_cached(sql)?.query_row([job.0 as i64], |row| number(row, 0)).optional()
     }
 
-    /// Returns the jobs that the engine received in a round after the position `behind`, in the order of their positions.
+    /// Returns the jobs that the engine received in a round, with positions above `behind`, in the order of their
+    /// positions.
     ///
     /// # Errors
     /// The error of the database.

@@ -6,14 +6,14 @@ use rusqlite::Connection;
 /// The application number `Mksv` in the header of the database. It marks a database of this program.
 const APPLICATION: i64 = 0x4d6b_7376;
 
-/// The SQL statements that change a database of version `k` to version `k + 1`; version 0 is an empty database. A released step
-/// never changes. A change of the tables is a new step at the end.
+/// SQL statements that change a database of version `k` to version `k + 1`. Version 0 is an empty database. A released
+/// step must never change. To change the tables, append a step.
 pub(super) const STEPS: [&str; 1] = [
     // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
-    // The columns `running` to `not_started` of a job are numbers of tasks. `handed` lists the jobs that the engine has
-    // received, in the order in which the engine received them. `total` is the sum of the lengths of a job and of all
-    // earlier jobs in its round. `counts` stores the number of jobs for each user and state, so that the service need
-    // not count the jobs of a long queue. The indexes speed up the history of jobs and the search for names.
+    // In a job, the columns `running` to `not_started` are numbers of tasks in each state. The table `handed` lists
+    // the jobs that the engine has received, in this order. `total` is the sum of the lengths of a job and of all
+    // earlier jobs in its round. The table `counts` stores the number of jobs for each user and state, so that the
+    // service need not count a long queue. The indexes speed up the history of jobs and the search for names.
     "CREATE TABLE jobs (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          user TEXT NOT NULL,

@@ -1,4 +1,4 @@
-//! Statistics of jobs over time. Each figure is computed for all spans by one scan of an index.
+//! Statistics of jobs over time. One scan of an index computes a statistic for all spans.
 
 use rusqlite::{Error, Row, params};
 

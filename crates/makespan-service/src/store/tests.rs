@@ -28,7 +28,7 @@ fn jobs(count: usize, seed: u64) -> Vec<Job> {
     (0..count).map(one).collect()
 }
 
-/// Fills a store that may have any version.
+/// Fills a store of any version.
 fn fill(store: &Store, jobs: &[Job]) {
     for (at, (user, state, submitted, started, ended, width)) in jobs.iter().enumerate() {
         let sql = "INSERT INTO jobs (user, name, state, submitted, started, ended, weight, priority, environment, spec, processors, \
@@ -125,7 +125,8 @@ fn a_full_disk_is_an_error_and_nothing_is_changed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// The pages of a list together contain all jobs in their order, and each page contains the total number of jobs.
+    /// Checks that the pages of a list together contain all jobs in order, and that each page states the total number
+    /// of jobs.
     #[test]
     fn a_list_in_parts_is_the_list(
         seed in any::<u64>(), count in 0..60_usize, limit in 1..20_usize, newest in any::<bool>(), role in 0..3_usize,
@@ -164,8 +165,8 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// Jobs that ended before an instant are deleted, except jobs that an unfinished job waits for. The size of the
-    /// parts makes no difference.
+    /// Checks that jobs that ended before an instant are deleted, except jobs for which an unfinished job waits, for
+    /// any size of the parts.
     #[test]
     fn what_is_forgotten_has_ended_and_nobody_waits_for_it(
         seed in any::<u64>(), count in 1..60_usize, limit in 1..20_usize, before in 0.0..1500.0_f64,
@@ -190,7 +191,7 @@ proptest! {
         let expected: Vec<u64> = (0..count).filter(|&at| stays(at)).map(|at| at as u64 + 1).collect();
         let page = store.readers().read(|reader| reader.jobs(&who("", Role::Admin), &Filter::default(), None, 100)).unwrap();
         prop_assert_eq!(page.items.iter().map(|job| job.number.0).collect::<Vec<_>>(), expected);
-        // These events are of the present, so deleting with a later instant leaves only the last event.
+        // These events happened just now, so deleting all events before a later instant leaves only the last event.
         let events = |store: &Store| store.readers().read(|reader| reader.happenings(&who("", Role::Admin), 0, 100)).unwrap();
         prop_assert_eq!(events(&store).len(), count);
         while store.change(|change| change.forget(wall() + 10.0, limit)).unwrap().0 {}
@@ -198,7 +199,7 @@ proptest! {
         check_counts(&store);
     }
 
-    /// The statistics of spans equal the results of a simple count for each span.
+    /// Checks that the statistics of spans equal the results of a simple count for each span.
     #[test]
     fn spans_are_what_is_counted(seed in any::<u64>(), count in 0..60_usize, spans in 1..12_usize, start in 0.0..500.0_f64, length in 1.0..900.0_f64) {
         let temporary = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ struct Content {
     tokens: Vec<TokenRecord>,
 }
 
-/// Metadata of a file that differ if the file has changed.
+/// Metadata of a file that change whenever the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     inode: u64,
@@ -32,7 +32,7 @@ fn failed(path: &Path, doing: &'static str) -> impl FnOnce(std::io::Error) -> To
     move |source| TokenError::File { path, doing, source }
 }
 
-/// Returns the metadata of the token list of a store, if there is a list.
+/// Returns the metadata of the token list of a store, or `None` if there is no list.
 pub fn stamp(store: &Path) -> Option<Stamp> {
     let metadata = store.join("tokens.json").metadata().ok()?;
     Some(Stamp { inode: metadata.ino(), size: metadata.size(), changed: (metadata.ctime(), metadata.ctime_nsec()) })
@@ -76,7 +76,7 @@ pub fn locked(store: &Path) -> Result<Flock<File>, TokenError> {
 /// Reads a file that only its owner may read.
 ///
 /// # Errors
-/// [`TokenError`], also if other users may read the file.
+/// [`TokenError`], for example if other users may read the file.
 pub fn read_private(path: &Path) -> Result<String, TokenError> {
     let file = File::open(path).map_err(failed(path, "open"))?;
     let metadata = file.metadata().map_err(failed(path, "read"))?;
@@ -99,7 +99,7 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), TokenError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let other = folder.join(format!(".{name}.{}", std::process::id()));
     let written = (|| {
-        // An earlier process with the same process id may have left its temporary file behind.
+        // An earlier process with the same process id may have left a temporary file with this name.
         let _ = std::fs::remove_file(&other);
         let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&other)?;
         file.write_all(bytes)?;

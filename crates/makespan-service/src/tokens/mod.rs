@@ -87,8 +87,8 @@ pub struct TokenRecord {
     pub name: Option<String>,
 }
 
-/// The tokens of a store, as a running service sees them. Tokens that another process adds or removes take effect without a
-/// restart.
+/// The tokens of a store in a running service. If another process adds or removes tokens, the service notices this
+/// without a restart.
 pub struct Tokens {
     store: PathBuf,
     seen: Mutex<Seen>,
@@ -111,11 +111,12 @@ impl Tokens {
         Ok(Self { store: store.to_owned(), seen: Mutex::new(seen) })
     }
 
-    /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for every token, so
-    /// that its time reveals nothing about the stored hashes.
+    /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for
+    /// every token, so that it reveals nothing about the stored hashes.
     pub fn who(&self, token: &str) -> Option<(Who, String)> {
-        // If the token is unknown, the second search checks the file again after only a tenth of the time, and so finds a token
-        // that was added a moment ago. This minimum time keeps a client with invalid tokens from causing a check at every request.
+        // If the token is unknown, the second search already reads the list again if the last check is older than a
+        // tenth of `STALE`, so it finds a token that was just added. This minimum age limits the number of checks that
+        // a client with invalid tokens can cause.
         self.find(token, STALE).or_else(|| self.find(token, STALE / 10))
     }
 
@@ -135,8 +136,9 @@ impl Tokens {
         self.fresh(STALE).records.iter().any(|record| record.id == id)
     }
 
-    /// Returns the tokens, and first reads the list again if the last check is older than `stale`. If the list cannot be read, the
-    /// earlier tokens remain valid. A process that removes a token reports such an error itself.
+    /// Returns the tokens. If the last check of the list is older than `stale`, first reads the list again if it has
+    /// changed. If the list cannot be read, the earlier tokens remain valid. Processes that remove tokens report such
+    /// errors themselves.
     fn fresh(&self, stale: Duration) -> std::sync::MutexGuard<'_, Seen> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.at.is_none_or(|at| at.elapsed() > stale) {
@@ -202,8 +204,8 @@ pub fn remove(store: &Path, id: &str) -> Result<TokenRecord, TokenError> {
     Ok(removed)
 }
 
-/// Makes sure that the file `token` of a store contains a valid token with the role admin. If not, adds a token for `user`. Returns
-/// the path of the file.
+/// Makes sure that the file `token` of a store contains a valid token with the role admin, by adding a token for
+/// `user` if necessary. Returns the path of the file.
 ///
 /// # Errors
 /// [`TokenError`].

@@ -16,7 +16,7 @@ pub struct Happening {
     pub job: JobNumber,
     /// The user of the job.
     pub user: String,
-    /// The task of the event, or `None` if the event concerns the whole job.
+    /// The task of the event, or `None` if the event is about the whole job.
     pub task: Option<u64>,
     /// The kind of the event.
     pub kind: HappeningKind,

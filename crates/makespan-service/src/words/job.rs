@@ -7,8 +7,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::JobNumber;
 
-/// The state of a job or a task. A job of several tasks is running if one of its tasks runs, or if some but not all of its tasks
-/// have ended.
+/// The state of a job or a task. A job with several tasks is running if at least one of its tasks is running, or if
+/// some but not all of its tasks have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -26,7 +26,8 @@ pub enum State {
     TimedOut,
     /// The job was cancelled.
     Cancelled,
-    /// The job or one of its tasks never started: a job that it waits for did not succeed, or the engine could not start it.
+    /// The job or one of its tasks never started, because a job for which it waits did not succeed, or because the
+    /// engine could not start it.
     NotStarted,
 }
 
@@ -85,9 +86,9 @@ pub struct JobSummary {
     pub expected_start: Option<f64>,
     /// The expected end of a waiting or running job.
     pub expected_end: Option<f64>,
-    /// Originally expected length, in seconds, of a task that has exceeded this length and whose end is unknown.
+    /// Originally expected length of a task, in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
-    /// If the start or the end of this job depends on a job with an unknown end, the number of that job, or 0 if that
+    /// The number of the job with an unknown end on which the start or the end of this job depends. It is 0 if that
     /// job belongs to another user.
     pub behind: Option<JobNumber>,
     /// The start of the first task.
@@ -117,7 +118,7 @@ pub struct JobDetail {
     /// Up to [`JobDetail::MAX_TASKS`] tasks: first the running tasks, then the tasks that ended without success, then the waiting
     /// tasks, then the tasks that succeeded.
     pub task_list: Vec<TaskDetail>,
-    /// The jobs that this job waits for.
+    /// The jobs for which this job waits.
     pub after: Vec<JobNumber>,
     /// The working directory of the commands.
     pub directory: Option<String>,
@@ -181,7 +182,7 @@ pub struct Filter {
     pub user: Option<String>,
     /// Text that the names of the selected jobs contain, ignoring the case of ASCII letters.
     pub text: Option<String>,
-    /// Lists the newest jobs first. Otherwise, jobs are in ascending order of their numbers.
+    /// True to list the newest jobs first. Otherwise, jobs are in ascending order of their numbers.
     pub newest: bool,
 }
 

@@ -5,7 +5,8 @@ use utoipa::ToSchema;
 
 use super::{JobNumber, State};
 
-/// Past, running and planned tasks, as the web page draws them. The planner thread updates the picture, and requests only read it.
+/// Past, running and planned tasks, as the web page draws them. The planner thread updates the picture. Requests only
+/// read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Picture {
     /// The version number, which increases with every update.
@@ -16,8 +17,8 @@ pub struct Picture {
     pub processors: u32,
     /// The nodes, in the order of their processors.
     pub nodes: Vec<NodePicture>,
-    /// The running tasks, the planned tasks, and the tasks that ended last. Ended tasks are left out if there are more than
-    /// [`Picture::MOST`] boxes.
+    /// The running tasks, the planned tasks, and the tasks that ended last. Ended tasks are omitted if there are more
+    /// than [`Picture::MOST`] boxes.
     pub boxes: Vec<BoxPicture>,
     /// The number of waiting tasks that are not in `boxes` because the queue is too long.
     pub planned_left_out: u64,
@@ -40,7 +41,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Number of boxes above which ended tasks are left out.
+    /// Maximum number of boxes up to which ended tasks are included.
     pub const MOST: usize = 20_000;
 }
 
@@ -72,11 +73,11 @@ pub struct BoxPicture {
     pub state: State,
     /// The start of the task.
     pub start: f64,
-    /// The end of the task. It is the expected end if the task runs or is planned.
+    /// The end of the task, or the expected end if the task is running or planned.
     pub end: f64,
-    /// Originally expected length of the task, in seconds, if the task has exceeded this length and its end is unknown.
+    /// Originally expected length of the task, in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
-    /// If the start and the end of the task depend on a job with an unknown end, the number of that job, or 0 if that
+    /// The number of the job with an unknown end on which the start and the end of the task depend. It is 0 if that
     /// job belongs to another user.
     pub behind: Option<JobNumber>,
     /// The processors, as ranges of the first and the last processor.
@@ -86,7 +87,8 @@ pub struct BoxPicture {
 /// The value of the plan for one objective, and a proved lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BoundPicture {
-    /// The objective, `makespan` or `weighted_completion`, of the planned tasks. Times are counted from [`Picture::now`].
+    /// The objective of the planned tasks: `makespan` or `weighted_completion`. Times are counted from
+    /// [`Picture::now`].
     pub objective: String,
     /// The value of the plan, in seconds.
     pub plan: f64,
@@ -96,7 +98,7 @@ pub struct BoundPicture {
     pub ratio: Option<f64>,
     /// A description of the proof of the bound.
     pub proof: String,
-    /// Descriptions of the conditions under which the bound holds.
+    /// Descriptions of the conditions under which the bound is valid.
     pub conditions: Vec<String>,
 }
 
@@ -107,12 +109,12 @@ pub struct Explanation {
     pub job: JobNumber,
     /// The state of the job.
     pub state: State,
-    /// Planned start of the job. If the start depends on a job with an unknown end, this field is null and `why_not`
+    /// Planned start of the job. The field is null if the start depends on a job with an unknown end. `why_not` then
     /// names that job.
     pub expected_start: Option<f64>,
     /// An early start: the 10th percentile of the start of the job over simulated futures with random run times.
     pub early: Option<f64>,
-    /// A late start: the 90th percentile of the start of the job over the same simulated futures.
+    /// A late start: the 90th percentile of the start of the job over simulated futures with random run times.
     pub late: Option<f64>,
     /// The reasons why the job does not run now, the most important reason first.
     pub why_not: Vec<Reason>,
@@ -123,23 +125,23 @@ pub struct Explanation {
 pub struct Reason {
     /// One sentence that states the reason.
     pub text: String,
-    /// The jobs that cause the wait, without jobs that the client may not see.
+    /// The jobs that cause the wait. Jobs that the client may not see are omitted.
     pub jobs: Vec<JobNumber>,
-    /// The resource of which the job needs more than is free.
+    /// The resource of which too little is free for the job.
     pub resource: Option<String>,
 }
 
-/// The predicted effect of a submission, which is not accepted.
+/// The predicted effect of a submission. The submission itself is not accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhatIf {
     /// Start of each job of the submission, if known.
     pub starts: Vec<Option<f64>>,
     /// End of each job of the submission, if known.
     pub ends: Vec<Option<f64>>,
-    /// For each job of the submission: if a job with an unknown end delays it, the number of that delaying job, or 0 if
-    /// the delaying job belongs to another user.
+    /// For each job of the submission: the number of the job with an unknown end that delays it, if there is one. The
+    /// number is 0 if the delaying job belongs to another user.
     pub behind: Vec<Option<JobNumber>>,
-    /// Up to 100 jobs whose planned start changes, those with the largest changes first.
+    /// Up to 100 jobs whose planned start changes, in descending order of the change.
     pub delays: Vec<Delay>,
     /// The bounds of the plan without the submission.
     pub before: Vec<BoundPicture>,

@@ -41,7 +41,8 @@ pub struct UserSettings {
     pub most_processors: Option<u32>,
 }
 
-/// A period in which processors are kept free. No job starts on them that is expected to run into this period.
+/// A period in which processors are kept free. Jobs that are expected to run into this period do not start on these
+/// processors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {

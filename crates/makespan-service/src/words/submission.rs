@@ -27,7 +27,7 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(schema_with = variables)]
     pub environment: BTreeMap<String, String>,
-    /// The weight of the jobs; 1 by default. The weights of the jobs in a file are multiplied by it.
+    /// The weight of the jobs; 1 by default. For a file, it is multiplied by the weights of the jobs in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0.000_001, maximum = 1_000_000)]
     pub weight: Option<f64>,
@@ -43,7 +43,7 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_700_000_000_i64)]
     pub begin: Option<f64>,
-    /// Whether the jobs wait until a user releases them.
+    /// Whether the jobs are held until a user releases them.
     #[serde(default)]
     pub hold: bool,
     /// The jobs that must succeed before the submitted jobs start.
@@ -77,13 +77,13 @@ pub enum Content {
         #[serde(default)]
         needs: Needs,
     },
-    /// A list of commands in the format of `makespan run LIST`, one command a line. Each line is run by `sh -c`.
+    /// A list of commands in the format of `makespan run LIST`, one command a line. `sh -c` runs each line.
     List {
         /// The text of the list.
         #[schema(min_length = 1)]
         text: String,
     },
-    /// An instance file in any format with commands that `makespan run FILE` reads.
+    /// An instance file with commands, in any format that `makespan run FILE` reads.
     Instance {
         /// The text of the file.
         #[schema(min_length = 1)]
@@ -106,7 +106,7 @@ pub struct Needs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0, maximum = 31_622_400)]
     pub time: Option<f64>,
-    /// The walltime: the command is ended after this number of seconds.
+    /// The walltime in seconds, after which the command is ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0, maximum = 31_622_400)]
     pub walltime: Option<f64>,
@@ -122,7 +122,7 @@ pub struct Receipt {
     pub jobs: Vec<JobNumber>,
     /// The instant of submission.
     pub submitted: f64,
-    /// Warnings about parts of the file that were ignored or that may have been meant differently.
+    /// Warnings about parts of the file that were ignored or may have a different meaning than intended.
     #[serde(default)]
     pub remarks: Vec<String>,
 }

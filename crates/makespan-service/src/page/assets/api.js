@@ -1,8 +1,8 @@
-// Sends requests to the service. The token is kept for this tab only, and never occurs in an address.
+// Sends requests to the service. The token is stored only for this tab, and is never part of an address.
 
 const KEY = "makespan-token";
 
-// The user of the token, which is known when the page has started.
+// The user of the token. Known after the page has started.
 export const me = { user: "", role: "reader" };
 
 export function token() {
@@ -50,7 +50,7 @@ export async function send(path, body, method = "POST") {
   return text ? JSON.parse(text) : null;
 }
 
-// Returns the part of an output from a byte on, as bytes, because it may end within a character.
+// Returns the part of an output that begins at a byte. Returns bytes, because the part may end within a character.
 export async function log(job, task, stream, from) {
   const answer = await request(`/jobs/${job}/logs/${task}/${stream}?from=${from}&most=${PART}`);
   return { bytes: await answer.arrayBuffer(), size: Number(answer.headers.get("Makespan-Log-Size") ?? 0) };

@@ -59,7 +59,7 @@ async function show() {
   }
 }
 
-// Refreshes at most twice a second, however many events there are.
+// Limits refreshes to two per second for any number of events.
 function soon() {
   due ??= setTimeout(() => { due = null; show(); }, 500);
 }

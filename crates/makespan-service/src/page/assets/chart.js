@@ -1,4 +1,4 @@
-// The machines over time: ended, running and planned jobs, in the chart of all pages.
+// The machines over time, with ended, running and planned jobs. Uses the same chart as all other pages.
 
 import { Chart as Picture, Model } from "./gantt.js";
 import { el, relative, span, unknownBehind, words } from "./dom.js";
@@ -13,7 +13,8 @@ export class Chart {
     this.chart = null;
   }
 
-  // Returns the initial period: all running and planned jobs and a third of their length before, or the jobs that ended last.
+  // Returns the initial period. It covers all running and planned jobs and the time before them, a third as long.
+  // Without such jobs, it covers the jobs that ended last.
   home({ now, boxes }) {
     const ends = boxes.filter((box) => box.state === "running" || box.state === "waiting").map((box) => box.end);
     const last = ends.reduce((most, end) => Math.max(most, end), now + 30);
@@ -27,7 +28,7 @@ export class Chart {
     const open = planned || box.state === "running";
     const unknown = box.longer_than !== null && box.longer_than !== undefined;
     const behind = box.behind !== null && box.behind !== undefined;
-    // An overdue event has not happened yet.
+    // An overdue event has not happened yet, so the text is "any moment".
     const at = (instant, isPast) => (isPast || instant > Date.now() / 1000 ? relative(instant) : "any moment");
     return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
       [planned ? "starts" : "started", behind ? unknownBehind(box.behind) : at(box.start, !planned)], [open ? "ends" : "ended", unknown ? `longer than expected (${span(box.longer_than)}), end unknown` : behind ? "unknown" : at(box.end, !open)],

@@ -35,7 +35,7 @@ export function relative(instant) {
 }
 
 // Returns the text for the instant at which an event is expected. If this instant has passed, the text shows the
-// present instead.
+// present time.
 export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
 
 // Returns an element with a relative time. Its tooltip shows the clock time.
@@ -45,8 +45,8 @@ export function time(instant) {
   return el("time", { datetime: date.toISOString(), title: date.toLocaleString() }, relative(instant));
 }
 
-// Returns an element for an expected instant. An overdue event may happen at any moment if it is the next one. If another event
-// must happen first, the time is unknown.
+// Returns an element for an expected instant. For an overdue event, it shows "any moment", or a dash if another event
+// must happen first.
 export function expected(instant, isNext = true) {
   const shown = time(instant);
   if (instant === null || instant === undefined || instant > Date.now() / 1000) return shown;

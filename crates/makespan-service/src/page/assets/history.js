@@ -1,4 +1,4 @@
-// The view of the past: figures over time.
+// The view of the past: charts of values over time.
 
 import { get } from "./api.js";
 import { el, number, span, svg } from "./dom.js";

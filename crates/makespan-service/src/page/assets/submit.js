@@ -1,9 +1,9 @@
-// The view that submits a job or shows the effects that it would have.
+// The view that submits a job, or shows the effects of a submission.
 
 import { send } from "./api.js";
 import { el, expectedEnd, expectedStart, link, relative, span, table, time, words } from "./dom.js";
 
-// Returns a text about the distance between a plan and the best possible one.
+// Returns a text about the maximum distance of a plan from the best possible plan.
 export function gap(bound) {
   const name = words(bound.objective);
   if (bound.ratio === null) return `${name}: no bound above 0 is known`;
