@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use crate::kernel_text::number_behind;
 
 /// Returns the numbers by which programs select the GPUs of this machine, counted from 0. Looks for NVIDIA GPUs first,
-/// then for AMD GPUs. Returns `None` if no GPU is found. If `visible` is given, it replaces the detected number of AMD
+/// then for AMD GPUs. Returns `None` if no GPU is found. `visible`, if given, replaces the detected number of AMD
 /// GPUs.
 pub(crate) fn present(visible: Option<usize>) -> Option<Vec<String>> {
     let amd = || visible.unwrap_or_else(|| amd(Path::new("/sys/class/kfd/kfd/topology/nodes")));

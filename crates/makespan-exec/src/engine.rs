@@ -22,7 +22,7 @@ pub struct Start<'a> {
     pub allotment: u32,
     /// Processors that the task holds.
     pub processors: &'a ProcSet,
-    /// True if the task runs only on the cores of these processors. Otherwise it may use all cores of the machine that
+    /// True if the task runs only on the cores of these processors. Other tasks may use all cores of the machine that
     /// no pinned task holds. Engines of clusters pin all tasks.
     pub is_pinned: bool,
     /// The GPUs that the task holds, numbered across the platform; `None` if the platform states no GPUs.
@@ -279,7 +279,7 @@ pub trait Engine {
     /// [`Refusal`].
     fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
 
-    /// Lets a prepared task run. Its status file will contain the line `claim`.
+    /// Lets a prepared task run. The task's status file will contain the line `claim`.
     fn go(&mut self, task: TaskId, claim: &str);
 
     /// Cancels a task that was prepared, before [`Engine::go`] is called.
@@ -306,7 +306,7 @@ pub trait Engine {
     /// Returns whether a shim of an earlier session still runs.
     fn is_alive(&self, shim: Identity) -> bool;
 
-    /// Ends all processes of earlier sessions that were not taken over. Returns when all of them have ended.
+    /// Ends all processes of earlier sessions that were not taken over. Returns when all these processes have ended.
     fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
 /// second hash covers everything that is stated about the task, including the estimated time, the time limit, the
 /// weight and the memory, which only affect when and where the task runs.
 ///
-/// Omits the first `count` different tasks. `known` returns their first hashes.
+/// Omits the first `count` different tasks. `known` returns the first hashes of the omitted tasks.
 pub(crate) fn digests<'a>(
     instance: &Instance,
     count: usize,

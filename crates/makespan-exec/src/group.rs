@@ -1,5 +1,5 @@
-//! Control groups (cgroup v2). A new process is in the group of its parent. It remains in this group in a new session,
-//! after the death of its parent, and with an empty environment.
+//! Control groups (cgroup v2). A new process is in the group of its parent. A process remains in its group in a new
+//! session, after the death of its parent, and with an empty environment.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -19,7 +19,8 @@ mod limits;
 /// Prefix of the names of groups of runs. Only groups with this prefix are ever ended.
 const PREFIX: &str = "makespan-";
 
-/// Name of the session's group within the group of the run. It exists if memory is limited.
+/// Name of the session's group within the group of the run. The session has a group of its own only if memory is
+/// limited.
 const SESSION: &str = "session";
 
 /// Reason why no resource can be limited if no control group can be created.
@@ -125,7 +126,7 @@ impl Group {
         }
     }
 
-    /// Kills all processes one by one. They are frozen first, so that none of them can fork.
+    /// Kills all processes one by one. Freezes the processes first, so that none of them can fork.
     fn freeze_and_kill(&self) {
         let _ = write(&self.0.join("cgroup.freeze"), "1");
         for _ in 0..LOOKS {

@@ -5,7 +5,7 @@ use makespan_core::{Outcome, Run};
 /// A rule that ends a run before all tasks have ended. After the rule has been met, no further task starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HaltRule {
-    /// True to end the running tasks, which run again when the run is resumed. False to let them finish.
+    /// True to end the running tasks, which run again when the run is resumed. False to let running tasks finish.
     pub ends_running: bool,
     /// The ends of tasks that the rule counts.
     pub counts: HaltCount,

@@ -59,7 +59,7 @@ impl Intake {
         self.ask(Request::Withdraw(tasks));
     }
 
-    /// Announces periods in which processors must not be used. They replace all periods announced earlier
+    /// Announces periods in which processors must not be used. The periods replace all earlier announcements
     /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
         self.ask(Request::Announce(periods));

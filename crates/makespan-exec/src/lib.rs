@@ -1,12 +1,12 @@
 //! Executes instances in real time: a [`Policy`](makespan_core::Policy) decides, and processes of this machine run the
 //! tasks.
 //!
-//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores. It informs the policy of all
-//! events and returns the [`Trace`](makespan_core::Trace). A run has its own folder with the output of every task and
-//! a [`journal`]. The journal survives `kill -9` at any moment, so that a resumed run neither repeats nor loses a
+//! [`execute`] starts the commands of an instance's tasks, each pinned to its cores. [`execute`] informs the policy of
+//! all events and returns the [`Trace`](makespan_core::Trace). A run has its own folder with the output of every task
+//! and a [`journal`]. The journal survives `kill -9` at any moment, so that a resumed run neither repeats nor loses a
 //! finished task. [`profile`] measures a command on different numbers of processors.
 //!
-//! The crate supports only Linux, because it reads `/proc`. It does not import any scheduling algorithm.
+//! The crate supports only Linux, because it reads `/proc`. The crate does not import any scheduling algorithm.
 
 #![warn(missing_docs)]
 

@@ -90,9 +90,9 @@ impl Waker {
 #[derive(Debug)]
 struct Shim {
     process: Spare,
-    /// The line that describes the task. The shim receives it when the task may run.
+    /// The line that describes the task. The shim receives the line when the task may run.
     order: String,
-    /// True if the shim received a signal or lost cores to a pinned task. It then gets no further task.
+    /// True if the shim received a signal or lost cores to a pinned task. Such a shim gets no further task.
     is_disturbed: bool,
     /// Exit status of the task, if the task has ended and the shim can run another task.
     left: Option<i32>,
@@ -153,7 +153,7 @@ impl Local {
     }
 
     /// Kills the remaining processes of the task with this name on this machine, after its shim has ended. Returns
-    /// when all of them have ended.
+    /// when all these processes have ended.
     pub fn end_strays(&self, name: &str) {
         let marks =
             marks(name, self.folder.name()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -17,7 +17,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Creates a compound job of three tasks. One of them has the name `odd`.
+/// Creates a compound job of three tasks. One task has the name `odd`.
 fn compound(name: &str, odd: &str) -> Job {
     let named = |name: &str, seconds| {
         let mut named = NamedTask::new(name, rigid(1, seconds));

@@ -79,7 +79,7 @@ impl Pinning {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
 pub struct ExecuteOptions {
-    /// The folder of the run, with `<task>.out`, `<task>.err` and the journal. It is created if it is missing.
+    /// The folder of the run, with `<task>.out`, `<task>.err` and the journal. A missing folder is created.
     pub folder: PathBuf,
     /// Names of further files and folders that the caller writes in the folder of the run. A new run does not start if
     /// such a file already exists.
@@ -126,7 +126,7 @@ pub struct ExecuteOptions {
     /// Time between two reports of progress to the observer.
     pub tick: Duration,
     /// Maximum time between the end of a task and the sync of the journal. Ends within this time are synced together.
-    /// The observer receives them after the sync.
+    /// The observer receives the ends after the sync.
     pub group: Duration,
     /// Replaces estimated times by times that are learned from finished tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,

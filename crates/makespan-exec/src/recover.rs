@@ -132,8 +132,8 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
     (0..history.tasks.len()).map(TaskId::at).filter(closed).collect()
 }
 
-/// Returns the tasks that remain to be run, ascending. They include failed tasks that may be tried again, and their
-/// successors that were not started.
+/// Returns the tasks that remain to be run, ascending. The result includes failed tasks that may be tried again, and
+/// successors of such tasks that were not started.
 pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
     let mut failures = vec![0_u32; history.tasks.len()];
     history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);

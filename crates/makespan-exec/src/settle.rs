@@ -17,8 +17,8 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 /// count as finished.
 ///
 /// [`execute`](crate::execute) also does this when it resumes a run. This function is for callers that determine the
-/// remaining work from files to which these tasks may still be writing. It ignores a damaged journal, which `execute`
-/// reports.
+/// remaining work from files to which these tasks may still be writing. This function ignores a damaged journal,
+/// because `execute` reports the damage.
 ///
 /// # Errors
 /// [`ExecuteError`] if the folder cannot be read or written, or if another process uses it.

@@ -1,5 +1,5 @@
-//! Spare shims: shims without a task. They were started before a task needs them, or their task has ended. A task on a
-//! spare shim waits only for the start of its own program.
+//! Spare shims: shims without a task. A spare shim was started before a task needs it, or its task has ended. A task
+//! on a spare shim waits only for the start of its own program.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -23,7 +23,7 @@ use crate::traces::Traces;
 #[derive(Debug)]
 pub(crate) struct Spare {
     pub child: Child,
-    /// The input of the shim. While it is open, the shim assumes that the session is alive.
+    /// The input of the shim. While the input is open, the shim assumes that the session is alive.
     pub input: Option<ChildStdin>,
     /// Number of the shim within the session.
     pub number: u64,
@@ -48,8 +48,8 @@ pub(crate) struct Post<'a> {
 /// An event that ends a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Signalled {
-    /// All processes of a task have ended. The second value is the number of the shim. The last value is the exit
-    /// status of the task if the shim can run another task.
+    /// All processes of a task have ended. The values are the task, the number of its shim, and the exit status of the
+    /// task if the shim can run another task.
     Ended(TaskId, u64, Option<i32>),
     /// Another thread ends the wait.
     Woken,

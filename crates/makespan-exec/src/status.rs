@@ -73,7 +73,8 @@ pub(crate) struct Status {
     /// Resource use of the attempt. Shims of earlier versions did not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
-    /// True if background processes of the job were still running when its main process ended. They were then killed.
+    /// True if background processes of the job were still running when its main process ended. Such processes are
+    /// killed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_background: bool,
     /// The reason for the failure, if it was not a failure of the job's own program.

@@ -1,4 +1,4 @@
-//! The file operations of a run. Tests replace them by a simulated disk with faults.
+//! The file operations of a run. Tests replace these operations by a simulated disk with faults.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -141,7 +141,7 @@ impl Handle for File {
     }
 }
 
-/// Opens a regular file for writing, and creates it if it is missing. Keeps its content.
+/// Opens a regular file for writing, and creates it if it is missing. Does not truncate the file.
 ///
 /// # Errors
 /// An error of the system. A symbolic link is an error.

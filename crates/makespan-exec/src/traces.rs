@@ -11,8 +11,8 @@ use crate::process::{GLANCE, Identity, Stat, Table, content, names};
 /// The marks that identify processes of a run whose shim has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    /// The session that the shim opened. It is valid until the shim is reaped, because no other process gets its id
-    /// before.
+    /// The session that the shim opened. The id is valid until the shim is reaped, because no other process gets the
+    /// id before.
     pub session: Option<i32>,
     /// Environment variables of the processes, as `NAME=value`.
     pub marks: Vec<String>,
@@ -60,8 +60,8 @@ impl Traces {
         found
     }
 
-    /// Ends the processes with these marks with SIGTERM, and with SIGKILL after the grace period. Returns when all of
-    /// them have ended.
+    /// Ends the processes with these marks with SIGTERM, and with SIGKILL after the grace period. Returns when all
+    /// these processes have ended.
     pub fn end(&self, grace: Duration) {
         let begun = std::time::Instant::now();
         let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
@@ -87,7 +87,8 @@ impl Traces {
     }
 }
 
-/// Returns the initial environment of a process. If its first thread has ended, reads it from another thread.
+/// Returns the initial environment of a process. If the first thread of the process has ended, reads the environment
+/// from another thread.
 fn environment(pid: i32, stat: Stat) -> Option<Vec<u8>> {
     if !stat.is_zombie() {
         return content(format!("/proc/{pid}/environ"));

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::error::{FormatError, Place};
 
-/// Kind of anomaly in a record of a log. [`skips`](Self::skips) returns whether a record of this kind is skipped. If
-/// it is read, the comment of the kind states how.
+/// Kind of anomaly in a record of a log. [`skips`](Self::skips) returns whether a record of this kind is skipped.
+/// Otherwise, the comment of the kind states how the record is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anomaly {
     /// Missing job number, or a job number that is not whole. The record is skipped.
@@ -38,12 +38,12 @@ pub enum Anomaly {
     TooWide,
     /// Need for more of a resource than the platform has. The record is skipped.
     NoRoom,
-    /// Job without a time limit that had not ended when the log was written. Its run time is unknown, so the record is
+    /// Job without a time limit that had not ended when the log was written. The run time is unknown, so the record is
     /// skipped.
     NotEnded,
-    /// Job that was running when the log was written. Its time limit replaces its run time.
+    /// Job that was running when the log was written. The time limit is used as the run time.
     StillRuns,
-    /// Job that was waiting when the log was written. Its time limit replaces its run time.
+    /// Job that was waiting when the log was written. The time limit is used as the run time.
     StillWaits,
     /// More fields than the header has. The record is skipped, because its fields cannot be assigned to columns.
     LongRecord,

@@ -15,7 +15,7 @@ use crate::error::FormatError;
 /// `content`.
 pub fn write_atomic(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), FormatError> {
     let failed = |source: io::Error| FormatError::io(&path.display().to_string(), "write", source);
-    // A symbolic link remains a link. The file that it points to is replaced.
+    // A symbolic link remains a link. The file to which the link points is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&target) {
         Ok(metadata) if metadata.is_dir() => Err(failed(io::ErrorKind::IsADirectory.into())),

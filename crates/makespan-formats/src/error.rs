@@ -12,7 +12,7 @@ pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors
 /// long.
 const LONGEST: usize = 400;
 
-/// Error in reading or writing a file. It is always displayed on one line that names the file.
+/// Error in reading or writing a file. The error is always displayed on one line that names the file.
 #[derive(Debug, Error)]
 pub enum FormatError {
     /// The operating system reports an error, or compressed data are damaged.

@@ -22,8 +22,8 @@ pub(crate) fn figure<'de, T: FromFigure, D: Deserializer<'de>>(deserializer: D) 
     deserializer.deserialize_any(FigureVisitor(PhantomData))
 }
 
-/// The text of a JSON value: the literal of a number, the content of a string, or a description such as "a list". It is
-/// `None` for null.
+/// The text of a JSON value: the literal of a number, the content of a string, or a description such as "a list". The
+/// text of null is `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figure(Option<String>);
 

@@ -12,7 +12,8 @@ pub(crate) const GUESS: Time = Time::from_seconds(60);
 pub(crate) const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
 
 /// Returns the guessed profile of a task on `min` to `max` processors. On `min` processors the task takes 60 s, or its
-/// walltime if that is shorter. On more processors it is faster by `law`, or by [`GUESSED_LAW`] if `law` is `None`.
+/// walltime if that is shorter. The task is faster on more processors by `law`, or by [`GUESSED_LAW`] if `law` is
+/// `None`.
 ///
 /// # Errors
 /// [`ProfileError`] if the range is empty or a parameter of the law is out of range.

@@ -49,7 +49,7 @@ pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>>
     Ok(BufReader::with_capacity(BUFFER, Box::new(Limited { inner: plain, read: 0, limit, packed })))
 }
 
-/// Decoder of one compressed member. It can return the input after the end of the member.
+/// Decoder of one compressed member. The decoder can return the input after the end of the member.
 trait Decoder<R>: Read {
     fn of(raw: R) -> Self;
     fn rest(self) -> R;
@@ -127,7 +127,7 @@ fn at_end(raw: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// Returns the next bytes without consuming them. They fill the whole buffer, unless the input ends earlier.
+/// Returns the next bytes without consuming them. The bytes fill the whole buffer, unless the input ends earlier.
 pub(crate) fn filled<R: Read>(input: &mut BufReader<R>) -> io::Result<&[u8]> {
     loop {
         match input.fill_buf() {

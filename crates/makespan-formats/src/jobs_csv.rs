@@ -145,7 +145,7 @@ fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run)
     ]
 }
 
-/// Returns the fields for accounting data. They are empty if `accounting` is `None`.
+/// Returns the fields for accounting data, or empty fields if `accounting` is `None`.
 fn used(accounting: Option<&Accounting>) -> [String; 3] {
     accounting.map_or_else(Default::default, |accounting| {
         let kill = match accounting.memory_kill {

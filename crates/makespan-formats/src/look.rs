@@ -92,7 +92,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     ))
 }
 
-/// Returns whether a text is the output of Slurm's sdiag. This output begins with a line of `*`.
+/// Returns whether a text is the output of Slurm's sdiag, which begins with a line of `*`.
 pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
     first_lines(text).iter().find(|line| line.bytes().any(|byte| byte != b'*')).is_some_and(|line| is_slurm(line))
 }
@@ -126,7 +126,7 @@ fn is_toml(line: &str) -> bool {
             let apart = key.ends_with(' ') && !key.trim().is_empty();
             let top =
                 ["version", "platform", "jobs", "unavailable"].contains(&key.trim()) || key.starts_with("platform.");
-            // A line such as `version=2` can be TOML or shell. It is read as shell if a command follows the
+            // A line such as `version=2` can be TOML or shell. The line is read as shell if a command follows the
             // assignment.
             apart || top && !value.trim().contains(' ') || top && value.trim_start().starts_with(['{', '['])
         }
@@ -134,8 +134,8 @@ fn is_toml(line: &str) -> bool {
     }
 }
 
-/// Returns whether a line can be the first line that a Slurm command prints. This is a table header with any delimiter,
-/// or the first line of a record of scontrol.
+/// Returns whether a line can be the first line that a Slurm command prints. Such a line is a table header with any
+/// delimiter, or the first line of a record of scontrol.
 fn is_slurm(line: &str) -> bool {
     const RECORDS: [&str; 9] = [
         "JobId=",

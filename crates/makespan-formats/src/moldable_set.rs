@@ -1,6 +1,6 @@
 //! Published sets of moldable jobs: `{"meta": .., "cpudata": {"nb_p": [1, 2, ..], "t1": [..], ..}, "gpudata": ..}`.
 //!
-//! This is the format of the instances of Hunold (github.com/hunsa/moldableILP). It states measured run times in
+//! This is the format of the instances of Hunold (github.com/hunsa/moldableILP). A file states measured run times in
 //! seconds on 1 to m processors. Only `cpudata` is used. The jobs have weight 1 and release date 0.
 
 use std::fmt;

@@ -23,7 +23,7 @@ pub(crate) fn is_record(line: &[u8]) -> bool {
     fields.next().is_some_and(|field| field.iter().all(u8::is_ascii_digit)) && fields.count() == 17
 }
 
-/// Returns the words of a line. They are separated by spaces, tabs or commas.
+/// Returns the words of a line, which are separated by spaces, tabs or commas.
 pub(crate) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|token| !token.is_empty())
 }

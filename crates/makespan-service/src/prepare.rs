@@ -41,8 +41,8 @@ pub struct Prepared {
     pub spec: String,
     /// The smallest minimum number of processors of its tasks.
     pub processors: u32,
-    /// The largest maximum number of processors of its tasks. Until a task starts, its maximum is used to check the
-    /// processor limit of its user.
+    /// The largest maximum number of processors of its tasks. The check of a user's processor limit uses this number
+    /// for tasks that have not started.
     pub widest: u32,
     /// The number of tasks.
     pub tasks: u64,

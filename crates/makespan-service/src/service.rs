@@ -17,11 +17,11 @@ use crate::words::{
 /// A submitter sees only its own jobs. Operations treat the jobs of other users as unknown, and their boxes in a
 /// picture have no names and no users.
 pub trait Service: Send + Sync {
-    /// Accepts a submission. When this function returns, the submission is on disk. A repeated call with the same key and the same
-    /// content returns the first receipt.
+    /// Accepts a submission. When this function returns, the submission is on disk. A repeated call with the same key
+    /// and the same content returns the first receipt.
     ///
     /// # Errors
-    /// [`Refusal`]. If its kind is `Closing`, the service may still accept the submission.
+    /// [`Refusal`]. After a refusal of the kind `Closing`, the service may still accept the submission.
     fn submit(&self, who: &Who, submission: Submission, key: Option<&str>) -> Result<Receipt, Refusal>;
 
     /// Accepts several submissions, or none of them.

@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub records: Vec<Record>,
     /// Length of all complete lines, in bytes.
     pub sound: usize,
-    /// A note about the recovery of a damaged journal, whose records must be written again.
+    /// A note about the recovery of a damaged journal. If there is a note, `records` must be written to a new journal.
     pub recovered: Option<String>,
     /// The task list to which the records refer, if the instance was edited after they were written.
     pub earlier: Option<TaskList>,
@@ -145,8 +145,8 @@ pub(super) fn put_in_place(
         .zip(records)
         .map(|(number, record)| Ok(seal(&serde_json::to_string(record)?, number)))
         .collect::<io::Result<_>>()?;
-    // A killed session may have left a file of this name. It is removed and not overwritten, because a hard link in
-    // another folder may share its content.
+    // A killed session may have left a file of this name. The file is removed and not overwritten, because a hard link
+    // in another folder may share its content.
     let _ = storage.remove(&new);
     let mut file = storage.open(&new)?;
     file.set_len(0)?;

@@ -52,7 +52,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "choices that go in any combination")]
 pub struct Opening {
-    /// True to continue an existing journal. If false, an existing journal is an error.
+    /// True to continue an existing journal. False if an existing journal is an error.
     pub resume: bool,
     /// True to continue a damaged journal with its valid records. The damaged journal is kept under another name.
     pub recover: bool,

@@ -30,8 +30,8 @@ impl Local {
         };
         self.empty(start.files)
             .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
-        // Checks that disk space for the status is available. The shim reserves it again later, but without space it
-        // would have to wait and could not report the problem.
+        // Checks that disk space for the status is available. The shim reserves the space again later, but a shim
+        // without space would have to wait and could not report the problem.
         Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));

@@ -7,7 +7,7 @@ use makespan_core::{Estimate, Instance, Outage, ProcSet, TaskId, Time, Unavailab
 use super::Session;
 use crate::clock::ticks;
 
-/// Assumed length of the outage. If it is longer, the engine reports it ([`crate::engine::Notice::Down`]).
+/// Assumed length of the outage. The engine reports longer outages ([`crate::engine::Notice::Down`]).
 const AWAY: Time = Time::from_seconds(60);
 
 /// Returns whether the run time of a task is a guess.

@@ -248,8 +248,8 @@ impl Session<'_> {
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
         self.ledger.journal.note(Record::Begun { task, at, processors });
-        // The cluster's view is only for display. If it does not allow the start that the other system made, the task
-        // is not shown.
+        // The cluster's view is only for display. A task is not shown if this view does not allow the start that the
+        // other system made.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(News::Started(running));
     }

@@ -53,7 +53,7 @@ pub(crate) struct Session<'a> {
     pub machine: EngineSide<'a>,
     pub attempts: Vec<u32>,
     pub retries: Retries,
-    /// Running tasks that the user cancelled. They are not tried again.
+    /// Running tasks that the user cancelled. These tasks are not tried again.
     pub cancelled: BTreeSet<TaskId>,
     /// True if the session ends without ending its tasks.
     pub leaves: bool,
@@ -90,7 +90,7 @@ pub(crate) struct PolicySide<'a> {
     pub stated: &'a Instance,
     /// The estimator, which learns from finished tasks.
     pub estimator: Option<Box<dyn Estimator>>,
-    /// The time limits that the policy set for tasks. They are below the tasks' own limits.
+    /// The time limits that the policy set for tasks, if they are below the tasks' own limits.
     pub granted: BTreeMap<TaskId, Time>,
     /// Events that the policy has not received yet.
     pub events: Vec<Event>,
@@ -131,7 +131,8 @@ impl<'a> EngineSide<'a> {
 
 impl Session<'_> {
     /// Runs until every task has ended or a stop is requested. When the function returns, no task is running. `closed`
-    /// are tasks that ended earlier and are not run again. Their successors are ended without starting them.
+    /// are tasks that ended earlier and are not run again. The successors of these tasks are ended without starting
+    /// them.
     pub fn run(&mut self, closed: &[TaskId], policy: &mut dyn Policy) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.drive(policy));
         if outcome.is_ok() && self.leaves {
@@ -196,7 +197,7 @@ impl Session<'_> {
             if self.policy.events.is_empty() && self.policy.wake.is_some_and(|wake| wake <= now) {
                 self.policy.events.push(Event::Wake);
             }
-            // A task that cannot be started ends at once. Its end is another event for the policy.
+            // A task that cannot be started ends at once, which gives the policy another event.
             while !self.policy.events.is_empty() && !self.halted && !self.options.stop.is_requested() {
                 self.tell(policy)?;
             }

@@ -47,7 +47,7 @@ impl Retries {
         retries
     }
 
-    /// Counts the end of a run. If it is a failure, returns the number of failures of the task so far.
+    /// Counts the end of a run. If the run failed, returns the number of failures of the task so far.
     fn count(&mut self, instance: &Instance, run: &Run) -> Option<u32> {
         if !is_failure(run.outcome) {
             return None;
@@ -188,7 +188,7 @@ impl Session<'_> {
         self.retries.crowded.iter().any(|delayed| delayed.task == task)
     }
 
-    /// Removes a task from the tasks that wait for memory. Returns whether it was one of these tasks.
+    /// Removes a task from the tasks that wait for memory. Returns whether the task was waiting for memory.
     pub(super) fn leave_crowd(&mut self, task: TaskId) -> bool {
         let before = self.retries.crowded.len();
         self.retries.crowded.retain(|delayed| delayed.task != task);

@@ -150,7 +150,7 @@ impl Session<'_> {
     }
 
     /// Does the same as [`Self::commit`], but syncs the journal in groups, some time after the last sync
-    /// ([`crate::ExecuteOptions::group`]). The observer receives the news of a group after the sync.
+    /// ([`crate::ExecuteOptions::group`]). After the sync of a group, the observer receives its news.
     pub(super) fn commit_in_groups(&mut self) {
         self.write_and_sync(self.options.group);
     }
@@ -217,7 +217,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends the shims of tasks that may not run yet. Their starts are tried again later.
+    /// Ends the shims of tasks that may not run yet. The starts of these tasks are tried again later.
     pub(super) fn call_off(&mut self) {
         let waiting: Vec<TaskId> =
             self.machine.active.iter().filter(|(_, active)| !active.going).map(|(&task, _)| task).collect();

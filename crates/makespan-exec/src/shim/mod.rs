@@ -1,13 +1,13 @@
 //! The shim: the process that starts and guards a job.
 //!
-//! A shim may start long before its job. It reads the job, and then the permission to run it, from its input. So no
-//! job runs before it is in the journal: if the session dies before it gives the permission, the input closes and the
-//! shim ends. The shim runs the command in a separate process group. When the command has ended, it writes the exit
-//! status to a file. If there is no session, this file is synced to disk before the shim ends. The shim blocks all
-//! signals, so only SIGKILL ends it early. The shim is the subreaper of all its descendants. Processes of the job that
-//! leave their group, session or parent remain its descendants, so it can wait until all of them have ended. If
-//! control groups can be created, the job has its own group. The group can be killed as a whole, even if the shim was
-//! killed.
+//! A shim may start long before its job. The shim reads the job from its input, and then the permission to run the
+//! job. So no job runs before it is in the journal: if the session dies before it gives the permission, the input
+//! closes and the shim ends. The shim runs the command in a separate process group. When the command has ended, it
+//! writes the exit status to a file. If there is no session, this file is synced to disk before the shim ends. The
+//! shim blocks all signals, so only SIGKILL ends it early. The shim is the subreaper of all its descendants. Processes
+//! of the job that leave their group, session or parent remain its descendants, so it can wait until all of them have
+//! ended. If control groups can be created, the job has its own group. The group can be killed as a whole, even if the
+//! shim was killed.
 //!
 //! After a short and small job that was not disturbed, the shim prints the exit status on its output and waits for
 //! another job. After any other job, the shim ends.
@@ -115,7 +115,7 @@ struct Shim {
     outputs: Option<[File; 2]>,
     membership: Membership,
     threads: Threads,
-    /// The main process of the job; `None` before its start.
+    /// The main process of the job, or `None` before the job starts.
     main: Option<Pid>,
     /// The exit status of the main process, and whether it had been asked to end.
     status: Option<(i32, bool)>,
@@ -141,7 +141,7 @@ struct Shim {
 fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let all = SigSet::all();
     let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
-    // The call fails if this process already leads a process group. Then it stays in its session.
+    // If this process already leads a process group, the call fails and the process stays in its session.
     let _ = setsid();
     let signals = prepared.and_then(|()| SignalFd::with_flags(&all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK));
     let folder = Folder::held(held, named);

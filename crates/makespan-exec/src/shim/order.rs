@@ -1,5 +1,5 @@
-//! The description of a job. The shim receives it as one line on its input, because the shim may start before its job
-//! is known.
+//! The description of a job. The shim receives the description as one line on its input, because the shim may start
+//! before its job is known.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -12,10 +12,11 @@ const NAME: &str = "makespan-job";
 /// Argument that requests the version of a shim.
 pub(super) const VERSION: &str = "version";
 
-/// The answer of a shim of this version. It must change whenever arguments, claims or status files change.
+/// The answer of a shim of this version. The answer must change whenever arguments, claims or status files change.
 pub(super) const PROTOCOL: &str = concat!("makespan-job ", env!("CARGO_PKG_VERSION"), ", protocol 8");
 
-/// Returns the small program in the folder of this program, if it exists and has the same version. It starts faster.
+/// Returns the small program in the folder of this program, if it exists and has the same version. The small program
+/// starts faster.
 pub(crate) fn small() -> Option<File> {
     let path = std::env::current_exe().ok()?.with_file_name(NAME);
     let file = File::open(path).ok()?;

@@ -228,8 +228,8 @@ impl<'a> Scratch<'a> {
         Failure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
     }
 
-    /// Returns the temporary name of a file while it is copied. It does not contain the name of the file, because this
-    /// name may already have the maximum length.
+    /// Returns the temporary name of a file while it is copied. The temporary name does not contain the name of the
+    /// file, which may already have the maximum length.
     fn temporary(&self, name: &str, attempt: u32) -> String {
         let words = [self.staging.run.as_str(), &self.staging.name, &attempt.to_string(), name].join("\0");
         format!(".makespan-{:016x}", Staging::hash(words.as_bytes()))

@@ -10,7 +10,7 @@ use crate::numbers::tokens;
 
 /// Maximum length of a line in bytes, sufficient for the times of a task on the largest platform.
 const LONGEST_LINE: u64 = 1 << 29;
-/// Maximum capacity that is allocated for the size in the header. This size may be wrong.
+/// Maximum capacity that is allocated for the size in the header. The size in the header may be wrong.
 const FIRST_CAPACITY: usize = 4096;
 
 /// Options for reading a matrix.
@@ -18,7 +18,7 @@ const FIRST_CAPACITY: usize = 4096;
 pub struct Options {
     /// Number of machines, for a matrix that consists of one column and has no header.
     pub machines: Option<u32>,
-    /// True if a time of zero is an error. Otherwise it is read as one tick.
+    /// True if a time of zero is an error, and false if zero is read as one tick.
     pub strict: bool,
 }
 

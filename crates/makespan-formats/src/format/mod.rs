@@ -104,15 +104,17 @@ pub(crate) struct Row {
     /// The file extensions, in lower case and without the dot.
     extensions: &'static [&'static str],
     options: &'static [FormatOption],
-    /// The maximum length of a line, in bytes. It is set for readers that need much more memory than the line itself.
+    /// The maximum length of a line, in bytes. The limit is set for readers that need much more memory than the line
+    /// itself.
     pub(crate) longest_line: Option<usize>,
-    /// Function that detects the format. It returns whether a file has this format, or an error message if the file
-    /// only seems to have this format.
+    /// Function that detects the format. The function returns whether a file has this format, or an error message if
+    /// the file only seems to have this format.
     detects: fn(&Head<'_>) -> Result<bool, String>,
     pub(crate) reader: Reader,
 }
 
-/// The maximum length of a line in a list, in bytes. It allows a comment after the longest command (131,071 bytes).
+/// The maximum length of a line in a list, in bytes. The limit allows a comment after the longest command (131,071
+/// bytes).
 const LIST_LINE: Option<usize> = Some(1 << 20);
 /// The maximum length of a line in a graph, a project or an XML file, in bytes.
 const GRAPH_LINE: Option<usize> = Some(64 << 20);

@@ -108,7 +108,8 @@ fn removed<'a>(count: usize, near: impl Fn(usize) -> &'a [u32]) -> Vec<usize> {
     }
     let (mut order, mut gone, mut least) = (Vec::with_capacity(count), vec![false; count], 0);
     while order.len() < count {
-        // A unit is in the list of each degree that it has had. Only the entry for its current degree is valid.
+        // A unit is in the lists of all degrees that it has had. Only its entry in the list of its current degree is
+        // valid.
         let Some(unit) = waiting[least].pop() else {
             least += 1;
             continue;

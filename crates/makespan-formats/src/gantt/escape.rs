@@ -5,7 +5,8 @@ use std::fmt::{self, Write as _};
 /// Text of a user, formatted so that it is safe as XML element content or attribute value.
 ///
 /// Characters that XML does not allow, and control characters that reorder surrounding text, become U+FFFD.
-/// Right-to-left letters are unchanged. They do not affect other texts, because each text is in its own element.
+/// Right-to-left letters are unchanged. Such letters do not affect other texts, because each text is in its own
+/// element.
 pub(crate) struct Text<'a>(pub &'a str);
 
 impl fmt::Display for Text<'_> {

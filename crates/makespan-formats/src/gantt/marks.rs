@@ -28,7 +28,7 @@ pub struct Deadline {
     pub text: String,
     /// True if the job ended after the deadline or did not end.
     pub missed: bool,
-    /// The job. The triangle has its colour.
+    /// The job, which determines the colour of the triangle.
     pub job: JobId,
 }
 

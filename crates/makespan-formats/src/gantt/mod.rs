@@ -46,8 +46,8 @@ pub struct GanttOptions<'a> {
     pub width: u32,
     /// True if the objectives of the first schedule are shown under the title.
     pub objectives: bool,
-    /// Objective for which the first schedule was planned. It is shown first, with its bound. Other objectives are
-    /// shown without bounds. If `None`, all objectives are shown with their bounds.
+    /// Objective for which the first schedule was planned. This objective is shown first, with its bound. Other
+    /// objectives are shown without bounds. If `None`, all objectives are shown with their bounds.
     pub asked: Option<Objective>,
     /// True if each task of a bag has its own colour, also in a best-effort bag. Use this for policies, because they
     /// treat such tasks like jobs.

@@ -27,7 +27,7 @@ impl Mosaic {
         Self { columns, rows, covered: vec![0.0; columns * rows], colour: vec![0; columns * rows], used: false }
     }
 
-    /// Adds a rectangle. Its coordinates are relative to the grid.
+    /// Adds a rectangle with coordinates relative to the grid.
     pub(super) fn add(&mut self, [x, y, width, height]: [f64; 4], colour: usize) {
         let span = |from: f64, length: f64, limit: usize| {
             let first = ((from / CELL) as usize).min(limit.saturating_sub(1));

@@ -103,8 +103,8 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Returns the preferred colour of a unit. It depends only on the number of the unit, so a job usually has the same
-/// colour in different pictures.
+/// Returns the preferred colour of a unit. The preferred colour depends only on the number of the unit, so a job
+/// usually has the same colour in different pictures.
 fn first(unit: u64) -> u8 {
     (unit % BEST as u64) as u8
 }

@@ -66,7 +66,8 @@ impl Standing {
     }
 }
 
-/// Returns whether the length of a placement is a guessed run time. It is not if the placement is from a real run.
+/// Returns whether the length of a placement is a guessed run time. The length of a placement from a real run is not a
+/// guess.
 pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
     let Placement { task, start, end, ref processors } = *placement;
     instance.has_guesses()

@@ -12,7 +12,7 @@ use crate::document::Named;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
 
-/// A task in a file. It is checked while it is read, so that errors state the place in the file.
+/// A task in a file. The task is checked while it is read, so that errors state the place in the file.
 #[derive(Deserialize)]
 #[serde(try_from = "TaskFields")]
 pub(super) struct TaskEntry {

@@ -14,13 +14,13 @@ use crate::document::{Named, Unique};
 use crate::guess::keep_walltime;
 use crate::scalar::{Bytes, Scalar, Tasks};
 
-/// A job in a file. It is checked while it is read, so that errors state the place in the file.
+/// A job in a file. The job is checked while it is read, so that errors state the place in the file.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
 pub(super) struct JobEntry {
     job: Job,
-    /// Names of the nodes in each task's `time_on`, in the order of the times. They are resolved when the platform is
-    /// known.
+    /// Names of the nodes in each task's `time_on`, in the order of the times. The names are resolved when the
+    /// platform is known.
     nodes: Vec<Option<Vec<String>>>,
 }
 
@@ -211,7 +211,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
 }
 
 /// Returns the weight of a job that states none. A bag has weight 0 (best effort) by default. A bag that states `data`
-/// for its tasks is an application that shares a tree with other applications. Its default weight is 1.
+/// for its tasks is an application that shares a tree with other applications. The default weight of such a bag is 1.
 pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }

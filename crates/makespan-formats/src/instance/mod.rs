@@ -91,7 +91,7 @@ pub struct ReadMachines {
 const SIMGRID_UNIT: f64 = 1e6;
 
 /// Reads only the machines of a file: a native instance or a platform of `SimGrid`, which may be compressed. The jobs
-/// of a native instance are omitted. With `strict`, it is an error if a part of the file would be ignored or changed.
+/// of a native instance are omitted. With `strict`, a part of the file that would be ignored or changed is an error.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.

@@ -12,7 +12,7 @@ use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
 use crate::suggest::nearest;
 
-/// A platform in a file. It is checked while it is read, so that errors state the place in the file.
+/// A platform in a file. The platform is checked while it is read, so that errors state the place in the file.
 #[derive(Deserialize)]
 #[serde(try_from = "Fields")]
 pub(super) struct PlatformEntry(pub Platform);

@@ -122,7 +122,7 @@ pub fn with_shell(instance: &Instance, shell: &str) -> Instance {
 }
 
 /// Returns an instance with the commands that a template makes. The name of a job contains its number, which has at
-/// least `digits` digits. If `digits` is `None`, it has as many digits as the last number.
+/// least `digits` digits. If `digits` is `None`, all numbers have as many digits as the last number.
 ///
 /// # Errors
 /// [`FormatError`] whose file name is `template`.

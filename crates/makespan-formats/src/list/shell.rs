@@ -61,10 +61,10 @@ enum Before {
     /// A blank, an operator or the beginning of the text. A word begins here.
     #[default]
     Gap,
-    /// One or more `<`, with their number. Two of them begin a here-document.
+    /// One or more `<`, with their number. Two `<` begin a here-document.
     Less(u8),
     Dollar,
-    /// `$(`. Another `(` makes it an arithmetic expansion.
+    /// `$(`. Another `(` turns `$(` into an arithmetic expansion.
     DollarParenthesis,
     Backslash,
     Other,
@@ -151,8 +151,8 @@ impl Scanner {
         }
     }
 
-    /// Returns whether an apostrophe is an ordinary character. It is one inside double quotation marks and inside
-    /// expansions within them.
+    /// Returns whether an apostrophe is an ordinary character here. Apostrophes are ordinary inside double quotation
+    /// marks and inside expansions within double quotation marks.
     fn has_literal_apostrophes(&self) -> bool {
         let around = self.open.iter().rev().find(|open| open.what != Frame::Expansion);
         around.is_some_and(|open| matches!(open.what, Frame::Double | Frame::Arithmetic))

@@ -14,7 +14,7 @@ use super::pdf::{canonical, failed};
 
 /// Pixels of a PNG for each unit of the SVG, so that text stays sharp on a dense screen and in print.
 const SCALE: f32 = 2.0;
-/// Maximum number of pixels of a PNG. They take 256 MiB of memory.
+/// Maximum number of pixels of a PNG, which take 256 MiB of memory.
 const MAX_PIXELS: f32 = 64.0 * 1024.0 * 1024.0;
 
 /// Returns the bytes of a PDF.

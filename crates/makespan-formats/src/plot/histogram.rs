@@ -12,7 +12,7 @@ pub struct Histogram {
     pub values: Vec<f64>,
     /// First and last value of the horizontal axis.
     pub range: (f64, f64),
-    /// Number of bins. If it is 0, one bin is drawn.
+    /// Number of bins. If the number is 0, one bin is drawn.
     pub bins: usize,
 }
 

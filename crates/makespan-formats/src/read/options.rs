@@ -10,9 +10,8 @@ use crate::{NextflowTrace, SpeedupSpec};
 /// Options for reading an instance file. Options for logs or workflows are errors for files of other formats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Number of processors. For a log, it replaces the number in the header of the log. For an ETC matrix with only
-    /// one column, it is the number of machines. For a workflow, it is the number of nodes, each with one processor of
-    /// speed 1.
+    /// Number of processors. For a log, this number replaces the number in the header. For an ETC matrix with only one
+    /// column, the number of machines. For a workflow, the number of nodes, each with one processor of speed 1.
     pub processors: Option<u32>,
     /// Machines that replace the machines of the file. A workflow without machines is planned on them.
     pub platform: Option<Platform>,
@@ -23,7 +22,7 @@ pub struct ReadOptions {
     /// Node that holds the input files of a workflow, that is, files that no task writes. Tasks fetch these files from
     /// the node. If `None`, the files are available everywhere from the beginning.
     pub storage: Option<String>,
-    /// Trace of a Nextflow run. It states the tasks and run times of the processes in the DOT file.
+    /// Trace of a Nextflow run. The trace states the tasks and run times of the processes in the DOT file.
     pub trace: Option<NextflowTrace>,
     /// Speed-up law that makes the jobs of a log moldable.
     pub speedup: Option<SpeedupSpec>,

@@ -53,8 +53,8 @@ impl FromStr for Estimates {
 pub struct ReplayOptions {
     /// Platform. If `None`, the platform is a flat cluster with the number of processors in the log.
     pub platform: Option<Platform>,
-    /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, it is the number of
-    /// machines. For a workflow, it is the number of nodes, each with one processor.
+    /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, the number of
+    /// machines. For a workflow, the number of nodes, each with one processor.
     pub processors: Option<u32>,
     /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,

@@ -16,7 +16,7 @@ use crate::needs::{UNSTATED, Unstated};
 use crate::speedup::{Laws, through};
 use crate::swf::{Log, Options};
 
-/// A record that can become a job. Its number of processors and its needs are not checked yet.
+/// A record that can become a job. The number of processors and the needs are not checked yet.
 #[derive(Default)]
 pub(crate) struct Record {
     /// Position in the file, in the unit of the report.
@@ -33,7 +33,7 @@ pub(crate) struct Record {
     pub user: Option<u32>,
     /// Number of the queue to which the job was submitted.
     pub queue: Option<u32>,
-    /// Average CPU time of the processors divided by the run time, if the log states it. It is positive.
+    /// Average CPU time of the processors divided by the run time, if the log states it. The value is positive.
     pub efficiency: Option<f64>,
     /// Needs for resources other than processors.
     pub needs: Needs,

@@ -21,7 +21,8 @@ pub(super) struct ChartData<'a> {
     title: &'a str,
     processors: u32,
     per_second: f64,
-    /// Nodes with processors. Each has a name, its first processor, and its number of processors.
+    /// Nodes with processors. An entry consists of the name, the first processor and the number of processors of a
+    /// node.
     nodes: Vec<(&'a str, u32, u32)>,
     resources: Vec<ResourceData<'a>>,
     bound: Option<f64>,
@@ -78,7 +79,7 @@ struct TaskData {
 pub(super) struct Period {
     pub start: f64,
     pub end: f64,
-    /// Intervals of processors. Each is stated by its first and last processor.
+    /// Intervals of processors, as the first and the last processor of each interval.
     pub processors: Vec<u32>,
     /// Reason why the processors are unavailable, if known.
     #[serde(skip_serializing_if = "Option::is_none")]

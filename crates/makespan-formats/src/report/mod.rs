@@ -54,7 +54,7 @@ macro_rules! chart {
 }
 /// The chart's script, for use as a part of another script.
 const CHART_SCRIPT: &str = chart!("");
-/// The chart as a separate module, for pages of other crates. It exports the classes `Chart` and `Model`.
+/// The chart as a separate module, for pages of other crates. The module exports the classes `Chart` and `Model`.
 pub const CHART_MODULE: &str = chart!("export { Chart, Model };\n");
 /// Style of the chart. The page must define the colours `--card`, `--ink`, `--soft`, `--line`, `--field`, `--rule`,
 /// `--hatch`, `--busy`, `--lane`, `--second`, `--bound`, `--accent` and `--missed`. For more than two schedules, it

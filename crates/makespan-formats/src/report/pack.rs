@@ -1,4 +1,4 @@
-//! Packs long columns of numbers and names into short texts. The script `pack.js` reads them.
+//! Packs long columns of numbers and names into short texts. The script `pack.js` reads these texts.
 //!
 //! A number is split into groups of seven bits, the lowest group first. Each group is one byte, whose highest bit
 //! states whether another byte follows (LEB128). A number n that may be negative is mapped to 2n if n >= 0, and to -2n
@@ -21,7 +21,7 @@ const BLOCK: usize = 64;
 /// Number of preceding names that a name may refer to.
 const BACK: usize = 8;
 
-/// Packed bytes. They are serialised in base 64.
+/// Packed bytes, which are serialised in base 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Packed(Vec<u8>);
 

@@ -19,13 +19,13 @@ pub(super) struct Shell<'a> {
     pub styles: &'a [&'a str],
     /// Parts of the script, in order. Each part uses names of the preceding parts.
     pub scripts: &'a [&'a str],
-    /// Content of the page between the head and the foot. It contains slots such as `{{name}}`.
+    /// Content of the page between the head and the foot. The content has slots such as `{{name}}`.
     pub body: &'a str,
 }
 
 impl Shell<'_> {
-    /// Writes the page. `slot` writes the content for a slot `{{name}}`. It is called for each slot of the body, and
-    /// for the slots `origin` and `data`.
+    /// Writes the page. `slot` writes the content for a slot `{{name}}`. `slot` is called for each slot of the body,
+    /// and for the slots `origin` and `data`.
     pub(super) fn write<W: Write>(
         &self,
         out: W,

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use crate::error::{FormatError, Place};
 use crate::scalar::{Scalar, exact_decimal};
 
-/// A bound in a file: `{"value": 801.5, "certificate": {..}}`. Its key is the name of its objective. If the bound is
-/// valid only for schedules that end by an instant, `"makespan_at_most"` states this instant in seconds.
+/// A bound in a file: `{"value": 801.5, "certificate": {..}}`. The key of the entry is the name of the objective. If
+/// the bound is valid only for schedules that end by an instant, `"makespan_at_most"` states this instant in seconds.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoundEntry {

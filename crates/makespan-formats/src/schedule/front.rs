@@ -18,8 +18,8 @@ pub struct FrontEntry {
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// Stated bound on weighted completion or mean flow. It may be valid only for schedules up to a makespan. The
-    /// certificate is not checked.
+    /// Stated bound on weighted completion or mean flow. The bound may be valid only for schedules up to a makespan.
+    /// The certificate is not checked.
     pub bound: Option<Bound>,
     /// The schedule itself.
     pub schedule: Schedule,

@@ -34,8 +34,9 @@ pub struct ScheduleFile {
     pub weighted_completion: i128,
     /// The values that the file states for other objectives, in the integer unit of each objective.
     pub others: BTreeMap<Objective, i128>,
-    /// Stated bounds, at most one for each objective. Their certificates are not checked (see [`Bound::verify`]). Only
-    /// a bound on cost may be restricted to schedules that end by an instant (see [`Bound::speaks_of`]).
+    /// Stated bounds, at most one for each objective. The certificates of these bounds are not checked (see
+    /// [`Bound::verify`]). Only a bound on cost may be restricted to schedules that end by an instant (see
+    /// [`Bound::speaks_of`]).
     pub bounds: Vec<Bound>,
     /// Remarks for the user.
     pub remarks: Vec<String>,
@@ -48,7 +49,7 @@ pub struct ScheduleFile {
 }
 
 impl ScheduleFile {
-    /// Returns the file for a schedule. It contains the true values of the standard objectives
+    /// Returns the file for a schedule. The file contains the true values of the standard objectives
     /// ([`Objective::standard`]), and no mean flow, cost, seed, bounds or remarks.
     pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
         let others = Objective::standard(instance).filter(|objective| !Objective::STANDARD.contains(objective));

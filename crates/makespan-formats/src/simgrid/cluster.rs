@@ -27,8 +27,9 @@ pub(super) fn cabinet(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wron
     hosts(node, into).map(drop)
 }
 
-/// Reads a cluster. All its hosts are connected to a switch. The switch is connected to the cluster's router if the
-/// cluster has a backbone. Otherwise the router itself is the switch. The router is the root, the source of all data.
+/// Reads a cluster. All hosts of the cluster are connected to a switch. The switch is connected to the cluster's
+/// router if the cluster has a backbone. Otherwise the router itself is the switch. The router is the root, the source
+/// of all data.
 pub(super) fn cluster(node: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     let at = node.range().start;
     let (id, prefix) = (needed(node, "id")?, node.attribute("prefix").unwrap_or_default());

@@ -120,8 +120,8 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     Ok(places.iter().enumerate().map(node).collect())
 }
 
-/// Returns the index of the root. In a single cluster, it is the router, which is the first place. Otherwise it is the
-/// first host.
+/// Returns the index of the root: in a single cluster, the router, which is the first place, and otherwise the first
+/// host.
 fn root(places: &[Place], routes: &[Route]) -> usize {
     let cluster = routes.iter().all(|route| route.at == places[0].at);
     if cluster { 0 } else { places.iter().position(|place| place.processors > 0).unwrap_or(0) }

@@ -53,8 +53,8 @@ fn is_number(field: &[u8]) -> bool {
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
         return true;
     }
-    // Other texts than plain integers are rare, so the general parser of floats handles them. It also accepts words
-    // such as `inf`.
+    // Other texts than plain integers are rare, so the general parser of floats handles them. That parser also accepts
+    // words such as `inf`.
     let starts = digits.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.');
     starts && std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
 }

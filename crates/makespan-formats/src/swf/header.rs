@@ -127,7 +127,8 @@ mod tests {
             header.week()
         };
         assert_eq!(week(&["; MaxProcs: 8"]), None);
-        // Saturday, 1 January 2000, 0:00 in UTC. It is one hour later in Paris, and Friday evening in New York.
+        // Saturday, 1 January 2000, 0:00 in UTC. The local time is an hour later in Paris, and Friday evening in New
+        // York.
         let start = "; UnixStartTime: 946684800";
         assert_eq!(week(&[start]), Some(5 * 86_400));
         assert_eq!(week(&[start, "; TimeZone: 3600"]), Some(5 * 86_400 + 3600));

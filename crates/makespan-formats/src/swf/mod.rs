@@ -1,8 +1,8 @@
 //! Reads and writes the Standard Workload Format of the Parallel Workloads Archive (version 2.2).
 //!
 //! A log has header lines `; Key: value`, and one line of 18 numbers for each job. The number -1 stands for a missing
-//! value. Each record becomes a rigid job on the logged number of processors. With a [`crate::SpeedupSpec`], it
-//! becomes a moldable job that takes the logged time on the logged number of processors.
+//! value. Each record becomes a rigid job on the logged number of processors. With a [`crate::SpeedupSpec`], each
+//! record becomes a moldable job that takes the logged time on the logged number of processors.
 
 mod fields;
 mod header;

@@ -59,14 +59,14 @@ fn record(instance: &Instance, task: TaskId, number: u64, run: Option<&Run>, wri
     rest(job.user, writer)
 }
 
-/// Writes the fields from the user on.
+/// Writes the last fields of a record, beginning with the user.
 fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "{} -1 -1 -1 -1 -1 -1", user.map_or(-1, i64::from))
 }
 
-/// Writes a workload as a log for replays, in the order of submit times. It contains the real run times, the estimates
-/// as requested times, and the users. It contains no wait times, because a replay computes them. A moldable task is
-/// written on its minimum number of processors.
+/// Writes a workload as a log for replays, in the order of submit times. The log contains the real run times, the
+/// estimates as requested times, and the users. The log contains no wait times, because a replay computes them. A
+/// moldable task is written on its minimum number of processors.
 ///
 /// # Errors
 /// Errors of the writer.

@@ -25,7 +25,7 @@ const BOX: [f64; 2] = [84.0, 40.0];
 const INK: &str = "#1b1f24";
 const IDLE: &str = "#f1f2f0";
 const SATURATED: &str = "#c81e1e";
-/// Share of busy time above which a port or processor is drawn as saturated. It is below 1, because floats only
+/// Share of busy time above which a port or processor is drawn as saturated. The value is below 1, because floats only
 /// approximate the exact values.
 pub(crate) const FULL: f64 = 1.0 - 1e-9;
 

@@ -8,7 +8,7 @@ use crate::words::Happening;
 /// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// A stream of events. It ends when the connection ends.
+/// A stream of events, which ends with its connection.
 pub struct Events {
     reader: Box<dyn BufRead + Send>,
     latest: u64,
@@ -51,7 +51,7 @@ impl Events {
         }
     }
 
-    /// Reads the next server-sent event. Returns its name, which may be empty, and its data.
+    /// Reads the next server-sent event. Returns the name of the event, which may be empty, and the data.
     fn event(&mut self) -> io::Result<(String, String)> {
         let (mut name, mut data) = (String::new(), String::new());
         loop {

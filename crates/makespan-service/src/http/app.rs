@@ -17,7 +17,8 @@ use crate::words::{Metric, Refusal, Who};
 
 /// Maximum number of simultaneous quick requests.
 const QUICK: usize = 24;
-/// Maximum number of simultaneous requests that write. They have a separate limit, because they wait for the disk.
+/// Maximum number of simultaneous requests that write. These requests have a separate limit, because they wait for the
+/// disk.
 const CHANGES: usize = 16;
 /// Maximum number of simultaneous requests that compute plans.
 const SLOW: usize = 4;
@@ -45,8 +46,8 @@ pub(super) struct App {
     pub(super) hub: Arc<Hub>,
     /// Becomes true when the server must stop.
     pub(super) closing: watch::Receiver<bool>,
-    /// A random number of this server process. It makes the entity tags of this process different from the entity tags
-    /// of earlier processes.
+    /// A random number of this server process. The number makes the entity tags of this process different from the
+    /// entity tags of earlier processes.
     pub(super) life: String,
     pub(super) counts: Counts,
     /// The version and the JSON text of the plan for readers and admins.

@@ -33,9 +33,10 @@ pub struct Latest {
 
 /// Streams the events after a number, or all future events.
 ///
-/// Events without a name contain a `Happening`, and their `id` is its number. The first event is `begin`. Its data,
-/// such as `{"latest": 12}`, state the event number after which the stream begins. The event `plan` announces a new
-/// plan with its version, such as `{"version": 7}`. If there is no event for 15 seconds, the server sends a comment.
+/// Events without a name contain a `Happening`, and their `id` is its number. The first event is `begin`. The data of
+/// `begin`, such as `{"latest": 12}`, state the event number after which the stream begins. The event `plan` announces
+/// a new plan with its version, such as `{"version": 7}`. If there is no event for 15 seconds, the server sends a
+/// comment.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -90,8 +91,8 @@ pub(super) async fn events(
     Ok(response)
 }
 
-/// A stream of events. It produces further events only after the client has received the earlier ones, so a slow client costs no
-/// memory.
+/// A stream of events. The stream produces further events only after the client has received the earlier events, so a
+/// slow client costs no memory.
 struct Following {
     /// Counts this stream until it is dropped.
     _counting: Counting,

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 /// Limits on requests and connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Maximum number of requests a second for each token, and for each address without a token. This is also the
-    /// maximum number of requests in a burst.
+    /// Maximum number of requests per second, and maximum number of requests in a burst, for each token and for each
+    /// address without a token.
     pub requests: f64,
     /// Maximum number of connections. Further connections wait. One address may use an eighth of this number for
-    /// connections without a token. If it opens more, the server closes the oldest of its connections without a token.
+    /// connections without a token. If an address opens more, the server closes the address's oldest connection
+    /// without a token.
     pub connections: usize,
     /// Time limit for receiving a request without its body. Also the time after which a connection without requests is
     /// closed.

@@ -69,7 +69,7 @@ pub(super) async fn plan(
     Ok(response)
 }
 
-/// Returns the entity tag of a version of the plan. It depends on the client and on the server process.
+/// Returns the entity tag of a version of the plan. The tag depends on the client and on the server process.
 fn tag(app: &App, asker: &Asker, version: u64) -> String {
     let seen_by = match asker.who.role {
         Role::Submitter => asker.who.user.as_str(),

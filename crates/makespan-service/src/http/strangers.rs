@@ -36,7 +36,7 @@ impl Strangers {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
 
-    /// Adds a connection. If its address then exceeds the limit, the server closes the address's oldest connection in
+    /// Adds a connection. If the address then exceeds the limit, the server closes the address's oldest connection in
     /// the table. So a client that never completes its requests cannot block other clients at the same address.
     pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);

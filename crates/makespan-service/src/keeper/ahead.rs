@@ -85,8 +85,8 @@ mod tests {
         Time::from_ticks(milliseconds * 1_000_000)
     }
 
-    /// Checks a job `sleep 8` that is expected to take 0.5 s. Its end is unknown while it runs longer than every ended
-    /// job. When another job `sleep 8` has ended, the expected length is 8 s.
+    /// Checks a job `sleep 8` that is expected to take 0.5 s. The end is unknown while the job runs longer than every
+    /// ended job. When another job `sleep 8` has ended, the expected length is 8 s.
     #[test]
     fn a_task_that_is_longer_than_expected_takes_the_length_of_those_that_were() {
         let mut lengths = Lengths::default();

@@ -38,7 +38,7 @@ struct Cause {
 }
 
 impl Cause {
-    /// Compares two causes, and returns the one that decides a start. If exactly one of them has an unknown end, that
+    /// Compares two causes, and returns the one that decides a start. If exactly one cause has an unknown end, that
     /// cause decides. Otherwise, the cause with the later end decides.
     fn or(self, other: Self) -> Self {
         let is_other = other.is_unknown.cmp(&self.is_unknown).then(other.end.total_cmp(&self.end)).is_gt();
@@ -152,8 +152,8 @@ mod tests {
         for ((.., expect, what), found) in plan.iter().zip(found) {
             assert_eq!(found, *expect, "{what}");
         }
-        // This task runs on other processors than job 2, but waits for a licence or a quota that job 2 uses. So it
-        // starts at the assumed end of job 2.
+        // This task runs on other processors than job 2, but waits for a licence or a quota that job 2 uses. So the
+        // task starts at the assumed end of job 2.
         let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
         assert_eq!(behind([licence], &running, 4), [Some(1)]);
     }

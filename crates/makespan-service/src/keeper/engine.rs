@@ -1,4 +1,4 @@
-//! The thread that runs jobs. It executes one session of a growing run after another.
+//! The thread that runs jobs. The thread executes one session of a growing run after another.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -206,8 +206,8 @@ impl Runner {
     }
 }
 
-/// An estimator that predicts run times from the medians of ended tasks. It also stores these run times for the prediction of
-/// running tasks.
+/// An estimator that predicts run times from the medians of ended tasks. The estimator also stores these run times for
+/// the prediction of running tasks.
 struct Learning {
     medians: Medians,
     shared: Arc<Shared>,

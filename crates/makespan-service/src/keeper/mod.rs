@@ -59,7 +59,7 @@ pub struct Keeper {
 /// Options of a service.
 #[derive(Clone, Debug)]
 pub struct KeeperOptions {
-    /// The folder of the store. It is created if it is missing.
+    /// The folder of the store. A missing folder is created.
     pub folder: PathBuf,
     /// The shim program, which runs every task ([`ExecuteOptions::shim`]).
     pub shim: Option<PathBuf>,
@@ -73,8 +73,8 @@ pub struct KeeperOptions {
     /// jobs. The run is replaced when most of its jobs have ended and the running tasks are short. Ended jobs stay in
     /// the store.
     pub long_run: usize,
-    /// The time for which ended jobs, their output and their events are kept; `None` keeps them forever. Jobs of the
-    /// engine's current run are kept until the run is replaced.
+    /// The time for which ended jobs, their output and their events are kept; `None` keeps ended jobs forever. Jobs of
+    /// the engine's current run are kept until the run is replaced.
     pub keep: Option<Duration>,
 }
 

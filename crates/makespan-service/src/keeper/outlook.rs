@@ -39,8 +39,8 @@ pub(super) struct Runs {
     pub start: f64,
     /// The expected end, in seconds since 1970.
     pub end: f64,
-    /// The length, in seconds, that was originally expected. It is set if the task has run longer and its end is
-    /// unknown.
+    /// The length, in seconds, that was originally expected, if the task has run longer and its end is unknown.
+    /// Otherwise `None`.
     pub longer_than: Option<f64>,
     /// The spread of the remaining run time: the standard deviation of its logarithm.
     pub spread: f64,
@@ -71,8 +71,8 @@ pub(super) struct JobPlan {
 pub(super) struct Expectation<'a> {
     pub start: Option<f64>,
     pub end: Option<f64>,
-    /// The expected length, in seconds, of a task of the job. It is set if the task has run longer and its end is
-    /// unknown.
+    /// The expected length, in seconds, of a task of the job, if the task has run longer and its end is unknown.
+    /// Otherwise `None`.
     pub longer_than: Option<f64>,
     /// The running task with an unknown end, if the start or the end of the job depends on such a task.
     pub behind: Option<&'a Runs>,
@@ -83,8 +83,7 @@ pub(super) struct Expectation<'a> {
 pub(super) struct Outlook {
     pub origin: f64,
     pub now: Time,
-    /// The planned instance. It contains the waiting jobs, and a platform in which the running tasks occupy their
-    /// processors.
+    /// The planned instance: the waiting jobs, and a platform in which the running tasks occupy their processors.
     pub instance: Instance,
     /// The waiting tasks, sorted by start.
     pub expected: Vec<Expected>,
@@ -130,7 +129,7 @@ impl Outlook {
         let until = |end| Expectation { end, ..Expectation::default() };
         let plan = self.jobs.get(&job);
         if own().next().is_none() {
-            // The job has started since the plan was made.
+            // The job has started after the plan was made.
             let length = plan.map(|plan| plan.end - plan.start);
             let end = started.zip(length).map(|(started, length)| started + length);
             return if end.is_some_and(|end| end < now) { longer(length) } else { until(end) };

@@ -33,7 +33,7 @@ const PAST: usize = 2000;
 /// Maximum number of planned jobs that wait for other jobs or for their earliest start.
 const PENDING: usize = 1000;
 
-/// Plans an instance with a fast algorithm. Returns the schedule and its bounds.
+/// Plans an instance with a fast algorithm. Returns the schedule and bounds on its objectives.
 pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_core::Bound>), String> {
     if instance.tasks() == 0 {
         return Ok((Schedule::new(Vec::new()), Vec::new()));
@@ -233,7 +233,7 @@ impl Drawer {
         let remarks: VecDeque<String> = self.shared.remarks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Picture {
             version,
-            // The instant to which the bounds refer, not the instant at which the plan was ready.
+            // `now` is the instant to which the bounds refer, not the instant at which the plan was ready.
             now,
             processors: platform.processors(),
             nodes,
@@ -357,8 +357,9 @@ fn box_of(one: &Expected, behind: Option<&Runs>) -> BoxPicture {
     }
 }
 
-/// Returns the uncertainty of the run time of a task, as the standard deviation of its logarithm. It is small for a
-/// stated time and large for a guess. For a learned time, it is the spread of the underlying runs.
+/// Returns the uncertainty of the run time of a task, as the standard deviation of its logarithm. The uncertainty is
+/// small for a stated time and large for a guess. For a learned time, the uncertainty is the spread of the underlying
+/// runs.
 fn spread(instance: &Instance, task: TaskId) -> f64 {
     match instance.task(task).estimate {
         makespan_core::Estimate::Stated => 0.1,

@@ -254,7 +254,7 @@ impl Shared {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner).holding.remove(&job);
     }
 
-    /// Ends the current session. Its running tasks continue.
+    /// Ends the current session. The running tasks continue.
     pub fn leave(&self) {
         let delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(intake) = &delivery.intake {

@@ -306,7 +306,7 @@ fn not_held(job: JobNumber) -> Refusal {
     refusal(RefusalKind::Conflict, "", message, "cancel it, if it is not to go on")
 }
 
-/// Refuses a request because the store cannot be written. Returns the request if it must be repeated.
+/// Refuses a request because the store cannot be written. Returns the request if the writer must repeat it.
 fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
     let full = || {
         let message = format!("the store cannot be written: {error}; nothing was taken");

@@ -1,4 +1,5 @@
-//! The web page of the service. Its files are part of the program, and it loads nothing from other servers.
+//! The web page of the service. The program contains the files of the page, and the page loads nothing from other
+//! servers.
 
 use makespan_formats::report::{CHART_MODULE, CHART_STYLE};
 

@@ -180,7 +180,8 @@ impl Change<'_> {
         self.finish(job, &known.user, State::NotStarted, None)
     }
 
-    /// Cancels a job. Returns its state, and whether the engine must also cancel the job. Otherwise the job has ended.
+    /// Cancels a job. Returns the state of the job, and whether the engine must also cancel the job. Otherwise the job
+    /// has ended.
     pub fn cancel(&mut self, who: &Who, job: JobNumber) -> Answer<(State, bool)> {
         let known = match self.own(who, job)? {
             Ok(known) => known,

@@ -99,7 +99,7 @@ impl Change<'_> {
     }
 
     /// Hands a waiting job to the engine, unless the engine already has it. All jobs for which this job waits must
-    /// have succeeded or be in the engine. If one of them did not succeed, this job ends.
+    /// have succeeded or be in the engine. If one of those jobs did not succeed, this job ends.
     pub(super) fn hand(&mut self, job: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         if known.state != State::Waiting || known.held || known.cancelled || self.place(job)?.is_some() {

@@ -155,7 +155,7 @@ impl Tokens {
     }
 }
 
-/// Adds a new token for a user to a store, and returns the token. It cannot be shown again.
+/// Adds a new token for a user to a store, and returns the token. The token cannot be shown again.
 ///
 /// # Errors
 /// [`TokenError`], if no token was added.

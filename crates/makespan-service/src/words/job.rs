@@ -88,8 +88,8 @@ pub struct JobSummary {
     pub expected_end: Option<f64>,
     /// Originally expected length of a task, in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
-    /// The number of the job with an unknown end on which the start or the end of this job depends. It is 0 if that
-    /// job belongs to another user.
+    /// The number of the job with an unknown end on which the start or the end of this job depends. The number is 0 if
+    /// that job belongs to another user.
     pub behind: Option<JobNumber>,
     /// The start of the first task.
     pub started: Option<f64>,

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::{JobNumber, State};
 
 /// Past, running and planned tasks, as the web page draws them. The planner thread updates the picture. Requests only
-/// read it.
+/// read the picture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Picture {
     /// The version number, which increases with every update.
@@ -65,9 +65,9 @@ pub struct BoxPicture {
     pub job: JobNumber,
     /// The number of the task in its job.
     pub task: u64,
-    /// The name of the job. It is empty if the client may not see the job.
+    /// The name of the job, or an empty text if the client may not see the job.
     pub name: String,
-    /// The user of the job. It is empty if the client may not see the job.
+    /// The user of the job, or an empty text if the client may not see the job.
     pub user: String,
     /// The state of the task. A planned task has the state `waiting`.
     pub state: State,
@@ -77,8 +77,8 @@ pub struct BoxPicture {
     pub end: f64,
     /// Originally expected length of the task, in seconds, if the task has run longer and its end is unknown.
     pub longer_than: Option<f64>,
-    /// The number of the job with an unknown end on which the start and the end of the task depend. It is 0 if that
-    /// job belongs to another user.
+    /// The number of the job with an unknown end on which the start and the end of the task depend. The number is 0 if
+    /// that job belongs to another user.
     pub behind: Option<JobNumber>,
     /// The processors, as ranges of the first and the last processor.
     pub processors: Vec<(u32, u32)>,
@@ -154,6 +154,6 @@ pub struct WhatIf {
 pub struct Delay {
     /// The job.
     pub job: JobNumber,
-    /// The delay in seconds. It is negative if the job starts earlier.
+    /// The delay in seconds. The delay is negative if the job starts earlier.
     pub seconds: f64,
 }

@@ -14,7 +14,7 @@ use super::JobNumber;
 pub struct Submission {
     /// The command, list or instance file to run.
     pub content: Content,
-    /// The name of the job. For a file, it is a prefix of the names of the jobs.
+    /// The name of the job, or for a file, the prefix of the names of its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub name: Option<String>,
@@ -27,7 +27,7 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(schema_with = variables)]
     pub environment: BTreeMap<String, String>,
-    /// The weight of the jobs; 1 by default. For a file, it is multiplied by the weights of the jobs in the file.
+    /// The weight of the jobs; 1 by default. This weight is multiplied by the weights of the jobs in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0.000_001, maximum = 1_000_000)]
     pub weight: Option<f64>,
@@ -88,7 +88,7 @@ pub enum Content {
         /// The text of the file.
         #[schema(min_length = 1)]
         text: String,
-        /// The name of the file. Its extension determines the format if the content does not.
+        /// The name of the file. The extension determines the format if the content does not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
     },
@@ -102,7 +102,7 @@ pub struct Needs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub processors: Option<u32>,
-    /// The expected run time in seconds. By default, it is predicted from earlier runs.
+    /// The expected run time in seconds. By default, the run time is predicted from earlier runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0, maximum = 31_622_400)]
     pub time: Option<f64>,

@@ -73,7 +73,7 @@ fn amount(value: f64) -> Amount {
 /// Run time of a profile, and whether the profile communicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Took {
-    /// Run time; `None` if it is unknown.
+    /// Run time, or `None` if the run time is unknown.
     pub time: Option<Time>,
     pub communicates: bool,
 }

@@ -1,5 +1,6 @@
-//! Reads the output of `ProGen`. It consists of lines of the form `key : value`, followed by sections. A section has a
-//! heading, a line of column names, and a row for each activity or mode. Lines of asterisks or dashes have no meaning.
+//! Reads the output of `ProGen`. The output consists of lines of the form `key : value`, followed by sections. A
+//! section has a heading, a line of column names, and a row for each activity or mode. Lines of asterisks or dashes
+//! have no meaning.
 
 use makespan_core::counted;
 
@@ -132,7 +133,7 @@ fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
 const DOUBLY: &str =
     "resources that are doubly constrained are not read; write each as a renewable and a nonrenewable one";
 
-/// Reads the release date and the due date. Their section may be missing.
+/// Reads the release date and the due date. The section of these dates may be missing.
 fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong> {
     if lines.lines.peek().is_none_or(|(_, text)| !begins(text, INFORMATION)) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Reads the output of Slurm's `sacct --parsable2`. It consists of a header line of column names and a line for each
-//! job. Cells are separated by `|`.
+//! Reads the output of Slurm's `sacct --parsable2`. The output consists of a header line of column names and a line
+//! for each job. Cells are separated by `|`.
 //!
 //! Required columns are `JobID`, `Submit`, processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`) and the run time
 //! (`ElapsedRaw`, `Elapsed`, or `Start` and `End`). Other columns are optional. `User` (or `UID`), `TimelimitRaw` or

@@ -74,9 +74,9 @@ fn listed(cell: &str) -> (Amounts, bool) {
     )
 }
 
-/// Returns the requested memory. It is stated for the whole job. Before version 21.08, Slurm stated it for each node
-/// (`4Gn`) or for each processor (`4Gc`). The value 0 requests all memory of the nodes. The dump does not state this
-/// amount, so the result is `None`.
+/// Returns the requested memory. The memory is stated for the whole job. Before version 21.08, Slurm stated it for
+/// each node (`4Gn`) or for each processor (`4Gc`). The value 0 requests all memory of the nodes. The dump does not
+/// state this amount, so the result is `None`.
 fn requested(cell: &str, nodes: u64) -> Result<Option<Need>, ()> {
     if matches!(cell, "" | "0" | "0n" | "0c" | "?" | "Unknown" | "None" | "N/A") {
         return Ok(None);

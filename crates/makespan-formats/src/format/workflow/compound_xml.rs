@@ -57,7 +57,7 @@ fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
     }
 }
 
-/// Returns an error if an element that must not contain elements contains one.
+/// Returns an error if this element contains other elements.
 fn childless(node: Node<'_, '_>) -> Result<(), Wrong> {
     match elements(node).next() {
         Some(other) => Err(wrong(other, format!("<{}> must not contain elements", node.tag_name().name()))),

@@ -1,5 +1,5 @@
-//! Handles files from outside a workflow. A node sends them to the tasks, or they are available everywhere from the
-//! beginning.
+//! Handles files from outside a workflow. Either a node sends the files to the tasks, or the files are available
+//! everywhere from the beginning.
 
 use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile, Time};
 
@@ -10,7 +10,7 @@ use crate::suggest::nearest;
 /// Name of the task that sends the files from outside.
 const NAME: &str = "stage-in";
 
-/// Returns a remark about files from outside. Use it if the user states no node that holds these files.
+/// Returns a remark about files from outside, for the case that the user states no node that holds these files.
 pub(super) fn remark(outside: &Outside) -> Option<String> {
     (outside.bytes > 0)
         .then(|| format!("{}; they are there at once (--stage-in NODE says which node holds them)", what(outside)))
@@ -25,8 +25,8 @@ fn what(outside: &Outside) -> String {
     }
 }
 
-/// Returns the job with an additional task on the node `node`, and a remark. The additional task takes one tick. It
-/// sends each other task the files that this task reads from outside.
+/// Returns the job with an additional task on the node `node`, and a remark. The additional task takes one tick. The
+/// additional task sends each other task the outside files that this other task reads.
 pub(super) fn from(node: &str, outside: &Outside, job: &Job, platform: &Platform) -> Result<(Job, String), String> {
     let nodes = platform.nodes();
     let Some(place) = nodes.iter().position(|one| one.name == node) else {

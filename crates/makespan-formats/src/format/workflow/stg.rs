@@ -3,7 +3,7 @@
 //!
 //! The first line is the number of tasks, not counting the two dummies. Each further line describes a task: its
 //! number, its processing time, the number of its predecessors, and their task numbers. Text after `#` is a comment.
-//! The two dummies are an entry before all tasks and an exit after all tasks. They take no time, and the reader
+//! The two dummies are an entry before all tasks and an exit after all tasks. The dummies take no time, and the reader
 //! ignores them.
 
 use super::draft::Draft;

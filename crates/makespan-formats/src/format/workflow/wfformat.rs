@@ -35,7 +35,7 @@ struct Workflow {
     execution: Option<Execution>,
     #[serde(alias = "jobs")]
     tasks: Option<Unique<OldTask>>,
-    /// Machines of versions 1.3 and 1.4. They are only counted.
+    /// Machines of versions 1.3 and 1.4. The reader only counts the machines.
     #[serde(default)]
     machines: Vec<IgnoredAny>,
 }

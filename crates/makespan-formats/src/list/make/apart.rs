@@ -56,7 +56,7 @@ pub(super) fn apart(
 }
 
 /// Returns whether the version of make is GNU make 4.4 or later. From 4.4, a `.NOTPARALLEL` that names targets applies
-/// only to the prerequisites of these targets. Earlier versions apply it to all targets.
+/// only to the prerequisites of these targets. Earlier versions apply `.NOTPARALLEL` to all targets.
 fn names_targets(printed: &str) -> bool {
     let version = printed.lines().find_map(|line| line.strip_prefix("# GNU Make ")).unwrap_or_default();
     let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));

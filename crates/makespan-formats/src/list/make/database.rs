@@ -68,7 +68,7 @@ impl<'a> Variable<'a> {
 }
 
 impl<'a> Database<'a> {
-    /// Reads the output of make. Returns `None` if it contains no database.
+    /// Reads the output of make. Returns `None` if the output contains no database.
     pub(super) fn read(printed: &'a str) -> Option<Self> {
         let (before, files) = printed.rsplit_once("\n# Files\n")?;
         let goal = before.lines().rev().find_map(|line| line.strip_prefix(".DEFAULT_GOAL := "));

@@ -1,4 +1,4 @@
-//! Options for a call of make for a single target. They state which files are already made.
+//! Options that tell a call of make for a single target which files are already made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -25,12 +25,12 @@ use printed::updated;
 use stubs::STUB;
 pub use stubs::stubs;
 
-/// Options of the first call of make. They must precede `-f FILE`. In this call, make remakes makefiles that are out of
-/// date, and prints its database. If there is a goal, `MAKECMDGOALS=GOAL` must follow. The environment must contain
-/// `LC_ALL=C`, as for [`ASK`].
+/// Options of the first call of make. The options must precede `-f FILE`. In this call, make remakes makefiles that
+/// are out of date, and prints its database. If there is a goal, `MAKECMDGOALS=GOAL` must follow. The environment must
+/// contain `LC_ALL=C`, as for [`ASK`].
 pub const ASK_FIRST: [&str; 4] = ["--dry-run", "--print-data-base", "--eval=.makespan: ;", ".makespan"];
 
-/// Options of the second call of make, a dry run. They must precede the [`stubs`] and `-f FILE`.
+/// Options of the second call of make, a dry run. The options must precede the [`stubs`] and `-f FILE`.
 pub const ASK: [&str; 4] = ["--dry-run", "--trace", "--print-data-base", "--print-directory"];
 
 /// Name of an additional target that has one prerequisite and an empty recipe. The recipe prevents make from applying

@@ -31,7 +31,7 @@ impl<'a> Order<'a> {
         self.visits.len() - 1
     }
 
-    /// Returns the targets. Each comes after all its prerequisites.
+    /// Returns the targets in an order in which each target comes after all its prerequisites.
     pub(super) fn targets(&self) -> impl Iterator<Item = &'a str> {
         self.updated.iter().map(|&visit| self.visits[visit].0)
     }
@@ -124,8 +124,8 @@ impl<'a> Database<'a> {
     }
 
     /// Returns the targets that are not in `updated`, but may have to be made after targets in `updated`. Only targets
-    /// with a recipe are returned, in the order of make. They may be missing in a dry run: if a recipe only calls make
-    /// recursively, the dry run does not list the targets that need its file.
+    /// with a recipe are returned, in the order of make. A dry run may omit these targets: if a recipe only calls make
+    /// recursively, the dry run does not list the targets that need the file of this recipe.
     pub(super) fn followers(&self, order: &Order<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let (mut changed, mut followers) = (updated.clone(), Vec::new());
         for name in order.targets() {

@@ -220,7 +220,7 @@ struct Quantity {
     class: &'static str,
     /// Label next to the plot.
     word: &'static str,
-    /// Value at the top of the plot. It is the same in all plots that are compared.
+    /// Value at the top of the plot. The value is the same in all plots that are compared.
     all: u32,
     /// Maximum possible value for this policy.
     most: u32,

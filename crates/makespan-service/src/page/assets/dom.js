@@ -38,15 +38,15 @@ export function relative(instant) {
 // present time.
 export const ahead = (instant) => instant === null || instant === undefined ? relative(instant) : relative(Math.max(instant, Date.now() / 1000));
 
-// Returns an element with a relative time. Its tooltip shows the clock time.
+// Returns an element with a relative time, and with the clock time as a tooltip.
 export function time(instant) {
   if (instant === null || instant === undefined) return "–";
   const date = new Date(instant * 1000);
   return el("time", { datetime: date.toISOString(), title: date.toLocaleString() }, relative(instant));
 }
 
-// Returns an element for an expected instant. For an overdue event, it shows "any moment", or a dash if another event
-// must happen first.
+// Returns an element for an expected instant. The element of an overdue event shows "any moment", or a dash if another
+// event must happen first.
 export function expected(instant, isNext = true) {
   const shown = time(instant);
   if (instant === null || instant === undefined || instant > Date.now() / 1000) return shown;

@@ -1,4 +1,5 @@
-// The list of views, and the two views that show all jobs. A view fills its root once and returns a function that refreshes it.
+// The list of views, and the two views that show all jobs. A view fills its root once and returns a function that
+// refreshes the view.
 
 import { get } from "./api.js";
 import { Chart } from "./chart.js";

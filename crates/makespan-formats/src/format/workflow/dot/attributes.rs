@@ -81,8 +81,8 @@ impl Unread {
         }
     }
 
-    /// Counts attributes that the reader uses in other graphs, such as `time`. They are ignored here, because a trace
-    /// of Nextflow states the run times.
+    /// Counts attributes that the reader uses in other graphs, such as `time`. In this graph, these attributes are
+    /// ignored, because a trace of Nextflow states the run times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }

@@ -122,7 +122,7 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
 }
 
 impl Parts {
-    /// Reads a statement. Returns the nodes in it, or `None` at the end of the graph or group.
+    /// Reads a statement and returns its nodes, or `None` at the end of the graph or group.
     fn statement(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Option<Vec<u32>>, Wrong> {
         let first = match tokens.next()? {
             Some(Token::Mark('}')) => return Ok(None),
