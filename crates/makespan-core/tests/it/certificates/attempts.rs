@@ -1,5 +1,6 @@
 //! Random certificates of every kind. Tests improve them by small changes.
 
+mod refutations;
 mod steps;
 
 use makespan_core::proof::{
@@ -14,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::certificates::instances::Extent;
 
 /// Number of kinds of [`Figures::certificate`].
-pub const KINDS: usize = 38;
+pub const KINDS: usize = 42;
 const LENGTH: usize = 64;
 
 /// The random numbers from which certificates are constructed.
@@ -311,6 +312,7 @@ impl Figures {
             22..=25 => Proof::Paths(Paths::default()),
             30 | 32 => Proof::JobPrices(figures.job_prices(nodes, 12)),
             31 => Proof::JobPrices(figures.job_prices(nodes, 3)),
+            38..=41 => Proof::Refutation(figures.refutation(instance)),
             33 => Proof::Deductions(figures.deductions(instance, deadline)),
             34..=37 => {
                 let proof = match figures.below(3) {
@@ -379,6 +381,10 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::MeanFlow,
     Objective::MaxLateness,
     Objective::WeightedLateness,
+    Objective::Makespan,
+    Objective::WeightedCompletion,
+    Objective::MeanFlow,
+    Objective::MaxLateness,
 ];
 
 /// Returns how close a certificate comes to proving too much, for comparisons. This is the proven value, or, if a claim

@@ -73,6 +73,11 @@ const LAST_JOB: std::ops::Range<usize> = 34..36;
 /// Indices of the certificates of the kind `LastJob` for maximum and weighted lateness.
 const LAST_LATE: std::ops::Range<usize> = 36..38;
 
+/// Indices of refutations, for makespan, weighted completion and mean flow.
+const REFUTATIONS: std::ops::Range<usize> = 38..41;
+/// Index of refutations for the maximum lateness.
+const LATE_REFUTATIONS: usize = 41;
+
 /// Checks that enough certificates of each kind prove the exact optimum, so that an error of a single tick would be
 /// detected.
 fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
@@ -85,7 +90,7 @@ fn sharp(proved: &[[u64; 3]; KINDS], kinds: impl IntoIterator<Item = usize>) {
 fn on_equal_processors() {
     sharp(
         &attack((Family::Equal, SMALL), 1, 300, 40),
-        (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]).chain(LAST_JOB),
+        (0..OF_ALL).chain(JOB_PRICES).chain([DEDUCTIONS]).chain(LAST_JOB).chain(REFUTATIONS),
     );
 }
 
@@ -123,7 +128,9 @@ fn of_what_is_held() {
             .chain(JOB_PRICES)
             .chain([DEDUCTIONS])
             .chain(LAST_JOB)
-            .chain(LAST_LATE),
+            .chain(LAST_LATE)
+            .chain(REFUTATIONS)
+            .chain([LATE_REFUTATIONS]),
     );
     assert!(proved[LATE_PRICES][1] > 20, "{:?}", proved[LATE_PRICES]);
 }
