@@ -3,11 +3,13 @@ use makespan_core::{Job, Platform, ProcSet, Profile, Proof, SpeedupLaw, Unavaila
 use super::*;
 use crate::{dual, makespan};
 
+/// Returns an instance of rigid jobs, and one job of one tick. Because of this job, no bound is rounded up.
 fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Instance {
     let job = |(index, &(width, seconds)): (usize, &(u32, i64))| {
         Job::new(index.to_string(), Profile::rigid(width, Time::from_seconds(seconds)).unwrap())
     };
-    let jobs = jobs.iter().enumerate().map(job).collect();
+    let tick = Job::new("tick", Profile::rigid(1, Time::TICK).unwrap());
+    let jobs = jobs.iter().enumerate().map(job).chain([tick]).collect();
     Instance::new(Platform::flat(processors).unwrap(), jobs, closed).unwrap()
 }
 

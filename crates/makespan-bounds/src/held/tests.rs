@@ -37,10 +37,10 @@ fn memory_and_licences_are_areas() {
     let amounts = |name, amount| Resources::new([(name, amount)]).unwrap();
     let job = |at: usize| rigid(&at.to_string(), 1, 10);
     // Six tasks, each with half of a node's memory, on two nodes of eight processors. With three tasks at a time, they
-    // would need six halves on two nodes.
+    // would need six halves on two nodes. So they take 15, which is rounded up to a multiple of 10.
     let platform = Platform::cluster(2, 8).unwrap().with_node_resources(&amounts("memory", 4)).unwrap();
     let jobs = (0..6).map(|at| job(at).with_needs(needs("memory", Need::whole(2)))).collect();
-    check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 15);
+    check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 20);
     let platform = Platform::flat(8).unwrap().with_licences(amounts("solver", 1)).unwrap();
     let jobs = (0..6).map(|at| job(at).with_needs(needs("solver", Need::whole(1)))).collect();
     check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 60);
@@ -72,8 +72,9 @@ fn jobs_of_early_deadlines_are_bounded_by_themselves() {
     let due = |at: i64| rigid(&at.to_string(), 1, 10).with_deadline(ticks(12 + at));
     let late = rigid("late", 2, 50).with_deadline(ticks(1000));
     let instance = Instance::new(Platform::flat(2).unwrap(), (0..6).map(due).chain([late]).collect(), vec![]).unwrap();
-    // Three rounds of two jobs each. The last round ends at 30, and the last deadline is 17.
-    check(&instance, Objective::MaxLateness, 13);
+    // Three rounds of two jobs each. The last round ends at 30. At least one of its jobs has a deadline of at most 16,
+    // because the five jobs with these deadlines also need three rounds.
+    check(&instance, Objective::MaxLateness, 14);
     let weighted = bound(&instance, Objective::WeightedLateness).value.integer();
     // The ends 10 + 10 + 20 + 20 + 30 + 30 against deadlines 12 .. 17. The first two jobs are early by 2 and 1.
     assert!((30_000_000..=36_000_000).contains(&weighted), "{weighted}");

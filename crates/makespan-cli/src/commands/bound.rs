@@ -43,7 +43,7 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns two lines: a bound, and an explanation of its proof.
+/// Returns a line with a bound, and the lines that explain its proof.
 fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
     let Bound { objective, ref value, makespan_at_most, ref proof } = *bound;
     let condition = makespan_at_most.map_or_else(String::new, |most| format!(" when the makespan is at most {most} s"));
@@ -54,6 +54,9 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
         _ => " s",
     };
     let mut why = why(instance, objective, proof);
+    if let Some(grid) = proof.rounding(objective, instance) {
+        why += &format!("\n  rounded up: all times are multiples of {grid} s");
+    }
     if objective.is_maximised() {
         why += &format!("; {} is reached", reached(instance)?);
     }

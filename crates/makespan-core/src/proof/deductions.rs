@@ -1,6 +1,5 @@
 //! Refutation of a deadline by deductions, step by step.
 
-mod grid;
 mod held;
 mod runs;
 #[cfg(test)]
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::malformed;
 use super::prices::refute;
-use super::{CertificateError, Kind, Scope, Value};
+use super::{CertificateError, Kind, Scope, Value, time_grid};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
@@ -37,9 +36,9 @@ const MAX_TICKS: i128 = 1 << 100;
 /// would narrow the window of all. The deadline is refuted if some task has no window left, or if tasks must hold more
 /// of a resource within some period than is available ([`Step::Full`]).
 ///
-/// All instants of the steps are multiples of `unit`. If the unit is longer than a tick, it must divide all times,
-/// release dates and ends of closed periods. Then some schedule of minimum makespan starts every task at a multiple of
-/// the unit. So the makespan is at least the next multiple after the deadline.
+/// All instants of the steps are multiples of `unit`, which must divide [`time_grid`]. Then some schedule of minimum
+/// makespan starts every task at a multiple of the unit. So the makespan is at least the next multiple after the
+/// deadline.
 ///
 /// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and resources constraints"
 /// (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996,
@@ -97,7 +96,9 @@ impl Kind for Deductions {
     /// (including nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory
     /// is O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        grid::check(instance, self.unit)?;
+        if self.unit < 1 || self.unit > 1 && time_grid(instance) % self.unit != 0 {
+            return malformed("its unit does not divide all times, releases and ends of closed periods");
+        }
         let unit = i128::from(self.unit);
         let runs = Runs::new(instance);
         let held = All::new(instance, &runs, &self.held)?;

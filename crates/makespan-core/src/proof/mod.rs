@@ -14,6 +14,7 @@ mod deductions;
 mod dual_feasible;
 mod due_by;
 mod error;
+mod grid;
 mod interval_prices;
 mod job_prices;
 mod job_windows;
@@ -54,6 +55,7 @@ pub use deductions::{Deductions, Held, Reason, Step};
 pub use dual_feasible::{DualFeasible, Scale, Term};
 pub use due_by::DueBy;
 pub use error::CertificateError;
+pub use grid::time_grid;
 pub use interval_prices::IntervalPrices;
 pub use job_prices::JobPrices;
 pub use job_windows::JobWindows;
@@ -224,11 +226,25 @@ impl Proof {
     }
 
     /// Returns the strongest proven bound on the objective, for all schedules with makespan at most [`Proof::horizon`].
-    /// It is a lower bound, or an upper bound on a throughput.
+    /// It is a lower bound, or an upper bound on a throughput. A lower bound is rounded up to the next value that a
+    /// schedule can have whose starts and ends are multiples of [`time_grid`], because some schedule of minimum value
+    /// is of this kind.
     ///
     /// # Errors
     /// [`CertificateError`] if nothing is proved for this instance.
     pub fn proves(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        grid::rounded(objective, self.proves_unrounded(objective, instance)?, instance)
+    }
+
+    /// Returns [`time_grid`] if it is longer than a tick and [`Proof::proves`] rounds the value up because of it.
+    pub fn rounding(&self, objective: Objective, instance: &Instance) -> Option<Time> {
+        let (exact, proven) =
+            (self.proves_unrounded(objective, instance).ok()?, self.proves(objective, instance).ok()?);
+        let grid = Time::from_ticks(time_grid(instance));
+        (exact < proven && grid > Time::TICK).then_some(grid)
+    }
+
+    fn proves_unrounded(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let kind = self.kind();
         if !kind.objectives().contains(&objective) {
             return Err(CertificateError::OtherObjective { objective });

@@ -7,7 +7,6 @@ mod problem;
 mod shave;
 mod state;
 mod time_table;
-mod unit;
 mod window;
 
 use makespan_core::proof::{Deductions, Places, Step};

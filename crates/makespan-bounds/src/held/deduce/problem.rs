@@ -1,9 +1,7 @@
 //! An instance in flat arrays. Times are in units of the instance.
 
-use makespan_core::proof::{Held, Places, Run};
+use makespan_core::proof::{Held, Places, Run, time_grid};
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
-
-use super::unit::unit;
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;
@@ -52,7 +50,9 @@ pub(super) struct Problem {
 impl Problem {
     /// Builds the arrays. Returns `None` if numbers are too large for the search.
     pub(super) fn new(instance: &Instance, places: &Places<'_>) -> Option<Self> {
-        let unit = unit(instance);
+        // With transfers, the earliest starts of tasks need not be multiples of the grid. Rounding them down would
+        // make deductions weaker.
+        let unit = if instance.has_transfers() { 1 } else { time_grid(instance) };
         let rows = instance.different_tasks();
         let mut problem = Self {
             unit,

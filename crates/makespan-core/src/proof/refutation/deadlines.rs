@@ -3,6 +3,7 @@
 use crate::model::{Instance, Job, Rows, TaskId, Weight};
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
+use crate::proof::grid::divisor;
 use crate::schedule::Objective;
 
 use super::LIMIT;
@@ -38,7 +39,7 @@ pub(super) fn set(
 /// Returns the largest weight, in millionths, of which the weight of the end of every task is a multiple. The weighted
 /// sum of ends is a multiple of this weight times the grid.
 pub(super) fn unit(instance: &Instance, objective: Objective) -> u64 {
-    weights(instance, objective).into_iter().fold(0, gcd)
+    weights(instance, objective).into_iter().fold(0, divisor)
 }
 
 /// Returns the weight of the end of each task in units of [`unit`], and this unit.
@@ -46,10 +47,6 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
     let unit = unit(instance, objective);
     let weight = |weight: u64| weight.checked_div(unit).unwrap_or(0).cast_signed();
     (weights(instance, objective).into_iter().map(weight).collect(), unit.cast_signed())
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Returns the weight of the end of each task, in millionths. The last tasks of a job, for which no other task of the

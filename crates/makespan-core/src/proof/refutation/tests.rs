@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::model::{Job, JobId, Node, Platform, Profile, Time};
+use crate::model::{Job, JobId, Need, Needs, Node, Platform, Profile, Resources, Time};
 use crate::proof::{DueBy, LastJob, Proof};
 use search::{Extras, refutation};
 use tiny::Tiny;
@@ -36,9 +36,18 @@ fn compare(seed: u64, count: usize) -> usize {
             assert_eq!(refutation(&instance, objective, tiny.grid, least + 1, &extras), None, "{objective}: {tiny:?}");
             bytes += proof.steps.len();
             attack(&instance, objective, &proof, value, &mut rng);
+            coarse(&instance, objective, rng.random_range(2..5) * tiny.grid.div_euclid(2).max(1), value);
         }
     }
     bytes
+}
+
+/// Checks that refutations on another grid, on which times are rounded, prove at most `value`.
+fn coarse(instance: &Instance, objective: Objective, grid: i64, value: i128) {
+    let extras = Extras::default();
+    let found = (1..60).map_while(|least| refutation(instance, objective, grid, least, &extras)).last();
+    let proven = found.and_then(|found| proven(instance, objective, &found));
+    assert!(proven.is_none_or(|proven| proven <= value), "{proven:?} > {value}: {objective} of {instance:?}");
 }
 
 /// Checks that changes of a proof, and higher claims, never prove more than `value`.
@@ -102,6 +111,20 @@ fn a_proof_by_hand() {
     // With a longer unit, times are rounded down: 1 and 2 units of 2 s on one processor need 3 units.
     let coarse = Refutation { value: 3, grid: 2_000_000_000, steps: vec![20, 9, 0, 0, 4] };
     assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
+}
+
+#[test]
+fn a_wider_allotment_that_needs_less_counts() {
+    // On two processors, a task is no faster, but needs only one of two licences. So two tasks run together.
+    let needs = Needs::new([("solver", Need::ByAllotment([2, 1].into()))]).unwrap();
+    let profile = Profile::table(vec![Time::from_seconds(5); 2]).unwrap();
+    let job = |name: &str| Job::new(name, profile.clone()).with_needs(needs.clone());
+    let licences = Resources::new([("solver", 2)]).unwrap();
+    let platform = Platform::flat(4).unwrap().with_licences(licences).unwrap();
+    let instance = Instance::new(platform, vec![job("a"), job("b")], vec![]).unwrap();
+    let second = |value| refutation(&instance, Objective::Makespan, 1_000_000_000, value, &Extras::default());
+    assert_eq!(second(5).and_then(|proof| proven(&instance, Objective::Makespan, &proof)), Some(5_000_000_000));
+    assert_eq!(second(6), None);
 }
 
 #[test]

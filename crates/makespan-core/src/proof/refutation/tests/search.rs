@@ -12,7 +12,7 @@ use crate::model::Instance;
 use crate::schedule::Objective;
 
 /// Optional records of a proof.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Extras {
     has_pairs: bool,
     has_mirror: bool,
@@ -141,7 +141,7 @@ pub fn refutation(
         if supply == 0 {
             steps.push(31);
         }
-        let runs = &extras.prices[supply];
+        let runs = extras.prices.get(supply).map_or(&[][..], Vec::as_slice);
         unsigned(&mut steps, runs.len() as u64);
         let mut last = 0;
         for &(length, price) in runs {
