@@ -9,8 +9,20 @@ use crate::schedule::Objective;
 use super::LIMIT;
 use super::relaxation::{Grid, Relaxation, RelaxedTask};
 
+/// Creates the relaxed problem, in which every task ends early enough for an objective of at most `value`.
+pub(super) fn claimed(
+    instance: &Instance,
+    objective: Objective,
+    grid: i64,
+    value: i64,
+) -> Result<Relaxation, CertificateError> {
+    let mut relaxation = Relaxation::new(instance, objective, Grid(grid), value)?;
+    set(&mut relaxation, instance, objective, Grid(grid))?;
+    Ok(relaxation)
+}
+
 /// Sets the weights, the deadlines and the latest starts of all tasks.
-pub(super) fn set(
+fn set(
     relaxation: &mut Relaxation,
     instance: &Instance,
     objective: Objective,

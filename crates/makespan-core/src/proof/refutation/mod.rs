@@ -105,7 +105,7 @@ impl Kind for Refutation {
         if self.grid < 1 || self.value < 1 || self.value > LIMIT {
             return malformed("its value and its grid must be positive, and the value at most 2^58");
         }
-        let relaxation = Relaxation::new(instance, objective, self.grid, self.value - 1)?;
+        let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
         let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);
         if !Replay::new(relaxation, deadline)?.refutes(&self.steps)? {
             return malformed("its steps leave a window to every task");

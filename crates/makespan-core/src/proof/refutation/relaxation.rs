@@ -7,7 +7,6 @@ use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 use crate::schedule::Objective;
 
-use super::deadlines;
 use super::supply::Supply;
 use super::{LIMIT, MAX_TASKS};
 
@@ -84,11 +83,11 @@ impl Grid {
 }
 
 impl Relaxation {
-    /// Creates the relaxed problem, in which every task ends early enough for an objective of at most `value`.
+    /// Creates the relaxed problem without deadlines and weights.
     pub(super) fn new(
         instance: &Instance,
         objective: Objective,
-        grid: i64,
+        grid: Grid,
         value: i64,
     ) -> Result<Self, CertificateError> {
         if !instance.has_equal_processors() {
@@ -100,14 +99,12 @@ impl Relaxation {
         if instance.jobs().iter().any(|job| job.release < Time::ZERO) {
             return malformed("a refutation supports no release before 0");
         }
-        let grid = Grid(grid);
         let supplies = supplies(instance, grid)?;
         let tasks = tasks(instance, grid, supplies.len())?;
         let waits = waits(instance, grid)?;
         let is_sum = objective.is_sum_of_ends();
         let mut relaxation = Self { tasks, supplies, waits, value, is_sum, is_refuted: false };
         relaxation.find_heads();
-        deadlines::set(&mut relaxation, instance, objective, grid)?;
         Ok(relaxation)
     }
 

@@ -3,7 +3,8 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::relaxation::{Relaxation, are_equal};
+use super::super::deadlines;
+use super::super::relaxation::are_equal;
 use super::super::replay::Replay;
 use super::super::state::Literal;
 use super::super::step::{Held, HeldWithin, RefutationStep};
@@ -114,7 +115,7 @@ pub fn refutation(
     value: i64,
     extras: &Extras,
 ) -> Option<Refutation> {
-    let relaxation = Relaxation::new(instance, objective, grid, value - 1).unwrap();
+    let relaxation = deadlines::claimed(instance, objective, grid, value - 1).unwrap();
     let mirror = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(value - 1);
     let tasks = relaxation.tasks.len();
     let mut steps = Vec::new();
