@@ -273,7 +273,7 @@ pub trait Engine {
         false
     }
 
-    /// Prepares a task, which then waits for [`Engine::go`]. The returned identity goes to the journal.
+    /// Prepares a task, which then waits for [`Engine::go`]. The session writes the returned identity to the journal.
     ///
     /// # Errors
     /// [`Refusal`].

@@ -106,7 +106,8 @@ mod tests {
         Job::new(name, profile).with_needs(Needs::new([("gpus", need)]).unwrap())
     }
 
-    /// Returns three nodes: one with two processors and three GPUs, a switch, and one with two processors and two GPUs.
+    /// Returns three nodes: a node with two processors and three GPUs, a switch, and a node with two processors and
+    /// two GPUs.
     fn nodes() -> Platform {
         let node = |name: &str, processors, gpus| Node { resources: resources(gpus), ..Node::new(name, processors) };
         Platform::new(vec![node("a", 2, 3), node("switch", 0, 9), node("b", 2, 2)]).unwrap()

@@ -66,7 +66,7 @@ pub struct Local {
     taken: TakenOver,
     /// Spare shims, which have no task yet or whose task has ended.
     spares: VecDeque<Spare>,
-    /// True if a spare shim could not be started. Then none is started until a task needs one.
+    /// True if a spare shim could not be started. Then no spare shim is started until a task needs one.
     lacking: bool,
     /// Number of shims started so far. Shims are numbered, so that the end of a shim is not mistaken for the end of a
     /// later shim.

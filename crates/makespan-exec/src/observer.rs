@@ -118,9 +118,9 @@ impl Observer for Silent {}
 pub struct Progress<'a> {
     /// The view of the policy: the current instant, the waiting tasks and the running tasks.
     pub view: View<'a>,
-    /// The runs that have ended, including those of earlier sessions.
+    /// The runs that have ended, in this session and in earlier sessions.
     pub runs: &'a [Run],
-    /// Number of tasks that will not run again, including those of earlier sessions.
+    /// Number of tasks that will not run again, including tasks that ended in earlier sessions.
     pub ended: u64,
     /// Number of tasks that are released later.
     pub unreleased: usize,

@@ -93,8 +93,8 @@ impl Recovery<'_> {
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
             // A task that ended by itself has ended, even if a session was about to end it. A task that another
-            // program stopped counts as stopped. If a session ended a task but the cause was lost, the task counts as
-            // stopped, because it certainly did not finish.
+            // program stopped is treated as stopped. If a session ended a task but the cause was lost, the task is
+            // also treated as stopped, because it certainly did not finish.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
             Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))

@@ -1,4 +1,4 @@
-//! Memory and GPUs of this machine, compared with those of a platform.
+//! Memory and GPUs of this machine, and checks that a platform does not state more.
 
 use std::fs;
 use std::path::Path;

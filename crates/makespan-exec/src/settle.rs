@@ -13,8 +13,8 @@ use crate::recover::Recovery;
 use crate::storage::Disk;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 
-/// Ends tasks that a dead session left running in the folder of a run, and records their ends. Tasks that had finished
-/// count as finished.
+/// Ends tasks that a dead session left running in the folder of a run, and records their ends. Tasks that had already
+/// finished are recorded as finished.
 ///
 /// [`execute`](crate::execute) also does this when it resumes a run. This function is for callers that determine the
 /// remaining work from files to which these tasks may still be writing. This function ignores a damaged journal,

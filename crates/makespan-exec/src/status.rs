@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::journal::seal::{seal, unseal};
 use crate::storage::{Handle, Storage};
 
-/// Number of bytes that are reserved for a status before its task runs, so that it can be written even if the disk becomes full.
+/// Number of bytes that are reserved for the status before the task runs, so that the status can be written even if
+/// the disk becomes full.
 const RESERVED: usize = 4096;
 
 /// Exit statuses above this value denote signals: the status is this value plus the signal number.
@@ -46,7 +47,7 @@ pub fn has_succeeded(path: &Path, claim: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// The origin of the run, which distinguishes the run from an earlier one in the same folder.
+    /// The origin of the run, which distinguishes this run from an earlier run in the same folder.
     pub run: i64,
     /// The fingerprint of the instance.
     pub instance: String,

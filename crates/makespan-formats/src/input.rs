@@ -202,7 +202,7 @@ impl<R: Read> Read for Limited<R> {
 /// UTF-8 byte order mark, which some editors write.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns the bytes without the byte order mark, if they begin with one.
+/// Returns the bytes without the byte order mark at their beginning, if there is one.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }

@@ -236,7 +236,7 @@ fn is_csv(lines: &[String]) -> bool {
     })
 }
 
-/// Returns a reason to doubt that the text is a list of commands, if there is one.
+/// Returns a reason to doubt that the text is a list of commands, or `None` if there is no doubt.
 fn doubt(lines: &[String]) -> Option<&'static str> {
     let first = lines.first()?;
     let word = first.split_whitespace().next()?;

@@ -59,8 +59,8 @@ pub enum Line {
     Straight,
     /// Step function that keeps the value of a point up to the next point, as a distribution function does.
     Keeps,
-    /// Step function that takes the value of the next point immediately after a point. Use this form for a bound that
-    /// is valid up to a point.
+    /// Step function that takes the value of the next point immediately after a point. Use this form for bounds whose
+    /// value at a point is valid before that point.
     Takes,
 }
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::names::CsvNames;
 
-/// One log entry in the form for files. Columns that do not apply to the entry are empty. Times are
-/// in seconds.
+/// One log entry in the form for files. Columns that an entry of this kind does not have are empty. Times are in
+/// seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LogRow {
     /// Time of the decision.
@@ -18,7 +18,7 @@ pub struct LogRow {
     pub job: String,
     /// Kind of the decision, in one word ([`Logged::name`]).
     pub kind: String,
-    /// Sentence about the job, without its subject.
+    /// The entry as a sentence about the job, such as "was planned", without its subject.
     pub text: String,
     /// Number of variants to choose from.
     pub variants: Option<u64>,

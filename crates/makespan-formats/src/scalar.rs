@@ -1,8 +1,9 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A reader receives each JSON number as its literal text. `serde_json` passes this text as a map with one private key,
-//! if its feature `arbitrary_precision` is on or the reader requests a raw value. A TOML float is converted to the
-//! shortest decimal number that has the value of the float. So times and weights are never rounded to floating point.
+//! A reader receives each JSON number as its literal text. `serde_json` passes this text as a map with one private
+//! key, if the feature `arbitrary_precision` of `serde_json` is on, or if the reader requests a raw value. A TOML
+//! float is converted to the shortest decimal number that has the value of the float. So times and weights are never
+//! rounded to floating point.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -3,8 +3,8 @@
 /// Returns the candidate most similar to `word`, or `None` if no candidate is similar enough to be a
 /// correction.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The first measure favours a common prefix. The second favours words that differ in one missing letter or two
-    // swapped letters, if they are short.
+    // The first measure favours a common prefix. The second measure favours short words with one missing letter or two
+    // swapped letters.
     let likeness =
         |candidate| strsim::jaro_winkler(word, candidate).max(strsim::normalized_damerau_levenshtein(word, candidate));
     let scored = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));

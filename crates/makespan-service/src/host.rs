@@ -40,7 +40,7 @@ pub trait Host: Send + Sync {
     }
 }
 
-/// A callback that receives the function that ends the waits of an engine.
+/// Callback of [`Host::engine`]. Its argument is a function that ends the waits of the engine.
 pub type Wake<'a> = &'a mut dyn FnMut(Box<dyn Fn() + Send>);
 
 /// This machine, without a history of earlier runs.

@@ -149,8 +149,8 @@ mod tests {
             });
             let read: Vec<Restated> = read.collect();
             for (read, restated) in read.iter().zip(&restated) {
-                // If a rigid profile or a profile by machine replaces another kind of profile, it is written as a list
-                // of times.
+                // A rigid profile, or a profile by machine, is written as a list of times if it replaces a profile of
+                // another kind.
                 let each = |profile: &Profile| (profile.min_processors()..=profile.max_processors()).map(|count| profile.time(count)).collect::<Vec<_>>();
                 prop_assert_eq!((read.task, read.estimate, each(&read.profile)), (restated.task, restated.estimate, each(&restated.profile)));
                 prop_assert_eq!(read.profile.machine_times(), restated.profile.machine_times());

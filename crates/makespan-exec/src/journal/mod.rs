@@ -102,8 +102,8 @@ impl Journal {
     /// was edited, tasks with unchanged commands and inputs keep their state.
     ///
     /// # Errors
-    /// [`JournalError`] if another process uses the folder, if the folder holds a run that must not be continued or
-    /// another file with the name of the journal, if the run belongs to another instance, or if the journal is
+    /// [`JournalError`] in these cases: another process uses the folder; the folder holds a run that must not be
+    /// continued; another file has the name of the journal; the run belongs to another instance; the journal is
     /// damaged.
     pub fn open(folder: &Path, instance: &Instance, how: Opening) -> Result<(Self, History), JournalError> {
         let lock = Some(locked(&folder.join("lock"))?.0);

@@ -34,7 +34,7 @@ pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns a part of the instance that the format cannot express, if there is one.
+/// Returns a part of the instance that the format cannot express, or `None` if the format can express the instance.
 fn lost(instance: &Instance) -> Option<&'static str> {
     let jobs = instance.jobs();
     let released = |at: Time| at != Time::ZERO;

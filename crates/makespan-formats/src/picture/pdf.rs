@@ -4,8 +4,8 @@
 //! dictionaries, differ between processes, although these orders have no meaning. This module sorts the entries, and
 //! numbers and writes the objects in the order in which the trailer refers to them, directly or indirectly.
 //!
-//! The module reads only PDFs that `pdf-writer` writes. Such PDFs have no compressed objects, one cross-reference
-//! table, and each dictionary entry on a separate line.
+//! The module reads only PDFs that `pdf-writer` writes. Such PDFs have no compressed objects. They have one
+//! cross-reference table, and write each dictionary entry on a separate line.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -154,7 +154,7 @@ impl Logged {
 
 impl Logged {
     /// Returns the number of jobs to which a speed-up law can be fitted. Returns an error if a law must be fitted and
-    /// there are no such jobs.
+    /// this number is 0.
     pub(crate) fn fittable(&self, file: &str, speedup: Option<SpeedupSpec>) -> Result<usize, FormatError> {
         let tells = self.records.iter().filter(|record| record.efficiency.is_some() && record.processors > 1).count();
         if speedup == Some(SpeedupSpec::Fitted) && tells == 0 {

@@ -107,7 +107,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
 }
 
 /// Writes the values at the head of the page. If the schedules are alternatives, writes the values of each schedule,
-/// and the script shows those of the selected schedule.
+/// and the script shows the values of the selected schedule.
 pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     let apart = report.choose && report.schedules.len() > 1;
     for at in 0..if apart { report.schedules.len() } else { 1 } {

@@ -118,8 +118,8 @@ pub struct Section {
     pub figure: Option<Figure>,
     /// True if the section is placed before the schedule.
     pub first: bool,
-    /// Schedule of each row, as an index into the schedules of the report. If the user clicks a row, the chart shows
-    /// its schedule. Empty if the rows are not about schedules.
+    /// For each row, the index of its schedule in the schedules of the report. If the user clicks the row, the chart
+    /// shows this schedule. Empty if the rows are not about schedules.
     pub schedules: Vec<usize>,
 }
 

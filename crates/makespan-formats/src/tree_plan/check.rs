@@ -38,8 +38,8 @@ impl TreePlanFile {
     }
 
     /// Checks the period. The tasks per second must be a steady state. The length of the period includes the rounding
-    /// of single tasks to ticks. The tasks must be the stated rates times the length of the period, rounded down, so
-    /// that the file does not state two different plans. The throughput must be the stated throughput.
+    /// of single tasks to ticks. The number of tasks must be the stated rate times the length of the period, rounded
+    /// down, so that the file does not state two different plans. The throughput must be the stated throughput.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;

@@ -1,5 +1,5 @@
-//! Withholds tasks from the policy: tasks with which a user would exceed the user's maximum number of processors, and
-//! tasks of jobs that have not started while a round is being ended.
+//! Withholds two kinds of tasks from the policy: tasks with which a user would exceed the user's maximum number of
+//! processors, and, while a round is being ended, tasks of jobs that have not started.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -54,8 +54,8 @@ pub(super) fn explain(
             match outlook {
                 Some(outlook) => {
                     why_not.extend(limited(row, outlook));
-                    // The job waits for processors only if it does not wait for other jobs, its earliest start or its
-                    // user's limit.
+                    // The reasons about processors are stated only if the job does not wait for other jobs, its
+                    // earliest start or its user's limit.
                     let is_open = why_not.is_empty();
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
                     why_not.extend(misses_deadline(row, outlook, now));

@@ -287,7 +287,7 @@ fn withdrawn(
     holding: &Holding,
     shared: &Shared,
 ) -> Result<(), rusqlite::Error> {
-    // If the request was repeated, the tasks may no longer belong to the job.
+    // If the request was repeated, the tasks may belong to another job.
     let job = tasks.first().and_then(|&task| {
         let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let (owned, _) = owners.of(task)?;

@@ -149,7 +149,7 @@ impl Change<'_> {
         self.finish(task.job, &before.user, state, task.ended)
     }
 
-    /// Stores the end of a job, and hands the jobs that waited for it to the engine.
+    /// Stores the end of a job, and gives the engine the jobs that waited for this job.
     fn finish(&mut self, job: JobNumber, user: &str, state: State, at: Option<f64>) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = ?2, ended = ?3, held = 0 WHERE number = ?1";
         let ended = at.unwrap_or_else(wall);

@@ -158,7 +158,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Hands the jobs that wait for a job to the engine, and then the jobs that wait for those jobs, and so on.
+    /// Gives the engine all jobs that wait for `job`, directly or through other jobs.
     pub(super) fn hand_behind(&mut self, job: JobNumber) -> Result<(), Error> {
         let mut open = vec![job];
         while let Some(job) = open.pop() {
@@ -322,7 +322,7 @@ impl Change<'_> {
         self.happened(job, user, None, (HappeningKind::Held, State::Held))
     }
 
-    /// Hands all waiting jobs that are not in the engine to the engine.
+    /// Gives the engine all waiting jobs that it does not have.
     ///
     /// # Errors
     ///

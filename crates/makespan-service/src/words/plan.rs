@@ -41,7 +41,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Maximum number of boxes up to which ended tasks are included.
+    /// Number of boxes above which ended tasks are omitted.
     pub const MOST: usize = 20_000;
 }
 
@@ -127,7 +127,7 @@ pub struct Reason {
     pub text: String,
     /// The jobs that cause the wait. Jobs that the client may not see are omitted.
     pub jobs: Vec<JobNumber>,
-    /// The resource of which too little is free for the job.
+    /// The resource that the job lacks.
     pub resource: Option<String>,
 }
 

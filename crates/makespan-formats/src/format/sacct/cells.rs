@@ -71,7 +71,8 @@ pub(super) fn is_step(name: &str) -> bool {
 pub(super) struct Parts<'a> {
     /// Names of the jobs.
     pub names: Vec<String>,
-    /// Number of the array, and the limit on the number of tasks that run at the same time, if there is one.
+    /// Number of the array, and the maximum number of its tasks that run at the same time, if the name states a
+    /// maximum.
     pub array: Option<(&'a str, Option<u32>)>,
     /// The reason why array tasks are missing, if some are missing.
     pub missing: Option<Anomaly>,

@@ -104,7 +104,7 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a warning about tasks with unknown dependencies, because their process is missing in the graph.
+/// Returns a warning about tasks that have no process in the graph, and so unknown dependencies.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);

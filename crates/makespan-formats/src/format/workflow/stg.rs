@@ -13,7 +13,8 @@ use super::{Read, Wrong};
 use crate::error::Place;
 use crate::odd::{Oddity, run_time};
 
-/// Returns whether a text begins like such a graph: a line with one number, then a line with at least three numbers.
+/// Returns whether a text begins like a graph of the set: a line with one number, then a line with at least three
+/// numbers.
 pub(super) fn begins(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let mut words = || {

@@ -8,7 +8,7 @@ pub(super) struct Database<'a> {
     targets: FxHashMap<&'a str, Target<'a>>,
     /// Variables for patterns, each with its pattern, in the order in which make applies them to a target.
     patterns: Vec<(&'a str, Variable<'a>)>,
-    /// Files that one recipe creates together, for each of these files.
+    /// Groups of files that one recipe creates together, by file.
     groups: FxHashMap<&'a str, Vec<&'a str>>,
     /// Goal that make chooses if the user states none.
     pub(super) goal: Option<&'a str>,
