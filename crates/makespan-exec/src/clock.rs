@@ -6,7 +6,7 @@ use makespan_core::Time;
 
 use crate::engine::Engine;
 
-/// Measures the time since the first session of a run began. Within a session, the time never decreases.
+/// Measures the time since the first session of a run began. The time never decreases within a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     begun: Duration,

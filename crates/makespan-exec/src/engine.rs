@@ -66,7 +66,8 @@ pub struct TaskFiles {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Staging {
-    /// The folder on each node that contains the folders of attempts. `%N` stands for the node, `%j` for the Slurm job.
+    /// The folder on each node that contains the folders of attempts. `%N` is replaced by the node, and `%j` by the
+    /// Slurm job.
     pub scratch: String,
     /// A folder that all nodes share. File names are relative to this folder.
     pub home: String,
@@ -158,7 +159,7 @@ pub enum Notice {
     TimedOut(TaskId),
     /// The engine could not start a task after [`Engine::go`], for this reason.
     Refused(TaskId, String),
-    /// A task was lost with its node and has no outcome. The text states the reason.
+    /// A task was lost with its node, so its outcome is unknown. The text states the reason.
     Lost(TaskId, String),
     /// No task may start on these processors until [`Notice::Up`].
     Down {
@@ -189,12 +190,12 @@ pub enum Notice {
     Over(String),
 }
 
-/// Starts and ends tasks, and reports their ends: on this machine ([`crate::Local`]) or on a cluster. The session handles the
-/// journal, time limits, retries, policies and logs.
+/// Starts and ends tasks, and reports their ends: on this machine ([`crate::Local`]) or on a cluster. The session
+/// handles the journal, time limits, retries, policies and logs.
 ///
-/// A task starts in two steps. [`Engine::start`] prepares the task. After the start is in the journal, [`Engine::go`] lets the
-/// task run. The shim of the task writes the outcome to the status file ([`TaskFiles::status`]), and the session reads the file
-/// after the engine reports the end.
+/// A task starts in two steps. [`Engine::start`] prepares the task. When the start is in the journal, [`Engine::go`]
+/// lets the task run. The shim of the task writes the outcome to the status file ([`TaskFiles::status`]), and the
+/// session reads the file after the engine reports the end.
 pub trait Engine {
     /// Returns the time of a clock that never goes back.
     fn now(&self) -> Duration;
@@ -216,7 +217,7 @@ pub trait Engine {
         Ok(())
     }
 
-    /// Returns the name of the machine of these processors.
+    /// Returns the name of the machine with these processors.
     fn host(&self, processors: &ProcSet) -> String;
 
     /// Creates the control group for the tasks of this session, if possible, and returns its path.
@@ -285,7 +286,7 @@ pub trait Engine {
     /// Cancels a task that was prepared, before [`Engine::go`] is called.
     fn call_off(&mut self, task: TaskId);
 
-    /// Asks a task and all its descendants to end, or kills them.
+    /// Asks a task and all its descendants to end, or kills them if `kill` is true.
     fn end(&mut self, task: TaskId, kill: bool);
 
     /// Waits until an event occurs or until `timeout` expires.
@@ -294,7 +295,8 @@ pub trait Engine {
     /// Ends the session without ending its tasks. The tasks continue after the engine is dropped.
     fn leave(&mut self) {}
 
-    /// Forgets a task that has ended. Returns the exit status of its shim, for a task without a status file.
+    /// Forgets a task that has ended. Returns the exit status of its shim, which is needed if the task has no status
+    /// file.
     fn reap(&mut self, task: TaskId) -> i32;
 
     /// Takes over the running attempts of earlier sessions of the same instance. An attempt that is not taken over has
@@ -310,7 +312,7 @@ pub trait Engine {
     fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }
 
-/// Returns whether a task holds processors of several machines although one machine is large enough for it.
+/// Returns whether a task holds processors of several machines although one machine is large enough for the task.
 pub(crate) fn is_spread(engine: &dyn Engine, platform: &Platform, processors: &ProcSet) -> bool {
     let parts = platform.parts(processors);
     if parts.len() < 2 || processors.len() > platform.largest_node() {

@@ -14,7 +14,7 @@ pub enum ExecuteError {
     /// The task with this name has no command.
     #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
     NoCommand(String),
-    /// There are too many tasks, or two tasks have the same name.
+    /// There are too many tasks, or two tasks have one name.
     #[error(transparent)]
     Instance(#[from] InstanceError),
     /// The platform has more processors than there are cores that this process may use.
@@ -53,7 +53,7 @@ pub enum ExecuteError {
         /// The source of the number of GPUs.
         source_of: &'static str,
     },
-    /// The platform states more GPUs than a run can assign.
+    /// The platform states more GPUs than a run supports.
     #[error("the platform states {gpus} GPUs; at most {most} are given out")]
     TooManyGpus {
         /// Number of GPUs of the platform.
@@ -83,7 +83,7 @@ pub enum ExecuteError {
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The policy broke its contract. The running tasks were ended.
+    /// The policy violated its contract, so the running tasks were ended.
     #[error("defect of the policy: {0}; running jobs were ended, and the run can be resumed")]
     Policy(#[from] Defect),
 }

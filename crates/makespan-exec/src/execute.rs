@@ -98,8 +98,8 @@ pub fn execute(
     reserve(instance, options)?.execute(policy, observer)
 }
 
-/// A run that is locked for this process. The lock lasts until this value is dropped or executed, and until then no other process
-/// writes to the folder of the run.
+/// A run that is locked for this process. The lock lasts until this value is dropped or the run is executed. No other
+/// process writes to the folder of a locked run.
 #[derive(Debug)]
 pub struct Reserved<'a> {
     instance: &'a Instance,
@@ -117,7 +117,7 @@ pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Resul
     reserve_folder(instance, options)
 }
 
-/// Creates and locks the folder of a run on another engine. Does not check the resources of this machine.
+/// Creates and locks the folder of a run on another engine. The resources of this machine are not checked.
 ///
 /// # Errors
 /// The errors of [`reserve`].
@@ -186,7 +186,7 @@ impl Reserved<'_> {
     }
 }
 
-/// The disk, the engine and the folder of a run.
+/// The file system, the engine and the folder of a run.
 pub(crate) struct Machine<'a> {
     pub storage: &'a dyn Storage,
     pub engine: &'a mut dyn Engine,

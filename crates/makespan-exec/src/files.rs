@@ -30,7 +30,7 @@ pub(crate) struct Files {
     names: RefCell<Vec<String>>,
     /// If tasks run in folders on their nodes: these folders, and the files to copy to them.
     scratch: Option<Scratch>,
-    /// File stems of the tasks that earlier sessions started. Output files with these stems belong to the run.
+    /// File stems of the tasks that earlier sessions started. Output files with these stems are files of the run.
     begun: RefCell<BTreeSet<String>>,
 }
 
@@ -154,7 +154,7 @@ impl Files {
     }
 }
 
-/// Returns the files in the folder of a run that hold the standard output and the standard error of a task.
+/// Returns the paths of the files for the standard output and the standard error of a task.
 pub fn output_files(folder: &Path, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
     let stem = stem(instance, task);
     output_names(&stem).map(|name| folder.join(name))
@@ -191,7 +191,7 @@ impl OutputFiles {
         self.stems.get(task.index()).cloned().unwrap_or_else(|| stem(instance, task))
     }
 
-    /// Returns the files that hold the standard output and the standard error of a task.
+    /// Returns the files for the standard output and the standard error of a task.
     pub fn of(&self, instance: &Instance, task: TaskId) -> [PathBuf; 2] {
         output_names(&self.stem(instance, task)).map(|name| self.folder.join(name))
     }

@@ -47,14 +47,14 @@ pub fn fingerprint(instance: &Instance) -> String {
 }
 
 /// Returns the fingerprint that a journal stores for its instance. If jobs may arrive during the run, the fingerprint
-/// covers only the machines.
+/// includes only the machines.
 pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }
 
-/// Returns two hashes for each different task. The first hash covers everything that can affect the result: the
+/// Returns two hashes for each different task. The first hash includes everything that can affect the result: the
 /// command, the GPUs, the allotments if the command contains them, and the first hashes of the tasks before it. The
-/// second hash covers everything that is stated about the task, including the estimated time, the time limit, the
+/// second hash includes everything that is stated about the task, including the estimated time, the time limit, the
 /// weight and the memory, which only affect when and where the task runs.
 ///
 /// Omits the first `count` different tasks. `known` returns the first hashes of the omitted tasks.
@@ -109,7 +109,7 @@ fn digest(instance: &Instance, task: TaskId, inputs: &[&str]) -> (String, String
     let mut does = does.hex();
     does.truncate(DIGITS);
     let mut states = Fields(Sha256::new());
-    // The name of a job in a list of commands changes when its line moves.
+    // A job in a list of commands is renamed when its line moves, so the name is omitted.
     states.task_without_name(instance, instance.job_of(task), task);
     states.text(&does);
     let mut states = states.hex();
@@ -123,7 +123,8 @@ fn is_stated(instance: &Instance, task: TaskId) -> bool {
     instance.task(task).estimate == Estimate::Stated
 }
 
-/// Hashes a sequence of fields, each with its length, so that different contents never give the same bytes.
+/// Hashes a sequence of fields. The length of each field is included, so that different sequences never give the same
+/// bytes.
 struct Fields(Sha256);
 
 impl Fields {
@@ -176,7 +177,7 @@ impl Fields {
         }
     }
 
-    /// Adds the needs of a task for the resources whose names `of` selects.
+    /// Adds the needs of a task for the resources that `of` selects by name.
     fn needs(&mut self, instance: &Instance, task: TaskId, of: impl Fn(&str) -> bool) {
         for demand in instance.demands(task) {
             let name = &instance.platform().resource_of(demand.resource).name;

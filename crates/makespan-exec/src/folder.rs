@@ -32,7 +32,7 @@ impl Folder {
         &self.name
     }
 
-    /// Returns a path for this process that leads to the open folder even after the folder was renamed.
+    /// Returns a path for this process that leads to the open folder even after a rename of the folder.
     pub fn path(&self) -> PathBuf {
         self.path_of("self")
     }

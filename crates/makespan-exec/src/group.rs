@@ -29,7 +29,7 @@ pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be made here
 /// Maximum number of checks, one per millisecond, whether a group is frozen.
 const LOOKS: usize = 100;
 
-/// A control group that this program created, by the path of its folder.
+/// A control group that this program created, identified by the path of its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group(PathBuf);
 
@@ -45,7 +45,7 @@ impl Group {
         let path = home.join(format!("{PREFIX}{pid}-{}", start_of(pid).ok()?));
         fs::create_dir(&path).ok()?;
         let group = Self(path);
-        // A process can move to another group only if both groups and the group above them are writable.
+        // A process can move to another group only if both groups and their common parent are writable.
         let writable = |folder: &Path| OpenOptions::new().write(true).open(folder.join("cgroup.procs")).is_ok();
         let plain = fs::read_to_string(group.0.join("cgroup.type")).is_ok_and(|text| text.trim() == "domain");
         if plain && writable(&home) && writable(&group.0) {
@@ -181,7 +181,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 /// Returns the possible paths of the group of this process according to `/proc/self/mountinfo` and
 /// `/proc/self/cgroup`.
 fn homes(mounts: &str, own: &str) -> Vec<PathBuf> {
-    // A path that begins with `/..` is outside the part of the hierarchy that the namespace shows.
+    // A path that begins with `/..` is outside the part of the hierarchy that this namespace can see.
     let own = own.lines().find_map(|line| line.strip_prefix("0::")).filter(|own| !own.starts_with("/.."));
     let Some(own) = own else { return Vec::new() };
     let home = |line: &str| {
@@ -239,8 +239,8 @@ mod tests {
         for by_hand in [false, true] {
             let attempt = run.of_attempt(if by_hand { 2 } else { 1 });
             assert!(Group::make(attempt.path()).is_some() && Group::make(attempt.path()).is_none());
-            // The script moves itself into the group, because other tests run in this process. Its children then drop their
-            // session and environment.
+            // The script enters the group itself, because this process also runs other tests. The children of the
+            // script then leave their session and environment.
             let script = format!(
                 "echo 0 >{0}/cgroup.procs || exit 3; mkdir {0}/below; setsid -f env -i sleep 603; \
                  setsid -f sh -c 'echo 0 >{0}/below/cgroup.procs; trap : TERM; while :; do sleep 604; done'",

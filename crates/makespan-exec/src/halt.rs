@@ -39,7 +39,7 @@ pub enum HaltLimit {
 }
 
 impl HaltLimit {
-    /// Returns whether `ended` of `tasks` tasks reach the limit.
+    /// Returns whether `ended` ends reach the limit, for a run of `tasks` tasks.
     fn is_reached(self, ended: u64, tasks: u64) -> bool {
         match self {
             Self::Number(number) => ended >= number,
@@ -56,7 +56,7 @@ impl HaltLimit {
     }
 }
 
-/// The end of a task that halted a run.
+/// The end of a task that halted a run, and the rule that was met.
 #[derive(Clone, Debug)]
 pub struct HaltCause {
     /// The rule that was met.

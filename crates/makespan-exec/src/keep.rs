@@ -1,4 +1,4 @@
-//! Rule that decides which finished tasks are kept after an edit of the instance.
+//! Rule for the finished tasks that are kept after an edit of the instance.
 
 /// The finished tasks that keep their state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,7 +33,7 @@ use starting::{SPARES, mark, marks, scratch_of};
 /// Time between a shim's order to kill its task and the kill of the shim itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time without events after which a spare shim is started.
+/// Time without events after which the engine starts a spare shim.
 const QUIET: Duration = Duration::from_millis(3);
 
 /// Path of the executable of this process, valid even if the file was replaced.
@@ -86,7 +86,7 @@ impl Waker {
     }
 }
 
-/// A shim that has not been reaped, so that no other process can have its id.
+/// A shim that has not been reaped, which ensures that no other process has its id.
 #[derive(Debug)]
 struct Shim {
     process: Spare,
@@ -173,7 +173,7 @@ impl Local {
         }
     }
 
-    /// Waits until all processes of a killed task of an earlier session have ended.
+    /// Waits for the end of all processes of a killed task of an earlier session.
     fn outlast(&mut self, task: TaskId) {
         while self.taken.shim(task).is_some_and(Identity::is_alive) {
             sleep(GLANCE);

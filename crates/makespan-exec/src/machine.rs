@@ -12,9 +12,10 @@ use nix::unistd::Pid;
 
 use crate::ExecuteError;
 
-/// Returns the cores that this process may use, ascending.
+/// Returns the cores that this process may use, in ascending order.
 ///
 /// # Errors
+///
 /// [`ExecuteError::Cores`] if the system does not report them.
 pub fn cores() -> Result<Vec<usize>, ExecuteError> {
     let set = sched_getaffinity(Pid::from_raw(0)).map_err(|error| ExecuteError::Cores(error.into()))?;
@@ -72,7 +73,7 @@ pub(crate) fn program_within(name: &str, folder: &Path) -> Result<PathBuf, Strin
     found.filter(|_| !name.is_empty()).ok_or_else(|| format!("cannot start `{name}`: no program of this name on PATH"))
 }
 
-/// Replaces `{processors}` in every argument of a command, and `{gpus}` by the number of GPUs if GPUs are stated.
+/// Replaces `{processors}` in all arguments of a command. If GPUs are stated, replaces `{gpus}` by the number of GPUs.
 pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize>) -> Vec<String> {
     let one = |part: &String| {
         let part = part.replace("{processors}", &allotment.to_string());
@@ -81,7 +82,7 @@ pub(crate) fn substituted(command: &[String], allotment: u32, gpus: Option<usize
     command.iter().map(one).collect()
 }
 
-/// Returns a word of a command as a string of the operating system, which may contain bytes that are not UTF-8.
+/// Returns a word of a command as a string of the operating system. The string may contain bytes that are not UTF-8.
 pub(crate) fn os_word(word: &str) -> OsString {
     OsString::from_vec(bytes_of_text(word).into_owned())
 }

@@ -127,8 +127,8 @@ pub struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Returns the expected end of the last task, if the estimates hold and the processors stay busy. The result is an estimate,
-    /// not a bound.
+    /// Returns the expected end of the last task if the estimates are correct and the processors stay busy. The result
+    /// is an estimate, not a bound.
     pub fn expected_end(&self) -> Time {
         let View { now, instance, waiting, running, .. } = self.view;
         let ends = running.iter().map(|running| running.expected_end(instance, now));

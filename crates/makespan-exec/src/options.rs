@@ -40,9 +40,9 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates the setting. Each task runs in its own folder within `folder` on its node, where `%N` stands for the node and `%j`
-    /// for the Slurm job. File names are relative to `home`, which all nodes share. `files` contains for each task the files that
-    /// it reads and the files that it writes. A task without files has an empty folder.
+    /// Creates the setting. Each task runs in its own folder within `folder` on its node, with `%N` replaced by the
+    /// node and `%j` by the Slurm job. File names are relative to `home`, which all nodes share. `files` lists the
+    /// files that each task reads, and the files that it writes. A task without files has an empty folder.
     ///
     /// # Errors
     /// A description of an invalid name.
@@ -97,7 +97,8 @@ pub struct ExecuteOptions {
     pub halt: Option<HaltRule>,
     /// Time limit of tasks that state none.
     pub timeout: Option<Time>,
-    /// True to limit each task to its stated memory by its control group (cgroup v2). If this is not possible, no task starts.
+    /// True to limit each task to its stated memory with a control group (cgroup v2). If this is not possible, no task
+    /// starts.
     pub limit_memory: bool,
     /// True if the names of jobs are generated, such as line numbers. If the instance was edited, a resumed run then
     /// identifies jobs only by their commands and inputs.
@@ -117,7 +118,7 @@ pub struct ExecuteOptions {
     pub shim: Option<PathBuf>,
     /// Conditions under which no task starts, even if the policy wants to start it.
     pub hold: Option<StartHold>,
-    /// The working folder and the niceness of tasks on this machine.
+    /// The working folder and the niceness for tasks on this machine.
     pub setting: JobSetting,
     /// The folders of tasks on their nodes. If `None`, tasks run in the working folder.
     pub scratch: Option<Scratch>,

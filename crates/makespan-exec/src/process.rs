@@ -45,7 +45,7 @@ impl Stat {
 
     fn parse(text: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(text);
-        // The process name in parentheses may itself contain spaces and parentheses.
+        // The process name is in parentheses and may itself contain spaces and parentheses.
         let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
         Some(Self {
             state: fields.first()?.chars().next()?,
@@ -74,7 +74,7 @@ fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> Option<T> {
     }
 }
 
-/// Returns the content of a file in `/proc`, or `None` if it does not exist because the process has ended.
+/// Returns the content of a file in `/proc`. Returns `None` if the file does not exist, because the process has ended.
 pub(crate) fn content(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     patiently(|| fs::read(path.as_ref()))
 }

@@ -52,7 +52,7 @@ impl Recovery<'_> {
                     "job `{name}` outlived the session that started it (process {}); it is being ended",
                     attempt.pid
                 ));
-                // From now on, a nonzero status may be caused by this session.
+                // From now on, this session may be the cause of a nonzero status.
                 self.journal.note(Record::Ending { task: *task, cause: Cause::Stop });
                 attempt.ending = Some(Cause::Stop);
             }

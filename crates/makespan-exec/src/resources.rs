@@ -27,7 +27,7 @@ pub fn memory() -> Option<u64> {
     Some(limits(&own, Path::new("/sys/fs/cgroup")).into_iter().fold(there, u64::min))
 }
 
-/// Returns the bytes of memory that new processes can use without swapping, as the kernel estimates them.
+/// Returns the kernel's estimate of the memory in bytes that new processes can use without swapping.
 pub(crate) fn free_memory() -> Option<u64> {
     kilobytes_of("MemAvailable:", &fs::read_to_string("/proc/meminfo").ok()?)
 }
@@ -48,8 +48,8 @@ fn kilobytes_of(name: &str, text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the memory limits of the control groups in `/proc/self/cgroup` and of the groups above them, for versions 1 and 2.
-/// Limits that cannot be read are left out.
+/// Returns the memory limits of the control groups in `/proc/self/cgroup` and of the groups above them, for versions 1
+/// and 2. Unreadable limits are omitted.
 fn limits(own: &str, mounts: &Path) -> Vec<u64> {
     let files = own.lines().filter_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -107,7 +107,7 @@ pub(crate) fn gpus_of(platform: &Platform) -> Option<ResourceId> {
     held(platform, Resource::GPUS)
 }
 
-/// Returns the resource with this name, unless it is a consumable.
+/// Returns the resource with this name. Returns `None` for a consumable.
 fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
     platform.resource(name).filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable)
 }
@@ -141,11 +141,11 @@ pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(),
 fn too_little_memory(stated: u128, there: u64) -> ExecuteError {
     let memory = Resource { name: Resource::MEMORY.into(), kind: ResourceKind::OfNodes };
     let stated = memory.amount(u64::try_from(stated).unwrap_or(u64::MAX));
-    // A rounded amount is easy to copy into the platform.
+    // The amount is rounded, so that the user can copy it into the platform easily.
     ExecuteError::TooLittleMemory { stated, there: memory.amount(there >> 20 << 20) }
 }
 
-/// Returns messages for the user about executing the instance on this machine.
+/// Returns messages for the user about a run of the instance on this machine.
 ///
 /// ```
 /// use makespan_core::{Instance, Platform};

@@ -1,4 +1,4 @@
-//! Settles the tasks of a dead session before the remaining work is determined.
+//! Settles the tasks of a dead session, before the caller determines the remaining work.
 
 use std::rc::Rc;
 use std::time::SystemTime;

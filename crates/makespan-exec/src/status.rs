@@ -28,8 +28,7 @@ pub enum EndedBy {
     Signal,
 }
 
-/// Returns the cause of the end of the attempt whose status is in this file. Returns `None` if the file contains no complete
-/// status.
+/// Returns why the attempt of this status file ended. Returns `None` if the file contains no complete status.
 pub fn ended_by(path: &Path) -> Option<EndedBy> {
     Some(Status::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
@@ -43,7 +42,7 @@ pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     status.is_some_and(|status| status.exit == 0 && Some(of(status.claim)) == claim.map(of))
 }
 
-/// Identifies an attempt of a task in a run. A shim receives the claim when its task may run.
+/// Identifies an attempt at a task in a run. A shim receives the claim when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
@@ -155,7 +154,7 @@ impl Slot {
 
     /// Releases the space.
     pub fn release(self, storage: &dyn Storage) {
-        // A remaining file is not read, and the next attempt overwrites it.
+        // If the file remains, it is never read, and the next attempt overwrites it.
         let _ = storage.remove(&self.temporary);
     }
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use nix::libc::{ELOOP, O_NOFOLLOW};
 
-/// The file system operations for the journal and the status files. Symbolic links in the folder of a run are never followed.
+/// File system operations for the journal and the status files. They never follow symbolic links in the folder of a
+/// run.
 pub(crate) trait Storage {
     /// Returns the content of a file, or `None` if there is no such file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;

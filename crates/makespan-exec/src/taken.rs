@@ -1,4 +1,4 @@
-//! Shims of earlier sessions whose tasks this session manages.
+//! Shims that earlier sessions started for tasks that this session manages.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -35,7 +35,7 @@ struct Entry {
     files: Vec<String>,
 }
 
-/// The correspondence between the tasks of an instance and the tasks of the edited instance.
+/// Maps the tasks of an instance to the tasks of the edited instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
     /// For each old task: the new task with the same command and inputs, and whether all other stated data are also
@@ -296,8 +296,8 @@ mod tests {
         assert_eq!(counts(&old(), &with(job("b", "y").with_needs(needs("gpus"))), false), [2, 0, 1, 0, 0]);
         assert_eq!(counts(&old(), &with(job("b", "y z")), false), [2, 0, 1, 0, 0]);
         assert_eq!(counts(&old(), &with(job("d", "y")), false), [2, 0, 0, 1, 1]);
-        // A task that waits for an edited job has different inputs. A task whose command contains its processors has a different
-        // command.
+        // A task that waits for an edited job has different inputs. If a command contains the processors, different
+        // processors change the command.
         let edited = |first: Job| list(vec![first, after(job("b", "y"), &["a"]), job("c", "z")]);
         assert_eq!(counts(&old(), &edited(job("a", "w {processors}")), false), [1, 0, 2, 0, 0]);
         let wide = sized("a", "x {processors}", (2, 1));
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(third.stems(), ["2-echo", "1-echo-2", "2-echo-2", "0-echo", "4-echo-2"]);
         let read: TaskList = serde_json::from_str(&serde_json::to_string(&third).unwrap()).unwrap();
         assert_eq!((read.stems(), edited(&third, &["c"], &[]).stems()), (third.stems(), vec!["2-echo".to_owned()]));
-        // In a list, a job that replaces a job with the same name gets the files of that job.
+        // In a list of commands, a job that replaces a job with the same name gets the files of the old job.
         assert_eq!(edited(&first, &["a", "other", "c"], &["1-echo"]).stems(), ["0-echo", "1-echo", "2-echo"]);
         // An edited job keeps its name and its files, even if the name of the file contains a number.
         let (old, mut new) = (list(vec![job("a b", "x")]), list(vec![job("first", "y"), job("a b", "z")]));

@@ -49,7 +49,7 @@ impl Traces {
         spared
     }
 
-    /// Returns the live processes with these marks and all their descendants, except the processes that are spared.
+    /// Returns the live processes with these marks and all their descendants, without the spared processes.
     fn find(&self, table: &Table) -> BTreeSet<i32> {
         let members = self.members();
         let spared = self.spared(table);
@@ -76,7 +76,7 @@ impl Traces {
             if let Some(signal) = signal.take() {
                 table.signal(&found, signal);
             } else if begun.elapsed() >= grace {
-                // A group that contains a spared process is not killed as a whole.
+                // A group with a spared process is not killed as a whole.
                 let spared = self.spared(&table);
                 let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
                 group.map(Group::kill);

@@ -181,7 +181,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// Unreadable statements in a log about the number of processors of its machine. These statements are ignored.
+/// Ignored statements in a log: its statements about the number of processors that are unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenMachine {
     /// The number of statements.
@@ -263,8 +263,8 @@ impl Report {
         machine.chain(self.found.iter().map(ToString::to_string))
     }
 
-    /// Returns an error if a strict reading refuses the log. The error names the unreadable number of processors of the
-    /// machine, or else the first record with an anomaly that a strict reading refuses.
+    /// Returns an error if a strict reading refuses the log. The error names the unreadable number of processors, if
+    /// there is one, or else the first record that a strict reading refuses.
     pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
         if let Some(machine) = &self.broken_machine {
             return Err(FormatError::content(file, machine.place.clone(), machine.problem()));

@@ -10,7 +10,8 @@ use makespan_core::Time;
 pub struct Clock {
     /// Time 0 of the log, in seconds after the beginning of 1970.
     begin: i64,
-    /// Time zone of the clock, or `None` if the log does not state a zone. Then the clock is treated as UTC.
+    /// Time zone of the clock, or `None` if the log does not state a zone. Without a zone, the clock is treated as
+    /// UTC.
     zone: Option<TimeZone>,
 }
 
@@ -44,7 +45,7 @@ impl Clock {
         Ok(Self::of(begin, Some(zone)))
     }
 
-    /// Returns a clock that is always `seconds` ahead of UTC. For `begin`, see [`local`](Self::local).
+    /// Returns a clock that is ahead of UTC by a constant number of seconds. For `begin`, see [`local`](Self::local).
     pub fn east(begin: i64, seconds: i32) -> Option<Self> {
         Self::of(begin, Some(Offset::from_seconds(seconds).ok()?.to_time_zone()))
     }

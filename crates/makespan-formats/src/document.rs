@@ -65,7 +65,8 @@ impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
     }
 }
 
-/// Maximum size, in bytes, of a document that is read again after an error, to find the field with the error.
+/// Maximum size, in bytes, of a document that is read a second time if it contains an error, to find the field with
+/// the error.
 const READ_TWICE: usize = 4 << 20;
 
 /// Reads a JSON document.
@@ -115,7 +116,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     let known = error.line() > 0;
     let mut place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
     if let Some(in_list) = in_list {
-        // Only blanks and a brace can stand between the end of the list and the error.
+        // Only blanks and a brace can be between the end of the list and the error.
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
         let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
         if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {
@@ -128,7 +129,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     FormatError::content(file, place, explain(message))
 }
 
-/// Returns the field that a path leads to, without the private keys of `serde_json`.
+/// Returns a path as the name of a field, without the private keys of `serde_json`.
 pub(crate) fn field(path: &serde_path_to_error::Path) -> Option<String> {
     let text = path.to_string();
     let hidden = [crate::scalar::NUMBER_KEY, crate::scalar::RAW_KEY].map(|key| format!(".{key}"));

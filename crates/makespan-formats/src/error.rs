@@ -8,8 +8,8 @@ use thiserror::Error;
 /// Error message if the machines are stated twice.
 pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
 
-/// Maximum number of characters of a file name or a message in an error. Quotations from a broken file can be megabytes
-/// long.
+/// Maximum number of characters of a file name or a message in an error. The number is limited because quotations from
+/// a broken file can be megabytes long.
 const LONGEST: usize = 400;
 
 /// Error in reading or writing a file. The error is always displayed on one line that names the file.

@@ -68,8 +68,8 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
     }
 }
 
-/// Returns the line of the record that the reader reads next. `position` is the position of the reader, which
-/// may be before blank lines and comments that precede the record.
+/// Returns the line number of the record that the reader reads next. `position` may be before blank lines and comments
+/// that precede this record.
 fn line_of(bytes: &[u8], position: &Position) -> usize {
     let rest = bytes.get(position.byte() as usize..).unwrap_or_default();
     let skipped = |line: &&[u8]| line.is_empty() || *line == b"\r" || line.starts_with(b"#");

@@ -9,8 +9,8 @@ use crate::scalar::{NUMBER_KEY, float_text};
 
 /// A type that can be read from any JSON value.
 pub(crate) trait FromFigure: Sized {
-    /// Reads a scalar. For a number, `text` is its literal; for a string, its content; for an object, "a table"; and
-    /// for null, `None`.
+    /// Reads a scalar. `text` is the literal of a number, the content of a string, "a table" for an object, and `None`
+    /// for null.
     fn from_text(text: Option<&str>) -> Self;
 
     /// Reads a JSON list.

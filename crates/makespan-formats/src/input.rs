@@ -30,7 +30,7 @@ const MEMBER: u64 = 16 << 10;
 /// Decompressed input of limited size.
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
-/// Decompresses gzip and bzip2, which are recognised by their first bytes. All other input is passed on unchanged.
+/// Decompresses gzip and bzip2, which are recognised by their first bytes. Other input is returned unchanged.
 ///
 /// Reading fails after `limit` bytes, or if compressed input expands too much ([`MAX_EXPANDED`], [`MAX_EXPANSION`]).
 pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>> {
@@ -153,8 +153,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Reads until the buffer is full or the input ends. A decoder may return only a few bytes for each call, but the
-/// recognition of formats needs more bytes.
+/// Reads until the buffer is full or the input ends. A decoder may return only a few bytes for each call, but more
+/// bytes are needed to recognise formats.
 fn filling(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -247,8 +247,8 @@ mod tests {
         assert!(read(&log).unwrap() as u64 > MAX_EXPANDED);
     }
 
-    /// Checks that concatenated compressed files are read as one file. Some of the members are empty, and the number of
-    /// members reaches the limit.
+    /// Checks that concatenated compressed files are read as one file, even if some members are empty and the number
+    /// of members is the maximum.
     #[test]
     fn compressed_files_one_behind_the_other_are_one() {
         let read = |bytes: &[u8]| {

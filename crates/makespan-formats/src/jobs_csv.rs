@@ -119,7 +119,7 @@ fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run)
     let release = instance.release(run.task);
     let started = run.outcome != Outcome::NotStarted;
     let (execution, turnaround) = (run.end - run.start, run.end - release);
-    // pandas writes and reads missing values as empty fields.
+    // An empty field denotes a missing value in pandas.
     let known = |value: String| if started { value } else { String::new() };
     let stretch =
         if execution.ticks() > 0 { (turnaround.seconds() / execution.seconds()).to_string() } else { String::new() };

@@ -40,8 +40,7 @@ pub enum Lists {
 /// the file extension decide.
 ///
 /// # Errors
-/// An error message if the text is neither. The message names the probable kind of the text, and what the user should
-/// do.
+/// An error message if the text is neither. The message states the probable kind of the text and the remedy.
 pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> Result<Format, String> {
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
@@ -194,7 +193,7 @@ fn states_shell(text: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|line| shell_of(line).is_some())
 }
 
-/// Returns whether a file with this ending is a list of commands and not a script, although both can begin with `#!`.
+/// Returns whether this file extension denotes a list of commands and not a script. Both can begin with `#!`.
 fn is_of_list(ending: Option<&str>) -> bool {
     ending.is_some_and(|ending| ending != "sh" && Format::List.extensions().contains(&ending))
 }
@@ -223,8 +222,8 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-\"'".contains(c)))
 }
 
-/// Returns whether the lines look like CSV. There must be at least two lines, with the same number of commas,
-/// semicolons or tabs in each. The cells of the first line must be quoted or have no blanks.
+/// Returns whether the lines look like CSV. There must be at least two lines. Each must have the same number of
+/// commas, semicolons or tabs. The cells of the first line must be quoted or contain no blanks.
 fn is_csv(lines: &[String]) -> bool {
     let Some(first) = lines.first().filter(|_| lines.len() >= 2) else { return false };
     [',', ';', '\t'].iter().any(|&mark| {

@@ -10,8 +10,8 @@
 
 use crate::plot::{Figure, Line, Point, Series};
 
-/// Performance profile of one algorithm: for each factor, the share of instances on which the value of the algorithm is
-/// at most this factor times the best value.
+/// Performance profile of one algorithm. For each factor, the profile states the share of instances on which the
+/// algorithm's value is at most the factor times the best value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerformanceProfile {
     /// Finite ratios of the algorithm's values to the best values, in ascending order.
@@ -62,7 +62,7 @@ pub fn performance_profiles(values: &[Vec<Option<f64>>]) -> Vec<PerformanceProfi
     profiles
 }
 
-/// Returns a figure of the profiles. `what` is the name of the value that is compared.
+/// Returns a figure of the profiles. `what` is the name of the compared value.
 pub fn figure(names: &[String], profiles: &[PerformanceProfile], what: &str) -> Figure {
     let largest = profiles.iter().filter_map(|profile| profile.ratios.last()).copied().fold(1.0, f64::max);
     let point = |(x, y): (f64, f64)| Point { x, y, low: y, high: y };

@@ -78,7 +78,7 @@ mod tests {
         out
     }
 
-    /// Returns an SVG that shows one word. The word may be empty.
+    /// Returns an SVG with one word, which may be empty.
     fn page(word: &str) -> String {
         format!(
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 50" width="200" height="50"><style>text{{font:11px system-ui,sans-serif}}</style><rect width="200" height="50" fill="white"/><text x="20" y="30">{word}</text></svg>"#

@@ -1,4 +1,4 @@
-//! Plan files of any kind, as `plan` writes and `verify` reads them.
+//! Plan files of all kinds. `plan` writes such files and `verify` reads them.
 
 use makespan_core::Instance;
 

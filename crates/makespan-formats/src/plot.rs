@@ -49,7 +49,7 @@ pub struct Series {
     pub line: Line,
 }
 
-/// Course of a line from a point to the next point.
+/// Shape of a line between two consecutive points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
     /// No line between points.
@@ -57,7 +57,7 @@ pub enum Line {
     /// Straight line between points.
     #[default]
     Straight,
-    /// Step function that keeps the value of a point up to the next point, as a distribution function does.
+    /// Step function that keeps the value of a point until the next point, as a distribution function does.
     Keeps,
     /// Step function that takes the value of the next point immediately after a point. Use this form for bounds whose
     /// value at a point is valid before that point.
@@ -89,7 +89,7 @@ pub fn write_figure(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
     out.write_all(svg::figure(figure, &lines, [&x, &y]).as_bytes())
 }
 
-/// Returns those points of each series that can be drawn.
+/// Returns the points of each series that can be drawn.
 fn shown(figure: &Figure) -> Vec<Vec<Point>> {
     let drawn = |point: &&Point| {
         [point.x, point.y, point.low, point.high].iter().all(|value| value.is_finite())

@@ -18,7 +18,7 @@ pub struct LogRow {
     pub job: String,
     /// Kind of the decision, in one word ([`Logged::name`]).
     pub kind: String,
-    /// The entry as a sentence about the job, such as "was planned", without its subject.
+    /// Sentence that describes the entry. Its subject, the job, is omitted.
     pub text: String,
     /// Number of variants to choose from.
     pub variants: Option<u64>,

@@ -243,8 +243,8 @@ fn with_remark(first: Option<String>, (instance, remarks): (Instance, Vec<String
     (instance, first.into_iter().chain(remarks).collect())
 }
 
-/// Returns the machine for a list of commands: the platform of the options, or else a machine with the stated number of
-/// processors, or else this machine.
+/// Returns the machine for a list of commands: the platform in the options if there is one, or else a machine with the
+/// stated number of processors, or else this machine.
 fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
     match (&options.platform, options.processors, &options.machine) {
         (Some(_), Some(_), _) => Err(BOTH_STATED.into()),

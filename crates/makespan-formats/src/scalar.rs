@@ -55,7 +55,7 @@ pub(crate) fn message_of(error: &serde_json::Error) -> String {
     text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
 }
 
-/// Returns the byte offset in `text` at which `serde_json` reports an error, if the error has a position.
+/// Returns the byte offset in `text` of an error of `serde_json`, if the error has a position.
 pub(crate) fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize> {
     let mut ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let start = match error.line() {
@@ -329,8 +329,8 @@ pub(crate) fn literal<T: FromLiteral, E: Error>(text: &str, quoted: bool) -> Res
     T::from_literal(text, quoted).map(Scalar).map_err(E::custom)
 }
 
-/// Returns `text` times `10^places` if this is an integer that fits into the result type. The result is exact, so
-/// stated numbers are never compared after rounding.
+/// Returns `text` times `10^places` if this is an integer that fits into the result type. The result is exact, so that
+/// stated numbers are compared without rounding.
 pub(crate) fn exact_decimal(text: &str, places: usize) -> Option<i128> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),

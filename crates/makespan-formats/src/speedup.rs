@@ -81,7 +81,7 @@ impl fmt::Display for SpeedupSpec {
 pub(crate) struct Laws {
     spec: SpeedupSpec,
     rng: ChaCha8Rng,
-    /// Natural logarithm of the number of processors of the platform.
+    /// Natural logarithm of the number of processors of the platform, the maximum of log A.
     log_processors: f64,
 }
 

@@ -17,7 +17,8 @@ const MAX_DEPTH: usize = 256;
 const MAX_NAMESPACES: usize = 1000;
 /// Number of nodes that every document may have, even if it is short.
 const MIN_NODES: usize = 1_000_000;
-/// Minimum average number of bytes per node in a longer document. An element and the blank before it are two nodes.
+/// Minimum average number of bytes per node in a longer document. An element and the blank before the element are two
+/// nodes.
 const BYTES_PER_NODE: usize = 8;
 
 /// Problem with a text, and its position.
@@ -94,7 +95,7 @@ impl Scan<'_> {
         self.at = found.map_or(self.text.len(), |found| self.at + found + end.len());
     }
 
-    /// Calls `take` for each byte of a tag that is outside quotation marks, and moves past the tag.
+    /// Moves past a tag. Calls `take` for each byte of the tag outside quotation marks.
     fn tag(&mut self, mut take: impl FnMut(usize, u8) -> Result<(), String>) -> Result<(), String> {
         let mut quote = None;
         while let Some(&byte) = self.text.get(self.at) {

@@ -39,7 +39,7 @@ pub struct Prepared {
     pub name: String,
     /// The job as an instance in the native format, without a platform.
     pub spec: String,
-    /// The smallest minimum number of processors of its tasks.
+    /// The minimum number of processors of a task, minimised over all tasks of the job.
     pub processors: u32,
     /// The largest maximum number of processors of its tasks. The check of a user's processor limit uses this number
     /// for tasks that have not started.
@@ -78,7 +78,7 @@ pub fn check_count(jobs: usize) -> Result<(), Refusal> {
     Err(bad("submissions", format!("there are {jobs} jobs"), &format!("submit at most {MOST} at once")))
 }
 
-/// Creates a refusal. An empty `place` or `remedy` means that there is none.
+/// Creates a refusal. An empty `place` or `remedy` is omitted.
 pub fn refusal(kind: RefusalKind, place: &str, message: impl Into<String>, remedy: &str) -> Refusal {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Refusal { kind, message: message.into(), place: some(place), remedy: some(remedy) }
@@ -167,7 +167,7 @@ fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     serde_json::to_string(&file).map_err(|error| failed(&error))
 }
 
-/// Reads a job from an instance in the native format that contains only this job, for a platform.
+/// Reads the only job of an instance in the native format, for a platform.
 ///
 /// # Errors
 /// The reason why the job does not fit the platform.
@@ -362,8 +362,8 @@ fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(
     Ok((read.instance, remarks))
 }
 
-/// Returns the program for which a file with this name is written (`make` or `snakemake`), if the service cannot read
-/// such files.
+/// If the file name indicates a file for `make` or `snakemake`, which the service cannot read, returns the name of
+/// this program.
 fn program_that_reads(file: &str) -> Option<&'static str> {
     let ends = |ending: &str| file.rsplit_once('.').is_some_and(|(_, own)| own == ending);
     match file {

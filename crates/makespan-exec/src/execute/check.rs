@@ -27,7 +27,7 @@ pub fn check_folder(instance: &Instance, options: &ExecuteOptions) -> Result<(),
     Ok(Journal::check_beside(&options.folder, instance, opening(options), &options.results)?)
 }
 
-/// Returns how a session with these options opens the journal.
+/// Returns how a session with these options opens its journal.
 pub(super) fn opening(options: &ExecuteOptions) -> Opening {
     Opening {
         resume: options.resume,

@@ -22,7 +22,7 @@ use processes::Process;
 pub(super) enum Fault {
     /// The step fails with this error, once.
     Refused(i32),
-    /// For three seconds, every write to the disk and every start of a process fails.
+    /// All writes to the disk and all starts of processes fail for three seconds.
     Full(i32),
     /// Half of the data are written. Then the disk is full for three seconds.
     Half,
@@ -33,7 +33,7 @@ pub(super) enum Fault {
     Power(When),
     /// The session receives a stop request.
     Stopped,
-    /// All tasks receive a stop request, and the session receives one 100 ms later.
+    /// All tasks receive a stop request. The session receives a stop request 100 ms later.
     AllStopped,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Inner {
     next_pid: i32,
     /// The shim that performs the current step, or `None` for the session.
     actor: Option<i32>,
-    /// The number of steps so far, and the step that fails.
+    /// The number of steps so far, and the number of the step that fails.
     pub steps: usize,
     pub plan: Option<(usize, Fault)>,
     pub fired: bool,

@@ -26,7 +26,7 @@ pub(super) struct Process {
     path: PathBuf,
     claim: Option<Claim>,
     state: State,
-    /// True if the session that started the shim has died.
+    /// True if the session that started this shim has died.
     alone: bool,
     /// True if the current session manages this shim.
     known: bool,
@@ -40,7 +40,7 @@ enum State {
     /// Waits until this instant, and then tries to reserve disk space for the status.
     Unreserved(Duration),
     Waiting,
-    /// Runs its command until this instant, with this exit status.
+    /// Runs the command until this instant. The command then ends with this exit status.
     Running(Duration, i32),
     /// Waits until this instant, and then tries to write this exit status.
     Leaving(Duration, i32),
@@ -144,7 +144,8 @@ impl World {
         running.map(|task| (task, inner.started[&task])).collect()
     }
 
-    /// Performs the next event that occurs by `until`. Returns the shim of the event, or 0 for a stop request.
+    /// Performs the next event, if it is due at `until` or before. Returns the shim of the event, or 0 for a stop
+    /// request.
     pub fn next_event(&self, until: Duration) -> Option<i32> {
         let mut inner = self.0.borrow_mut();
         let next = inner.processes.iter().filter_map(|(&pid, process)| Some((process.next()?, pid))).min();

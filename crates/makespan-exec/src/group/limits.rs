@@ -61,7 +61,7 @@ impl Group {
         let _ = fs::remove_dir(session);
     }
 
-    /// Limits the memory of this group. If its processes exceed the limit, all of them are killed.
+    /// Limits the memory of this group. If the processes of the group exceed the limit, the kernel kills all of them.
     pub fn set_limit(&self, bytes: u64) -> io::Result<()> {
         write(&self.0.join("memory.max"), &bytes.to_string())?;
         // Systems without swap have no file for the swap limit, and old systems have no `memory.oom.group`.
@@ -70,8 +70,8 @@ impl Group {
         Ok(())
     }
 
-    /// Returns the CPU time and the peak memory of the processes of this group so far, including those that have ended. The peak
-    /// memory in bytes needs the memory controller. An unavailable value is `None`.
+    /// Returns the CPU time and the peak memory so far of all processes of this group, including processes that have
+    /// ended. The peak memory in bytes needs the memory controller. An unavailable value is `None`.
     pub fn counted(&self) -> (Option<Time>, Option<u64>) {
         let number = |text: &str| text.trim().parse::<u64>().ok();
         let microseconds = self.entry("cpu.stat", "usage_usec");

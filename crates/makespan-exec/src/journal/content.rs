@@ -246,7 +246,7 @@ fn faults(bytes: &[u8]) -> Vec<Fault> {
     lines(bytes).filter_map(check).collect()
 }
 
-/// Rejects a file with the name of a journal that is not a journal, or has another version.
+/// Rejects a file that has the name of a journal but is not a journal, or is a journal of another version.
 fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     let path = path.to_owned();
     let first = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -270,7 +270,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     }
 }
 
-/// The status files in a folder, including those that cannot be read.
+/// The status files in a folder, including unreadable status files.
 struct Statuses(Vec<(String, Option<Status>)>);
 
 impl Statuses {

@@ -58,7 +58,7 @@ pub enum JournalError {
         /// Path of the journal.
         path: PathBuf,
     },
-    /// The run in the folder has no task in common with the instance, edited or not.
+    /// The run in the folder and the instance have no task in common, not even an edited task.
     #[error(
         "the run in {folder} is of {jobs} other tasks: none of this instance has the name or the command of one of them; name the \
          folder of its run, or leave --resume out to begin a new one"

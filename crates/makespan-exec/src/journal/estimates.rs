@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
-    /// The first and the last task of each range of tasks. A bag is represented by its first task.
+    /// The ranges of the tasks, each with its first and its last task. A bag is represented by its first task.
     pub jobs: Vec<(TaskId, TaskId)>,
     /// The new times of the tasks.
     pub times: Times,
@@ -47,8 +47,8 @@ impl Times {
         }
     }
 
-    /// Returns the new profile of a task whose stated profile is `stated`. Returns `None` if the times do not fit the stated
-    /// profile.
+    /// Returns the new profile of a task. `stated` is the profile in the instance. Returns `None` if the times do not
+    /// fit this profile.
     fn profile(&self, stated: &Profile) -> Option<Profile> {
         let (min, max) = (stated.min_processors(), stated.max_processors());
         match self {
@@ -66,7 +66,7 @@ impl Times {
 }
 
 impl Estimated {
-    /// Converts new times to records. `stated` returns the stated profile of a task.
+    /// Converts new times to records. `stated` returns the profile of a task in the instance.
     pub(crate) fn of<'a>(restated: &[Restated], stated: impl Fn(TaskId) -> &'a Profile) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for Restated { task, profile, estimate } in restated {

@@ -11,7 +11,7 @@ use crate::fingerprint::identity;
 use crate::process::Identity;
 use crate::tasks::TaskList;
 
-/// The state of a run, as its journal records it.
+/// The state of a run according to its journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// Wall clock time at instant 0 of the run, in nanoseconds since 1970.
@@ -68,7 +68,7 @@ pub struct Attempt {
     pub pid_start: u64,
     /// The GPUs of the attempt, if the journal states them.
     pub gpus: Option<Vec<u64>>,
-    /// The reason why the attempt was being ended, if it was.
+    /// The reason why the attempt was about to be ended, if it was.
     pub ending: Option<Cause>,
 }
 

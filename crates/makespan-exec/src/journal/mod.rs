@@ -54,12 +54,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub struct Opening {
     /// True to continue an existing journal. False if an existing journal is an error.
     pub resume: bool,
-    /// True to continue a damaged journal with its valid records. The damaged journal is kept under another name.
+    /// True to continue from the valid records of a damaged journal. The damaged journal is kept under another name.
     pub recover: bool,
     /// True if another program states what remains to be done. Then the instance may lack tasks that the run has
     /// finished.
     pub of_now: bool,
-    /// True if jobs may arrive during the run. The fingerprint of a new journal then covers only the machines.
+    /// True if jobs may arrive during the run. If true, the fingerprint of a new journal includes only the machines.
     pub grows: bool,
 }
 

@@ -18,7 +18,8 @@ pub enum Record {
         fingerprint: String,
         /// Wall clock time at instant 0 of the run, in nanoseconds since 1970.
         origin: i64,
-        /// True if jobs may arrive during the run ([`crate::Intake`]). The fingerprint then covers only the machines.
+        /// True if jobs may arrive during the run ([`crate::Intake`]). If true, the fingerprint includes only the
+        /// machines.
         #[serde(default, skip_serializing_if = "is_false")]
         grows: bool,
     },

@@ -19,7 +19,7 @@ use crate::process::{Table, names};
 const SEARCHES: usize = 20;
 
 impl Local {
-    /// Pins a task to the cores of its processors, and takes these cores from the unpinned tasks that run.
+    /// Pins a task to the cores of its processors, and takes these cores from the running unpinned tasks.
     pub(super) fn pin(&mut self, task: TaskId, processors: &ProcSet) {
         let cores = cores_of(processors, &self.cores);
         self.pinned.insert(task, cores.clone());

@@ -87,7 +87,7 @@ impl Local {
         !self.lacking && self.spares.len() < SPARES.min(self.shims.len())
     }
 
-    /// Starts a spare shim for a task that may start when another task ends.
+    /// Starts a spare shim, so that a task can start quickly when another task ends.
     pub(super) fn refill(&mut self) {
         match self.spare() {
             Ok(spare) => self.spares.push_back(spare),

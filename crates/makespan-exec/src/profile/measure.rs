@@ -32,7 +32,7 @@ pub struct MeasureOptions {
 }
 
 impl MeasureOptions {
-    /// Returns options for 1, 2, 4 .. processors and for all of them, with three runs each and without a time limit.
+    /// Returns options for 1, 2, 4, .. and `processors` processors, with three runs each and without a time limit.
     pub fn up_to(processors: u32) -> Self {
         let mut allotments: Vec<u32> = (0..32).map(|power| 1 << power).take_while(|&p| p < processors).collect();
         allotments.push(processors.max(1));
@@ -99,7 +99,7 @@ pub enum MeasureError {
     /// There is no allotment, no repetition, or an allotment without processors.
     #[error("give at least one allotment, each of at least 1 processor, and at least one repetition")]
     Nothing,
-    /// An allotment has more processors than this process may use cores.
+    /// An allotment has more processors than there are cores that this process may use.
     #[error("cannot measure on {}: this process may use {}", counted(.processors, "processor"), counted(.cores, "core"))]
     TooFewCores {
         /// Number of processors.

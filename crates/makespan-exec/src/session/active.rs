@@ -17,7 +17,7 @@ pub(crate) struct Active {
     pub going: bool,
     /// Instant at which the task reaches its time limit.
     pub walltime: Option<Time>,
-    /// The reason why the task is being ended, and the instant at which it will be killed.
+    /// The reason why the task is being ended, and the instant of its SIGKILL.
     pub ending: Option<(Cause, Time)>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Doubtful {
     pub at: Time,
     pub status: i32,
     pub accounting: Option<Accounting>,
-    /// Instant from which the end counts as a failure.
+    /// Instant at which the end is recorded as a failure if no stop request has arrived.
     pub due: Time,
 }
 
@@ -107,8 +107,8 @@ pub(crate) enum News {
     Message(String),
 }
 
-/// Returns the outcome of a task, or `None` if the task was interrupted and waits again. A task that succeeded while it was being
-/// stopped has succeeded.
+/// Returns the outcome of a task, or `None` if the task was interrupted and waits again. If a task succeeded while it
+/// was being stopped, its outcome is success.
 pub(crate) fn outcome(status: i32, ending: Option<Cause>) -> Option<Outcome> {
     match (status, ending) {
         (_, Some(Cause::Walltime)) => Some(Outcome::TimedOut),

@@ -11,7 +11,7 @@ use crate::halt::HaltCause;
 use crate::journal::{Cause, Record};
 use crate::status::{EndedBy, Status};
 
-/// The exit status of a process that SIGKILL ended.
+/// The exit status of a process that was killed by SIGKILL.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
 
 /// Exit statuses of a shell or of `env` that could not start the program.
@@ -41,7 +41,7 @@ impl Session<'_> {
         let at = self.end_of(active, told.as_ref());
         let known = told.as_ref().and_then(|status| status.reason.clone());
         let accounting = self.accounting(told.as_ref(), status);
-        // A task that ended by itself has ended, even if this session was about to end it.
+        // If a task ended by itself, it has ended, even if this session was about to end it.
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
         if cause.is_none() && self.options.stop.is_requested() {
@@ -98,7 +98,7 @@ impl Session<'_> {
         Status::parse(&bytes).filter(|status| claim(status) == (self.ledger.origin, task, attempt))
     }
 
-    /// Records that a task could not be started after it was let run.
+    /// Records a task that was let run but could not be started.
     pub(super) fn refused(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         self.machine.engine.reap(task);
@@ -253,7 +253,7 @@ impl Session<'_> {
         }
     }
 
-    /// Records ends that look like a stop as failures, if no stop request follows in time.
+    /// Records each end that looks like a stop as a failure, unless a stop request follows in time.
     pub(super) fn settle_doubts(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
         let (due, rest) =
@@ -300,7 +300,7 @@ impl Session<'_> {
             if let Some((_, kill)) = &mut active.ending
                 && (all || *kill <= now)
             {
-                // The request is repeated each second, in case it was lost.
+                // The request is repeated every second, in case it was lost.
                 *kill = now + Time::from_seconds(1);
                 self.machine.engine.end(task, true);
             }

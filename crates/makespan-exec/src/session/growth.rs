@@ -82,8 +82,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Reports the tasks that ended or were cancelled in earlier sessions again, because the program that submits the jobs may
-    /// have missed these reports.
+    /// Reports again the tasks that ended or were cancelled in earlier sessions, because the program that submits the
+    /// jobs may have missed the reports.
     pub fn tell_earlier(&mut self, tasks: &[Progression]) {
         let ended = self.state.runs.iter().cloned();
         self.news.extend(ended.map(|run| News::Ended { run, attempt: 0, reason: None, again: false }));

@@ -104,7 +104,7 @@ impl<'a> Handed<'a> {
 }
 
 impl Session<'_> {
-    /// Gives all open tasks to the engine, and waits until they have ended or a stop is requested.
+    /// Gives all open tasks to the engine, and waits until the tasks have ended or a stop is requested.
     pub fn hand_over(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         let outcome = self.close(closed).and_then(|()| self.hear()).and_then(|()| self.submit_all());
         if outcome.is_ok() && self.is_idle() && !self.halted && !self.options.stop.is_requested() {
@@ -192,7 +192,7 @@ impl Session<'_> {
         true
     }
 
-    /// Takes back all tasks that have not begun, if tasks were handed over.
+    /// If tasks were handed over, takes back all tasks that have not begun.
     pub(super) fn recall_all(&mut self) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.due.clear();
@@ -254,8 +254,8 @@ impl Session<'_> {
         self.news.push(News::Started(running));
     }
 
-    /// Returns the time limit that this session enforces for a task. If the engine decides when tasks start, the engine enforces
-    /// the limit.
+    /// Returns the time limit that this session enforces for a task. Returns `None` if the engine decides when tasks
+    /// start, because the engine then enforces the limit.
     pub(super) fn own_walltime(&self, task: TaskId) -> Option<Time> {
         self.limit(task).filter(|_| self.machine.handed.is_none())
     }
@@ -291,7 +291,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the time until the release date of a task, if the engine decides when tasks start, and zero otherwise.
+    /// Returns the time until the release date of a task. Returns zero if the policy decides when tasks start.
     pub(super) fn until_release(&self, task: TaskId) -> Duration {
         let left = self.state.instance().release(task).saturating_since(self.now());
         if self.machine.handed.is_some() {

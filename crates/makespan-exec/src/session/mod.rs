@@ -38,7 +38,7 @@ pub(crate) use hold::Holding;
 pub(crate) use retry::{Retries, is_failure};
 pub(crate) use state::State;
 
-/// Shortest time until a wake-up, so that a careless policy does not keep a core busy.
+/// Shortest time until a wake-up, so that a policy with frequent wake-ups does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
 
 /// The state of a session.
@@ -95,7 +95,7 @@ pub(crate) struct PolicySide<'a> {
     /// Events that the policy has not received yet.
     pub events: Vec<Event>,
     pub wake: Option<Time>,
-    /// True if a start was refused because its processors are about to go down.
+    /// True if a start was refused because the processors are about to go down.
     pub closing: bool,
     /// The expected times at which processors go down.
     pub closings: Vec<(Outage, Unavailable)>,
@@ -167,7 +167,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Records that all tasks are done, as soon as the journal can be written.
+    /// Records that all tasks are done. Retries until the journal can be written.
     fn finish(&mut self) -> Result<(), ExecuteError> {
         self.ledger.journal.note(Record::Finished { at: self.now() });
         self.commit();
@@ -316,7 +316,7 @@ impl Session<'_> {
         if std::mem::take(&mut self.policy.closing) { self.hear() } else { Ok(()) }
     }
 
-    /// Sleeps until an event, the next relevant instant or the next tick.
+    /// Sleeps until the next event, the next relevant instant or the next tick.
     fn wait(&mut self) -> Result<(), ExecuteError> {
         if !self.policy.events.is_empty() {
             return Ok(());

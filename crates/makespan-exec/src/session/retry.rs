@@ -14,7 +14,7 @@ const MAX_LOSSES: u32 = 3;
 /// Number of failures of each task, and increased memory of tasks that lacked memory.
 #[derive(Debug)]
 pub(crate) struct Retries {
-    /// The resource `memory`, if the platform states one that is not a consumable.
+    /// The resource `memory`, if the platform has it and it is not a consumable.
     memory: Option<ResourceId>,
     failures: Vec<u32>,
     /// Number of times that each task was lost with its node.
@@ -77,7 +77,7 @@ impl Retries {
         instance.demands(task).iter().find(|demand| demand.resource == memory)
     }
 
-    /// Returns the memory of a task on these processors: on each node, or on the whole platform.
+    /// Returns the memory of a task with these processors: on each node, or on the whole platform.
     fn shares(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Vec<(Option<usize>, u64)> {
         let Some(memory) = self.memory else { return Vec::new() };
         let (platform, demand) = (instance.platform(), self.demand(instance, task));

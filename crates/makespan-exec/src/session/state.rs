@@ -11,7 +11,7 @@ use crate::gpus::Gpus;
 /// task to end exactly at the begin may start it a little late, or some seconds late on a busy machine.
 const GRACE: Time = Time::from_seconds(60);
 
-/// State of a run as its policy and its observer see it.
+/// State of a run, as the policy and the observer see it.
 #[derive(Debug)]
 pub(crate) struct State<'a> {
     pub cluster: Cluster<'a>,
@@ -54,7 +54,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Adds tasks that arrived and are to be released.
+    /// Adds tasks that have arrived, to be released later.
     pub fn add(&mut self, tasks: impl Iterator<Item = TaskId>) {
         self.unreleased.extend(tasks);
         let instance = self.cluster.instance();

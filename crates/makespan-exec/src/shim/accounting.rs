@@ -32,8 +32,8 @@ pub(super) fn of_job(
     let before = std::mem::replace(before, now);
     Some(Accounting {
         cpu: (now.group - before.group).max(now.children - before.children),
-        // The value is in units of 1024 bytes. A child shares the memory of the shim until it executes its program, so the value
-        // is at least the memory of the shim.
+        // The value is in units of 1024 bytes. A child shares the memory of the shim until it executes its program, so
+        // the peak is at least the memory of the shim.
         peak_memory: peak.unwrap_or_else(|| u64::try_from(usage.max_rss()).unwrap_or(0) << 10),
         threads,
         memory_kill: (failed && by_group()).then_some(MemoryKill::Certain),

@@ -54,7 +54,7 @@ impl Membership {
         self.until.filter(|_| self.inside).map(|until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Leaves the group. Returns whether this process is outside the group.
+    /// Leaves the group. Returns whether this process is outside the group afterwards.
     pub fn step_out(&mut self) -> bool {
         if self.inside {
             self.inside = self.group.as_ref().is_some_and(|group| group.leave().is_err());

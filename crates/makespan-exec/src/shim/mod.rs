@@ -68,7 +68,7 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 /// Exit status of a shim whose job received no permission to run.
 pub(crate) const NEVER: i32 = 125;
 
-/// The exit status of a job that was ended by an unknown signal.
+/// The exit status of a job if an unknown signal ended it.
 const UNKNOWN: i32 = 128;
 
 /// Peak memory in bytes, or the peak of the shim itself if it is higher, up to which a shim takes another job. The
@@ -117,7 +117,7 @@ struct Shim {
     threads: Threads,
     /// The main process of the job, or `None` before the job starts.
     main: Option<Pid>,
-    /// The exit status of the main process, and whether it had been asked to end.
+    /// The exit status of the main process, and true if the main process had been asked to end.
     status: Option<(i32, bool)>,
     asked: bool,
     /// The processes of the job that were asked to end, and the milliseconds until the next search for other
@@ -126,7 +126,7 @@ struct Shim {
     look: u16,
     killing: bool,
     stopped: bool,
-    /// The input of the shim, if the job is killed when the input closes.
+    /// The input of the shim, if the job must be killed when the input closes.
     tied: Option<Stdin>,
     /// The reason for the failure, if it was not a failure of the job's own program.
     reason: Option<String>,
@@ -136,8 +136,8 @@ struct Shim {
     is_reusable: bool,
 }
 
-/// Guards the jobs of the run that arrive on the input. `held` is a path to the open folder of the run, `named` is its original
-/// path, and `group` is the path of the job's control group.
+/// Runs the jobs that arrive on the input, one after another. `held` is a path to the open folder of the run, `named`
+/// is its original path, and `group` is the path of the job's control group.
 fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let all = SigSet::all();
     let prepared = all.thread_block().and_then(|()| set_child_subreaper(true));
@@ -441,7 +441,7 @@ fn is_alone() -> bool {
     polled[0].revents().is_some_and(|events| events.contains(PollFlags::POLLHUP))
 }
 
-/// Reads the line that lets the job run. Returns `None` if the session has ended.
+/// Reads the line that permits the job to run. Returns `None` if the session has ended.
 fn read_claim() -> Option<Claim> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).ok()?;

@@ -16,7 +16,7 @@ const FIRST_CAPACITY: usize = 4096;
 /// Options for reading a matrix.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Number of machines, for a matrix that consists of one column and has no header.
+    /// Number of machines, for a matrix with a single column and without a header.
     pub machines: Option<u32>,
     /// True if a time of zero is an error, and false if zero is read as one tick.
     pub strict: bool,
@@ -111,7 +111,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the layout according to the first line, and whether the first line is a header.
+    /// Returns the layout that the first line indicates, and true if the first line is a header.
     fn layout_of(&self, line: &[u8]) -> Result<(Layout, bool), FormatError> {
         let machines = tokens(line).count();
         let whole: Vec<Option<usize>> = tokens(line).take(4).map(number).collect();

@@ -31,11 +31,11 @@ use crate::replay::record::{Logged, Record, guessed_run};
 use crate::scalar::{FromLiteral, Scalar};
 use profile::{ProfileEntry, Times};
 
-/// Default speed of a processor of speed 1, in floating-point operations per second.
+/// Default number of floating-point operations per second on a processor of speed 1.
 pub(crate) const SPEED: f64 = 1e9;
 
-/// Returns whether the beginning of a JSON file contains a key of Batsim workloads, and the file is not recognised as
-/// another kind of JSON.
+/// Returns whether the beginning of a JSON file contains a key of Batsim workloads and no sign of another kind of
+/// JSON.
 pub(crate) fn is_workload(head: &Head<'_>) -> bool {
     let has_key = || head.is_workload();
     head.first == b'{' && has_key() && foreign_json(head).is_none()

@@ -23,12 +23,12 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Returns the beginning of a file, with `named` set to false; `named_by` sets this field later.
+    /// Returns the beginning of a file with `named` set to false. Call `named_by` to set this field.
     pub(crate) fn new(text: &'a [u8], ending: Option<&'a str>) -> Self {
         Self { text, first: text.first().copied().unwrap_or_default(), ending, named: false }
     }
 
-    /// Returns a copy whose field `named` states whether the file has one of these file extensions.
+    /// Returns a copy with `named` set to whether the file has one of these file extensions.
     pub(crate) fn named_by(self, extensions: &[&str]) -> Self {
         let named = self.first != b'{' && self.ending.is_some_and(|ending| extensions.contains(&ending));
         Self { named, ..self }

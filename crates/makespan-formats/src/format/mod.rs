@@ -67,13 +67,13 @@ pub enum FormatOption {
     Trace,
     /// A speed-up law, which makes the jobs moldable.
     Speedup,
-    /// Floating-point operations per second of a processor of speed 1.
+    /// Number of floating-point operations per second on a processor of speed 1.
     Flops,
     /// Queue numbers in the order of the queues' priorities.
     Queues,
 }
 
-/// An instance, and remarks about the file that it was read from.
+/// An instance, and remarks about its file.
 pub(crate) type Remarked = Result<(Instance, Vec<String>), FormatError>;
 
 /// The reader of a format. The variants differ in the source of the machines.
@@ -99,7 +99,7 @@ pub(crate) struct Row {
     format: Format,
     /// The phrase for a file of this format that follows "this file is" in a message.
     words: &'static str,
-    /// The name in lists of formats. If several formats have one title, a list contains this title only once.
+    /// The name of the format in lists of formats. Formats with equal titles are listed once.
     title: &'static str,
     /// The file extensions, in lower case and without the dot.
     extensions: &'static [&'static str],

@@ -155,8 +155,8 @@ mod tests {
         Schedule::new(parts.iter().enumerate().map(place).collect())
     }
 
-    /// Returns whether two rectangles share a part of an edge, or follow each other on a processor with nothing between
-    /// them.
+    /// Returns whether two rectangles share a part of an edge, or one follows the other on a processor with nothing
+    /// between them.
     fn touch(a: &Placement, b: &Placement) -> bool {
         let [(first, last), (begin, end)] = [a, b].map(|one| one.processors.intervals()[0]);
         let at_once = a.start < b.end && b.start < a.end;
@@ -193,8 +193,8 @@ mod tests {
             }
         }
 
-        /// Checks arbitrary pairs of neighbours: if each job has fewer neighbours than there are colours, neighbours
-        /// have different colours.
+        /// Checks that neighbours have different colours for arbitrary pairs of neighbours, if each job has fewer
+        /// neighbours than there are colours.
         #[test]
         fn few_neighbours_always_differ(pairs in prop::collection::vec((0_u32..40, 0_u32..40), 0..90)) {
             let mut degree = [0_usize; 40];

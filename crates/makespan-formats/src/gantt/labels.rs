@@ -6,10 +6,11 @@ use makespan_core::{Instance, TaskId};
 
 /// Separators between the words of a name.
 const SIGNS: [char; 6] = ['-', '_', '/', '.', ' ', ':'];
-/// Minimum position of the last separator in a common prefix. A shorter prefix is not worth removing.
+/// Minimum position of the last separator in a common prefix. Shorter prefixes are not removed.
 const SHORTEST: usize = 3;
 
-/// Returns the common prefix of all job names, up to and including a separator, or an empty text if there is none.
+/// Returns the common prefix of all job names, up to and including a separator. Returns an empty text if there is no
+/// such prefix.
 pub(super) fn shared(instance: &Instance) -> &str {
     let mut names = instance.jobs().iter().map(|job| job.name.as_str());
     let Some(first) = names.next().filter(|_| instance.jobs().len() > 1) else { return "" };

@@ -15,7 +15,8 @@ pub struct Marks {
     pub tasks: BTreeMap<TaskId, String>,
     /// Deadlines, drawn as triangles above the rows.
     pub deadlines: Vec<Deadline>,
-    /// Outcomes of runs, by task and start. A run that is not in this map succeeded, or its outcome is unknown.
+    /// Outcomes of runs, by task and start. Runs that succeeded, and runs with an unknown outcome, are not in this
+    /// map.
     pub outcomes: BTreeMap<(TaskId, Time), Outcome>,
 }
 
@@ -39,14 +40,14 @@ impl Marks {
     /// No marks.
     pub const NONE: &'static Self = &Self { tasks: BTreeMap::new(), deadlines: Vec::new(), outcomes: BTreeMap::new() };
 
-    /// Adds the runs of a trace that did not succeed.
+    /// Adds the unsuccessful runs of a trace.
     #[must_use]
     pub fn with_outcomes(self, trace: &Trace) -> Self {
         let bad = trace.runs.iter().filter(|run| run.outcome != Outcome::Succeeded);
         Self { outcomes: bad.map(|run| ((run.task, run.start), run.outcome)).collect(), ..self }
     }
 
-    /// Returns the deadlines of all jobs, and whether the schedule meets them.
+    /// Returns the deadlines of all jobs, with the information whether the schedule meets each deadline.
     pub(super) fn deadlines_of(instance: &Instance, schedule: &Schedule) -> Vec<Deadline> {
         if !instance.has_deadlines() {
             return Vec::new();

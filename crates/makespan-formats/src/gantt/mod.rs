@@ -26,12 +26,12 @@ pub use marks::{Deadline, Marks};
 pub use summary::bound_word;
 pub use ticks::duration;
 
-/// Schedule with a name that distinguishes it from other schedules, such as "planned" or "happened".
+/// Schedule with a name, such as "planned" or "happened", that distinguishes it from the other schedules of a chart.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedSchedule<'a> {
     /// Name, shown as a heading.
     pub name: &'a str,
-    /// The schedule. All its tasks are tasks of one instance.
+    /// The schedule. All schedules of a chart contain tasks of one instance.
     pub schedule: &'a Schedule,
 }
 
@@ -42,7 +42,7 @@ pub struct GanttOptions<'a> {
     pub title: &'a str,
     /// Proven bounds on the first schedule.
     pub bounds: &'a [Bound],
-    /// Width in pixels. Values outside the range from 400 to 1600 are replaced by the nearest value in it.
+    /// Width in pixels. Values below 400 are raised to 400, and values above 1600 are lowered to 1600.
     pub width: u32,
     /// True if the objectives of the first schedule are shown under the title.
     pub objectives: bool,
@@ -79,9 +79,9 @@ impl Default for GanttOptions<'_> {
 const RIGHT: f64 = 150.0;
 /// Total height of the rows of all panels, in pixels.
 const HEIGHT: f64 = 620.0;
-/// Height above the rows of a panel (for its heading and the labels of lines) and below them (for the time axis), in
-/// pixels.
+/// Height above the rows of a panel for the heading and the labels of lines, in pixels.
 const ABOVE: f64 = 26.0;
+/// Height below the rows of a panel for the time axis, in pixels.
 const BELOW: f64 = 34.0;
 
 const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#333}\

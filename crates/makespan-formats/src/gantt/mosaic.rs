@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use super::escape::Pixels;
 use super::scheme::COLOURS;
 
-/// Side length of a cell in pixels. With cells of two pixels, a chart has at most about 150,000 cells, which bounds
-/// the size of the file.
+/// Side length of a cell in pixels. It limits a chart to about 150,000 cells, and so limits the size of the file.
 const CELL: f64 = 2.0;
-/// Opacities of cells that are thinly, partly and fully covered.
+/// Opacities for cells that are barely, partly and fully covered.
 const SHADES: [&str; 3] = ["0.3", "0.6", "1"];
 
 /// Grid of cells. Each cell stores its covered area and the colour of the last rectangle that was added to it.

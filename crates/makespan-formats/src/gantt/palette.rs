@@ -20,14 +20,14 @@ pub struct Colours<'a> {
 enum Means {
     /// Colours of jobs, or of single tasks if `tasks` is true. `chosen` contains each unit that has a placement.
     Unit { tasks: bool, chosen: BTreeMap<u64, u8> },
-    /// Colours of types of tasks. Only used if there is a single job. `of` is the colour of each task.
+    /// Colours of types of tasks. Used only if there is a single job. `of` is the colour of each task.
     Type { of: Vec<u8>, names: Vec<String> },
 }
 
 impl<'a> Colours<'a> {
     /// Assigns the colours for these schedules. All tasks of a job have the same colour, and touching jobs have
-    /// different colours. If `bags_apart` is true, each task of a bag has its own colour. If there is a single compound
-    /// job, its tasks have the colours of their types, or colours of their own if they have no types.
+    /// different colours. If `bags_apart` is true, each task of a bag has its own colour. If there is a single
+    /// compound job, its tasks have the colours of their types, or different colours if they have no types.
     pub fn new(instance: &'a Instance, bags_apart: bool, schedules: &[NamedSchedule<'_>]) -> Self {
         let mut count = 0;
         let before = instance.jobs().iter().map(|job| {
@@ -77,7 +77,8 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// Returns the index of the colour of a job. If tasks have different colours, returns the colour of its first task.
+    /// Returns the index of the colour of a job. If tasks have different colours, returns the index for its first
+    /// task.
     pub fn of_job(&self, job: JobId) -> usize {
         self.of_task(self.instance.job(job).first())
     }
@@ -112,8 +113,8 @@ fn first(unit: u64) -> u8 {
 /// Number of names that are examined to decide whether task names contain types.
 const LOOKED: usize = 512;
 
-/// Returns the types of the tasks if there is a single compound job and it has only a few types. The types that use
-/// most of the area have their own colours.
+/// Returns the types of the tasks, if the instance has a single compound job with few types. The types with the
+/// largest area get their own colours.
 fn types(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> Option<Means> {
     if instance.jobs().len() != 1 || !instance.has_compound_jobs() {
         return None;
@@ -165,7 +166,7 @@ impl<'a> Palette<'a> {
         at.map_or(BEST, Self::of_group)
     }
 
-    /// Returns the entries of the legend: the index of a colour and its meaning. There are none if colours only
+    /// Returns the entries of the legend: the index of a colour and its meaning. Returns no entries if colours only
     /// distinguish jobs.
     pub fn legend(&self) -> Vec<(usize, &'a str)> {
         if self.groups.is_empty() {
@@ -180,8 +181,8 @@ impl<'a> Palette<'a> {
     }
 }
 
-/// Returns black or white, whichever has the higher contrast on `colour` (`#RRGGBB`), by the relative luminance of WCAG
-/// 2.
+/// Returns the text colour (black or white) with the higher contrast on `colour` (`#RRGGBB`), by the relative
+/// luminance of WCAG 2.
 pub fn text_on(colour: &str) -> &'static str {
     let channel = |from: usize| {
         let byte = colour.get(from..from + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(255);

@@ -13,12 +13,12 @@ use super::scheme::COLOURS;
 use super::summary::{bound_word, is_guess};
 use super::ticks;
 
-/// Maximum number of rectangles that have tooltips. If there are more, rectangles only show colours.
+/// Maximum number of rectangles that have tooltips. More rectangles have no tooltips.
 const DETAILED: usize = 4_000;
 /// Minimum width and height of a rectangle in pixels. Smaller rectangles are merged.
 const SMALLEST: f64 = 1.0;
-/// Minimum width and height of a rectangle with a frame, in pixels. A frame would cover too much of a smaller
-/// rectangle. Smaller rectangles are also aligned to whole pixels.
+/// Minimum width and height of a rectangle with a frame, in pixels. Smaller rectangles have no frame, which would
+/// cover too much of them, and are aligned to whole pixels.
 const FRAMED: f64 = 4.0;
 
 /// Position of one schedule in the chart, and data for drawing it.
@@ -46,7 +46,7 @@ struct Shape {
     area: [f64; 4],
 }
 
-/// Returns the width to the left of the rows, for processor ids or node names.
+/// Returns the width of the space for processor ids or node names, to the left of the rows.
 pub(super) fn gutter(instance: &Instance) -> f64 {
     let nodes = instance.platform().nodes();
     let longest = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0).min(14);

@@ -14,8 +14,8 @@ pub const BEST_EFFORT: &str = "#C5CAD1";
 /// Number of colours for all other jobs.
 pub(super) const BEST: usize = COLOURS.len() - 1;
 
-/// For each colour, the other colours that look similar to everyone, or to people with deuteranopia or protanopia. Two
-/// colours are similar if their distance in CIELAB is below 18. A test computes the distances.
+/// For each colour, the colours that look similar to it, to all people or to people with deuteranopia or protanopia.
+/// Two colours are similar if their distance in CIELAB is below 18. A test computes the distances.
 pub(super) const ALIKE: [&[usize]; COLOURS.len()] = [&[], &[], &[], &[5, 8], &[8], &[3, 8], &[7], &[6], &[3, 4, 5]];
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ pub(super) fn lines(
     all.into_iter().map(line).collect()
 }
 
-/// Returns a line with the end of all best-effort bags and the end of all other jobs. Returns `None` for a plan
+/// Returns a line that states the end of all best-effort bags and the end of all other jobs. Returns `None` for a plan
 /// without best-effort bags.
 pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
     let Apart { others, best_effort } = Apart::of(instance, schedule)?;

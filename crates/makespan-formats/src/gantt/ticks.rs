@@ -8,13 +8,15 @@ const STEPS: [f64; 25] = [
     10_800.0, 14_400.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0, 604_800.0, 864_000.0,
 ];
 
-/// Returns the distance between ticks, in seconds, such that at most `count` distances cover `span` seconds.
+/// Returns the distance between ticks, in seconds. At most `count` distances of this length are needed for `span`
+/// seconds.
 pub(crate) fn step(span: f64, count: usize) -> f64 {
     let least = span / count.max(1) as f64;
     let last = STEPS[STEPS.len() - 1];
     match STEPS.iter().find(|&&step| step >= least) {
         Some(&step) if least > 0.5 => step,
-        // Distances below a second or above ten days are 1, 2 or 5 times a power of ten, in seconds or in days.
+        // Distances below a second are 1, 2 or 5 times a power of ten in seconds. Distances above ten days are such
+        // numbers in days.
         _ if least > last => round_up(least / 86_400.0) * 86_400.0,
         _ => round_up(least.max(1e-9)),
     }
@@ -50,7 +52,7 @@ pub(crate) fn label(seconds: f64, step: f64) -> String {
     parts.join(" ")
 }
 
-/// Returns the label of a tick if the distance between ticks is less than a second.
+/// Returns the label of a tick if the distance between ticks is below a second.
 fn small(seconds: f64, step: f64) -> String {
     let (unit, name) = match step {
         step if step >= 0.01 => (1.0, "s"),

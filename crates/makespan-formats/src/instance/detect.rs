@@ -5,8 +5,8 @@ use crate::format::head::{Head, has};
 /// Returns whether a file is read as a native instance in JSON: it begins with `{` or has the file extension of JSON.
 ///
 /// # Errors
-/// An error message if the file is a plan or is JSON from Slurm. The message states what the file is, and which file
-/// the user should give instead.
+/// An error message if the file is a plan or is JSON from Slurm. The message states the kind of the file, and the file
+/// that the user should give instead.
 pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
     match foreign_json(head).filter(|_| head.first == b'{') {
         Some(problem) => Err(problem.to_owned()),
@@ -29,7 +29,7 @@ pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
 }
 
 /// Returns whether a JSON text begins like the output of a Slurm command: with metadata about Slurm, or with jobs that
-/// have keys used by Slurm.
+/// have keys of Slurm.
 fn is_slurm(head: &Head<'_>) -> bool {
     let begin = &head.text[..head.text.len().min(2048)];
     let start = Head::new(begin, None);

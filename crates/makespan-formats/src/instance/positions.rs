@@ -11,7 +11,7 @@ use crate::suggest::nearest;
 /// the file states at least a quarter of the stored times.
 const MOST: usize = 1 << 24;
 
-/// Maximum number of node names that are compared with an unknown name, to find the most similar one.
+/// Maximum number of node names that are searched for the name nearest to an unknown name.
 const COMPARED: usize = 1000;
 
 /// Positions of nodes by name. A platform of equal nodes needs no table, because the name of a node contains its
@@ -25,8 +25,8 @@ pub(super) enum Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    /// Creates the table of positions of a platform's nodes. `tasks` is the number of tasks that state one time per
-    /// node, and `stated` is the total number of these times in the file.
+    /// Creates the table of positions of a platform's nodes. `tasks` is the number of tasks with one time per node,
+    /// and `stated` is the number of such times in the file.
     ///
     /// # Errors
     /// An error message if the stored times would need too much memory.

@@ -36,7 +36,7 @@ pub(super) struct SubmissionEntry {
     except: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     array: Option<String>,
-    /// Maximum number of tasks of the array that run at the same time.
+    /// Maximum number of tasks of the array that run simultaneously.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_a_time: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

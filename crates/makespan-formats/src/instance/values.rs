@@ -1,4 +1,4 @@
-//! Reads values of a job or a task that have several notations.
+//! Reads values with several notations, for jobs and tasks.
 
 use std::fmt;
 use std::marker::PhantomData;

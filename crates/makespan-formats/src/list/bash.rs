@@ -23,7 +23,8 @@ pub fn bash_warning(command: &str) -> Option<String> {
     ))
 }
 
-/// Returns the line of the first command of a list that contains a word of bash, and a warning about all such lines.
+/// Returns the line of the first command that contains a word of bash, and a warning about all lines with such
+/// commands.
 pub(crate) fn bash_lines(text: &str) -> Option<(usize, String)> {
     if !is_marked(text) {
         return None;
@@ -57,7 +58,7 @@ fn bash_word(command: &str) -> Option<String> {
     found.map(str::to_owned)
 }
 
-/// Returns the word of bash with which a simple command begins.
+/// Returns the first word of a simple command, if it is a word of bash.
 fn first_word(command: &str) -> Option<&str> {
     let is_before = |word: &&str| BEFORE.contains(word) || word.contains('=');
     let mut words = command.split_whitespace().skip_while(is_before);

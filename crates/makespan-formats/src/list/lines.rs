@@ -146,7 +146,7 @@ const OF_THE_SHELL: [&str; 11] =
     ["cd", "pushd", "popd", "export", "set", "unset", "alias", "unalias", "umask", "ulimit", "shopt"];
 
 /// Returns an error if the file is a script and not a list. In a script, a command may extend over several lines, or
-/// affect the following lines.
+/// may affect later commands.
 fn refuse_scripts(line: usize, text: &str) -> Result<(), Wrong> {
     let first = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
     let alone = !text.contains([';', '&', '|', '>', '<', '(', '`', '\n']);

@@ -59,10 +59,11 @@ pub fn read_list(file: &str, text: &str, platform: &Platform) -> Result<Instance
     read_numbered(file, text, platform, None)
 }
 
-/// Reads a list of commands like [`read_list`]. The numbers in the names of jobs have at least `digits` digits. If
-/// `digits` is `None`, they have as many digits as the last number.
+/// Reads a list of commands in the same way as [`read_list`]. The numbers in the names of jobs have at least `digits`
+/// digits. If `digits` is `None`, all numbers have as many digits as the last number.
 ///
 /// # Errors
+///
 /// [`FormatError`] with the line of the error.
 pub(crate) fn read_numbered(
     file: &str,
@@ -96,7 +97,7 @@ pub(crate) fn read_numbered(
     }
     let names: Vec<String> = jobs.iter().map(|job| format!("`{}`", job.name)).collect();
     Instance::new(platform, jobs, Vec::new()).map_err(|error| {
-        // Finds the command of the error by the job name in the message.
+        // The job name in the message identifies the command with the error.
         let problem = error.to_string();
         let named = names.iter().position(|name| problem.contains(name));
         let place = named.map_or_else(Place::default, |at| Place::line(commands[at].line));

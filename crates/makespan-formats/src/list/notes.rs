@@ -130,7 +130,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Returns the job of a command, without its dependencies, which the list adds.
+    /// Returns the job of a command without dependencies. The caller adds the dependencies.
     pub(super) fn job(&self, name: String, command: &str) -> Result<Job, Wrong> {
         let (profile, estimate) = self.profile().map_err(|(key, problem)| {
             let line = self.line_of(key).or_else(|| self.line());

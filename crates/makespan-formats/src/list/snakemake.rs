@@ -105,7 +105,7 @@ impl Group {
         Ok(job.with_command(self.command(file, text)))
     }
 
-    /// Returns the largest number of threads of a job, if a job states it.
+    /// Returns the largest number of threads that a job of the group states, if any states one.
     fn threads(&self) -> Option<u32> {
         self.0.iter().filter_map(|step| step.threads).max().map(|threads| threads.max(1))
     }
@@ -119,8 +119,8 @@ impl Group {
         self.0.iter().filter_map(|step| Some(step.megabytes?.saturating_mul(at_once(step).min(count)))).max()
     }
 
-    /// Returns the sum of the mean run times in the benchmark files, the smallest number of runs, and the largest
-    /// spread. Returns `None` if a job has no benchmark file.
+    /// Returns the sum of the mean run times in the benchmark files, the smallest number of runs of a job, and the
+    /// largest spread of a job. Returns `None` if a job has no benchmark file.
     fn measured(&self, benchmark: impl Fn(&str) -> Option<String>) -> Option<(Time, u32, f64)> {
         let mut all = self.0.iter().map(|step| measured(&benchmark(step.benchmark.as_deref()?)?));
         let first = all.next()??;

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Objects by number. An object consists of the text before its stream, and the stream with its keywords.
+/// Objects by number. An object consists of the text before its stream, and the stream including its keywords.
 type Objects<'a> = BTreeMap<usize, (String, &'a [u8])>;
 
 /// Returns the PDF in its canonical form.
@@ -122,7 +122,7 @@ pub(super) fn failed(reason: &dyn ToString) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Returns a PDF whose objects have the given order and numbers. If `turned` is true, the order of its resources is
+    /// Returns a PDF with this order and these numbers of objects. If `turned` is true, the order of the resources is
     /// reversed.
     fn pdf(order: [usize; 4], turned: bool) -> Vec<u8> {
         let [catalog, page, one, two] = order;

@@ -1,12 +1,12 @@
 //! The axes of a figure: their ranges and ticks.
 
-/// Possible distances between ticks, each times a power of ten.
+/// Possible distances between ticks, up to a power of ten as a factor.
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 /// Approximate number of ticks of an axis with ticks at round values.
 const TICKS: f64 = 6.0;
 /// Additional height of an axis for the labels of larger values, as a share of the height without them.
 const TOLD: f64 = 0.2;
-/// Maximum number of different values for which the ticks are at the values themselves.
+/// Maximum number of different values up to which the ticks are at the values themselves.
 const MAX_PLACES: usize = 12;
 
 /// Range, scale and ticks of an axis.
@@ -113,7 +113,7 @@ fn short_above(value: f64, span: f64) -> f64 {
 fn shortened(value: f64, span: f64, to: fn(f64) -> f64) -> f64 {
     let places = 2.0 - span.abs().log10().floor();
     let unit = 10_f64.powf(places.abs());
-    // A value that is an integer up to a rounding error of floats becomes this integer.
+    // Integers with a rounding error of floats become exact integers.
     let to = |scaled: f64| if (scaled - scaled.round()).abs() < 1e-6 { scaled.round() } else { to(scaled) };
     let short = if places > 0.0 { to(value * unit) / unit } else { to(value / unit) * unit };
     if short.is_finite() { short } else { value }

@@ -11,13 +11,15 @@ use crate::gantt::escape::Text;
 /// Size of the figure, in pixels.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 480.0;
-/// Height above the plot for the title, and below the plot for the horizontal axis, in pixels.
+/// Height above the plot for the title, in pixels.
 const TOP: f64 = 48.0;
+/// Height below the plot for the horizontal axis, in pixels.
 const BELOW: f64 = 58.0;
 /// Width to the left of the plot for the vertical axis, in pixels.
 const LEFT: f64 = 78.0;
-/// Width to the right of the plot if there is no legend, and maximum width of the legend, in pixels.
+/// Width to the right of a plot without a legend, in pixels.
 const RIGHT: f64 = 24.0;
+/// Maximum width of a legend, in pixels.
 const MAX_LEGEND: f64 = 250.0;
 /// Distance between the lines of a legend, in pixels.
 const LINE: f64 = 22.0;
@@ -193,7 +195,7 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
     format!(r#"<path d="{path}" stroke="{colour}" stroke-width="1.8" {dash} fill="none"/>{marks}"#)
 }
 
-/// Returns an arrow at the upper edge, with the label that states its value.
+/// Returns an arrow at the upper edge, with a label that states the value.
 fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
     let colour = COLOURS[one.series % COLOURS.len()];
     // The horizontal position of an arrow is the position of the point.
@@ -207,7 +209,7 @@ fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
     )
 }
 
-/// Returns the mark of a point. The shape distinguishes series in black and white.
+/// Returns the mark of a point. Its shape distinguishes series even in black and white.
 fn marker(index: usize, x: f64, y: f64) -> String {
     let colour = COLOURS[index % COLOURS.len()];
     let (shape, filled) = match index % 6 {

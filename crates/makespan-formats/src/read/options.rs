@@ -7,7 +7,8 @@ use crate::format::{Format, FormatOption};
 use crate::look::Lists;
 use crate::{NextflowTrace, SpeedupSpec};
 
-/// Options for reading an instance file. Options for logs or workflows are errors for files of other formats.
+/// Options for reading an instance file. If an option is only for logs or workflows, its use for other formats is an
+/// error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
     /// Number of processors. For a log, this number replaces the number in the header. For an ETC matrix with only one
@@ -19,8 +20,8 @@ pub struct ReadOptions {
     pub unit_flops: Option<f64>,
     /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
-    /// Node that holds the input files of a workflow, that is, files that no task writes. Tasks fetch these files from
-    /// the node. If `None`, the files are available everywhere from the beginning.
+    /// Node that holds the input files of a workflow. No task writes these files, and tasks fetch them from the node.
+    /// If `None`, the input files are available everywhere from the beginning.
     pub storage: Option<String>,
     /// Trace of a Nextflow run. The trace states the tasks and run times of the processes in the DOT file.
     pub trace: Option<NextflowTrace>,
@@ -28,15 +29,15 @@ pub struct ReadOptions {
     pub speedup: Option<SpeedupSpec>,
     /// Seed for the speed-up `downey:random`.
     pub seed: u64,
-    /// True if impossible values are errors instead of warnings. A log is then refused if a record would be skipped or
-    /// changed.
+    /// True if impossible values are errors instead of warnings. If true, a log with a record that would be skipped or
+    /// changed is refused.
     pub strict: bool,
     /// Machine for files that do not state machines: lists of commands, and native files without a platform. If no
     /// command of a list needs memory, the instance has no memory. The same rule applies to GPUs.
     pub machine: Option<Platform>,
     /// True if `machine` is also used for workflows that do not state machines.
     pub workflows_on_machine: bool,
-    /// True if a native file's `placement` also applies on the machines of `platform`.
+    /// True if a native file's `placement` is also used on the machines of `platform`.
     pub keeps_placement: bool,
     /// Rule that decides whether a text is read as a list of commands.
     pub lists: Lists,
@@ -74,7 +75,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Returns an error if an option is set that this format does not accept.
+    /// Returns an error if an option is set that is not for this format.
     pub(super) fn refuse_for(&self, format: Format, file: &str) -> Result<(), FormatError> {
         let stated = [
             self.network.map(|_| FormatOption::Bandwidth),

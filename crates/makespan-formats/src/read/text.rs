@@ -20,8 +20,8 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         .map_err(|error| FormatError::content(name, Place::line(line_of(&error)), "the text is not UTF-8"))
 }
 
-/// Reads the text of a document, and returns a warning if its encoding is unknown. With `strict`, this warning is an error. JSON
-/// and TOML must be UTF-8.
+/// Reads the text of a document, with a warning if its encoding is unknown. With `strict`, this warning is an error.
+/// JSON and TOML must be UTF-8.
 pub(super) fn text_in_any_encoding(
     input: &mut Input<'_>,
     name: &str,

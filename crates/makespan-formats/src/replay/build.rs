@@ -111,7 +111,7 @@ fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> S
     }
 }
 
-/// Returns the replay of a native instance. The jobs really take the estimated times.
+/// Returns the replay of a native instance. The real run times equal the estimates.
 pub(crate) fn given(instance: Instance, format: Format) -> Replay {
     let report = crate::anomaly::Report { jobs: instance.jobs().len(), ..crate::anomaly::Report::default() };
     let (actual, past) = (Actual::AsEstimated, Past::default());

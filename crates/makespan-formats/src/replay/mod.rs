@@ -67,9 +67,9 @@ pub struct ReplayOptions {
     /// Seed for the speed-up `downey:random`.
     pub seed: u64,
     /// Queue numbers of an SWF log, in descending order of priority. Jobs of the last queue in the list have priority
-    /// 1. Jobs of other queues have priority 0.
+    /// 1. Jobs of unlisted queues have priority 0.
     pub queues: Vec<u32>,
-    /// Speed of a processor of speed 1, in floating-point operations per second, for homogeneous parallel profiles of
+    /// Number of floating-point operations per second on a processor of speed 1, for homogeneous parallel profiles of
     /// Batsim.
     pub flops: f64,
     /// Number of floating-point operations in one unit of work of `platform`, if the platform states speeds in
@@ -124,16 +124,16 @@ pub struct Replay {
     pub report: Report,
     /// Remarks about the file for the user, including the anomalies.
     pub remarks: Vec<String>,
-    /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. For an SWF log without
-    /// a time zone, this is UTC. `None` if the log does not state the date.
+    /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. SWF logs without a
+    /// time zone are treated as UTC. `None` if the log does not state the date.
     pub week: Option<i64>,
 }
 
 /// Real starts of a log, and the instant at which the log was written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past {
-    /// Real start of each job, in the order of the instance, or `None` if the log does not state it. Empty if no start
-    /// is stated.
+    /// Real start of each job in the order of the instance, or `None` for a job whose start the log does not state.
+    /// Empty if the log states no start.
     pub starts: Vec<Option<Time>>,
     /// Clock of the log, which converts times to dates.
     pub clock: Option<Clock>,

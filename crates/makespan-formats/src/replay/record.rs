@@ -37,7 +37,7 @@ pub(crate) struct Record {
     pub efficiency: Option<f64>,
     /// Needs for resources other than processors.
     pub needs: Needs,
-    /// True if `needs` is the average use of the job, because the log states no request.
+    /// True if `needs` is the average use of the job because the log states no requested amounts.
     pub measured: bool,
     /// Start of the job, on the time scale of `submit`.
     pub started: Option<Time>,
@@ -224,8 +224,8 @@ impl Record {
         }
     }
 
-    /// Returns the profile that takes `time` on the logged number of processors. Without a law, the job is rigid. With
-    /// a law, the job can use all processors of the platform.
+    /// Returns the profile that takes `time` on the logged number of processors. Without a law, the profile is rigid.
+    /// With a law, the job can run on any number of processors of the platform.
     pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
         match law {
             None => Profile::rigid(self.processors, time).map_err(|error| error.to_string()),

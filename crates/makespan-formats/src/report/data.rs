@@ -65,13 +65,13 @@ struct JobData {
     kind: Option<Distinct<u8>>,
 }
 
-/// Different tasks. Only used if there are bags or compound jobs.
+/// Different tasks. Used only if there are bags or compound jobs.
 #[derive(Serialize)]
 struct TaskData {
     count: usize,
     /// Number of different tasks of each job.
     rows: Packed,
-    /// Names of the tasks within their jobs. A name is empty if the job has only one different task.
+    /// Names of the tasks within their jobs. Empty names are for jobs with only one different task.
     names: Packed,
 }
 
@@ -120,8 +120,7 @@ struct ScheduleData<'a> {
     written: Option<Distinct<u8>>,
     /// Deadlines. Each consists of the instant, whether it was missed, and the job.
     deadlines: Vec<(f64, bool, u32)>,
-    /// Duration of the data transfer on each edge, between the processors of the two tasks, in seconds. `None` if
-    /// transfers take no time.
+    /// Duration of the data transfer on each edge, in seconds. `None` if transfers take no time.
     transfers: Option<Distinct<f64>>,
     groups: Vec<&'a str>,
     /// Group of each placement: 0 for none, or else 1 plus the index in `groups`. `None` if there are no groups.
@@ -362,7 +361,7 @@ fn outcomes(placed: &[Placement], marks: &Marks) -> Vec<(usize, &'static str)> {
     known.filter_map(|(at, one)| Some((at, word(*marks.outcomes.get(&(one.task, one.start))?)?))).collect()
 }
 
-/// Returns the marked deadlines, or the deadlines of the jobs if none are marked.
+/// Returns the deadlines in `marks`, or the deadlines of the jobs if `marks` has none.
 fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f64, bool, u32)> {
     if !marks.deadlines.is_empty() || !instance.has_deadlines() {
         return marks.deadlines.iter().map(|one| (one.at.seconds(), one.missed, one.job.0)).collect();

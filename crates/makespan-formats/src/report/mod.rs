@@ -33,7 +33,8 @@ pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
 
 const BODY: &str = include_str!("../../assets/report.html");
 const STYLE: &str = concat!(include_str!("../../assets/report.css"), include_str!("../../assets/chart.css"));
-/// The script of the chart on all pages. Each part uses names of the preceding parts, so their order matters.
+/// The script of the chart on all pages. The order of the parts matters, because each part uses names of the preceding
+/// parts.
 macro_rules! chart {
     ($end:literal) => {
         concat!(

@@ -88,11 +88,11 @@ impl Serialize for Packed {
     }
 }
 
-/// Column with few different values: the list of these values, and the index of the value in each row.
+/// Column with few different values: a list of these values, and for each row the index of its value.
 #[derive(Debug, Serialize)]
 pub(super) struct Distinct<T> {
     values: Vec<T>,
-    /// Index of the value in each row. Empty if all rows have the first value.
+    /// Index of the value in the list, for each row. Empty if all rows have the first value.
     rows: Packed,
 }
 

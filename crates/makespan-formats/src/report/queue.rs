@@ -48,7 +48,7 @@ pub struct QueueReport<'a> {
 pub struct QueueNode {
     /// Name of the node.
     pub name: String,
-    /// Number of processors. Processors are numbered through the nodes, in the order of the nodes.
+    /// Number of processors. The processors of all nodes are numbered consecutively.
     pub processors: u32,
     /// Reason why the node accepts no jobs, if it accepts none.
     pub away: Option<String>,

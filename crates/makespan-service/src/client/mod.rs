@@ -50,7 +50,7 @@ pub enum ClientError {
         /// The reason and a remedy.
         message: String,
     },
-    /// The response is not a response of the service.
+    /// The response does not come from a makespan service.
     #[error("{url}: the response is not from the makespan service: {message}")]
     Strange {
         /// The address of the service.
@@ -255,8 +255,8 @@ impl Client {
         Ok(changed.state)
     }
 
-    /// Returns the jobs that match a query such as `state=running&user=me`. Stops after the page on which the number of
-    /// jobs reaches `most`.
+    /// Returns the jobs that match a query such as `state=running&user=me`. Stops after the page with which the number
+    /// of jobs reaches `most`.
     ///
     /// # Errors
     /// [`ClientError`].

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::ClientError;
 use crate::tokens::{TokenError, read_private, write_private};
 
-/// Maximum wait for a service that has just been started to write its address.
+/// Maximum wait until a service that has just started has written its address.
 const BEGINNING: Duration = Duration::from_secs(3);
 
 /// Options that determine the address of the service and the token of the client.
@@ -93,8 +93,8 @@ fn appears(path: &Path) -> bool {
     true
 }
 
-/// Checks an address, which must have no path, and returns it. The scheme must be `https` unless the host is this
-/// machine, because requests contain the token.
+/// Checks and returns an address. It must have no path. The scheme must be `https` unless the host is this machine,
+/// because requests contain the token.
 fn checked(url: &str) -> Result<String, ClientError> {
     let wrong = |message: &str| ClientError::Setup(format!("{}: {message}", url.escape_debug()));
     let parsed: ureq::http::Uri =

@@ -105,7 +105,7 @@ fn is_json(content_type: &str) -> bool {
 
 /// Parses a JSON object. An error states the place of the problem.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    // The parser would accept a list as an object with its fields in their declared order.
+    // The parser would also accept a list of the object's fields in their declared order.
     if bytes.trim_ascii_start().first().is_some_and(|&first| first != b'{') {
         return Err(Problem::bad_input("it is not a JSON object, which begins with {").at("body"));
     }

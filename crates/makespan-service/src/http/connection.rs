@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A connection on which a write fails if the other end has accepted no bytes for the time `patience`.
+/// A connection with a time limit for writing: a write fails if the client accepts no bytes for the time `patience`.
 pub(super) struct Patient<S> {
     inner: S,
     patience: Duration,

@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 /// Pause before the next attempt after events could not be read.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The data of the event `begin`, with which a stream begins.
+/// The data of `begin`, the first event of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Latest {
     /// The number of an event. The stream sends the events with higher numbers.
@@ -140,7 +140,7 @@ impl Following {
         }
     }
 
-    /// Returns the text of the next events that the client may see. The text is empty if there are none.
+    /// Returns the text of the next events that the client may see, or an empty text if there are none.
     async fn batch(&mut self, latest: u64) -> String {
         if let Some((text, reached)) = self.app.hub.after(&self.asker.who, self.after, BATCH) {
             self.after = reached;
@@ -153,7 +153,7 @@ impl Following {
             tokio::time::sleep(AGAIN).await;
             return String::new();
         };
-        // If there are fewer events than requested, these are all events up to `latest`.
+        // Fewer events than requested mean that there are no more events up to `latest`.
         self.after = match happenings.last() {
             Some(last) if happenings.len() == BATCH => last.sequence,
             last => last.map_or(latest, |last| last.sequence.max(latest)),

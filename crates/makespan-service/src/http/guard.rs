@@ -60,7 +60,7 @@ impl Asker {
     }
 }
 
-/// Passes a request on if it is allowed, and adds security headers to the response.
+/// Forwards a request to its handler if it is allowed, and adds security headers to the response.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let is_encrypted = request.extensions().get::<Peer>().is_some_and(|peer| peer.tls);
     let mut response = match admit(&app, &mut request) {

@@ -16,7 +16,7 @@ const KEPT: usize = 20_000;
 const FETCHED: usize = 1000;
 /// Interval at which the thread checks for a new plan.
 const WAIT: Duration = Duration::from_millis(250);
-/// Pause after each announcement, so that events within this time are announced together.
+/// Pause after each announcement. Events that arrive within this pause are announced together.
 const GATHERED: Duration = Duration::from_millis(20);
 
 /// The progress of the service.
@@ -89,7 +89,7 @@ impl Hub {
         }
     }
 
-    /// Stores events in memory, and returns the number of the last of them.
+    /// Stores events in memory, and returns the number of the last event.
     fn keep(&self, more: &[Happening]) -> u64 {
         let told = more.iter().filter_map(|happening| {
             let text = written(happening)?;

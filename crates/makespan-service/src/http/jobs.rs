@@ -245,7 +245,7 @@ pub(super) async fn one(
     app.ask(Pace::Quick, &asker.who, move |service, who| service.job(who, job)).await.map(Json)
 }
 
-/// Changes a job by an operation of the service.
+/// Executes an operation of the service that changes a job.
 async fn change(
     app: &Arc<App>,
     asker: &Asker,

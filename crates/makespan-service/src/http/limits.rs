@@ -24,7 +24,7 @@ pub struct Limits {
     pub write: Duration,
     /// Time without events after which a stream sends a comment, to show that the connection is alive.
     pub alive: Duration,
-    /// Maximum time to finish the current requests when the server stops.
+    /// Maximum time for finishing the current requests when the server stops.
     pub grace: Duration,
 }
 
@@ -52,8 +52,8 @@ pub(super) enum Counted {
     Address(IpAddr),
 }
 
-/// Token buckets that limit the rate of requests. The capacity of each bucket is the number of requests that are
-/// allowed in a second.
+/// Token buckets that limit the rate of requests. The capacity of each bucket is the number of requests allowed in one
+/// second.
 pub(super) struct Buckets {
     rate: f64,
     all: Mutex<HashMap<Counted, Bucket>>,
@@ -94,7 +94,7 @@ impl Buckets {
     }
 }
 
-/// Returns the address under which requests are counted. For IPv6, this is the /64 network, because a host may use any
+/// Returns the address for which requests are counted. For IPv6, it is the /64 network, because a host may use any
 /// address of its network.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {

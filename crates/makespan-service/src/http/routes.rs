@@ -127,8 +127,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Forbids unknown properties in an object schema, recursively in the schemas of its properties and in all alternatives
-/// (`oneOf`).
+/// Forbids unknown properties in an object schema, in the schemas of its properties, and in all alternatives
+/// (`oneOf`), recursively.
 fn close(schema: &mut RefOr<Schema>) {
     match schema {
         RefOr::T(Schema::OneOf(choices)) => choices.items.iter_mut().for_each(close),

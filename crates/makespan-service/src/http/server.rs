@@ -50,7 +50,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct ServerOptions {
     /// The addresses on which the server listens.
     pub listen: Vec<SocketAddr>,
-    /// The certificate and the key, if the server itself encrypts connections.
+    /// The certificate and the key, if the server itself encrypts its connections.
     pub tls: Option<TlsFiles>,
     /// Whether a proxy encrypts connections instead.
     pub behind_proxy: bool,
@@ -220,7 +220,7 @@ impl Server {
         Ok(RunningServer { stop: Some(stop), thread: Some(thread), url, addresses })
     }
 
-    /// Serves requests until `stop` is ready, and then finishes the current requests.
+    /// Serves requests until `stop` completes, and then finishes the current requests.
     ///
     /// # Errors
     /// [`ServerError::System`], if threads cannot be started.

@@ -12,13 +12,13 @@ use crate::words::JobNumber;
 /// The limits on the tasks that the policy receives.
 #[derive(Debug, Default)]
 pub(super) struct Limits {
-    /// The maximum number of processors in use at once, for each user with such a limit.
+    /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub processors: BTreeMap<String, u32>,
     /// If the round is being ended: the jobs that have started. Tasks of other jobs do not start.
     pub begun: Option<BTreeSet<JobNumber>>,
 }
 
-/// A policy that receives a task only when the limits admit the task.
+/// A policy that receives only the tasks that the limits admit.
 pub(super) struct Admission {
     inner: Box<dyn Policy>,
     owners: Arc<Mutex<Owners>>,
@@ -77,7 +77,7 @@ impl Admission {
         passed
     }
 
-    /// Returns true if there are no limits and no withheld tasks.
+    /// Returns true if there are no limits and no tasks are withheld.
     fn is_idle(&self) -> bool {
         let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         self.withheld.is_empty() && limits.processors.is_empty() && limits.begun.is_none()

@@ -10,7 +10,7 @@ const RECENT: usize = 50;
 /// Maximum number of kinds of tasks in the table. If there are more kinds, the table is cleared.
 const KINDS: usize = 10_000;
 
-/// Data from which the length of a running task is predicted.
+/// Data for predicting the length of a running task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ahead {
     /// Expected length of the task.

@@ -37,7 +37,7 @@ const LONGEST_NAME: usize = 1000;
 const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of elements on a page of a list.
 const MAX_ITEMS: usize = 1000;
-/// Maximum number of tasks of a submission whose effect is predicted.
+/// Maximum number of tasks of a submission for which the effect is predicted.
 const MAX_TRIED: u64 = 2000;
 /// Maximum time from now to the end of a reservation, in seconds: about 30 years.
 const FARTHEST: f64 = 1e9;
@@ -475,7 +475,7 @@ fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<(Vec<u8>, u64
     Ok((bytes, size))
 }
 
-/// Returns the task of a job with the given number. All tasks of a bag are equal.
+/// Returns the task with the given number in a job. All tasks of a bag are equal.
 fn task_of(job: &makespan_core::Job, number: u64) -> Option<makespan_core::Task> {
     match &job.work {
         makespan_core::Work::Task(task) | makespan_core::Work::Bag(task, _) => Some(task.clone()),

@@ -66,7 +66,7 @@ impl Keeper {
     }
 }
 
-/// A guard that decreases the number of running checks when the guard is dropped.
+/// A guard that decreases the number of running checks when it is dropped.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl Drop for Counted<'_> {

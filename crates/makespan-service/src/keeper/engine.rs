@@ -23,7 +23,7 @@ use super::wear::Wear;
 use crate::prepare::unwrapped;
 use crate::store::{Handed, Reader, Round};
 
-/// Pause before the next session after a session has failed.
+/// Pause after a failed session.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Maximum share of one core for improving the plan.
 const SHARE: f64 = 0.1;
@@ -247,8 +247,8 @@ fn digest(platform: &Platform) -> Result<String, String> {
     Ok(fingerprint(&alone))
 }
 
-/// Writes the platform of a round to its folder. If the platform of the service changes later, a session finishes the round on the
-/// written platform.
+/// Writes the platform of a round to its folder. Even if the platform of the service changes later, the round is
+/// finished on the written platform.
 fn keep_platform(folder: &Path, platform: &Platform) -> Result<(), String> {
     let path = folder.join(PLATFORM);
     if path.exists() {

@@ -109,7 +109,7 @@ fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> 
     })
 }
 
-/// Returns the reasons why the job does not get its processors now.
+/// Returns the reasons why the job does not get processors now.
 fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let job = row.summary.number;
     let platform = outlook.instance.platform().processors();

@@ -56,7 +56,7 @@ impl Runs {
 /// The planned start and end of the waiting tasks of a job.
 #[derive(Clone, Debug)]
 pub(super) struct JobPlan {
-    /// The earliest known start of a task of the job, or the earliest assumed start if no start is known.
+    /// The earliest known start of the job's tasks. If no start is known, the earliest assumed start.
     pub start: f64,
     /// The latest end of a task of the job.
     pub end: f64,
@@ -74,11 +74,11 @@ pub(super) struct Expectation<'a> {
     /// The expected length, in seconds, of a task of the job, if the task has run longer and its end is unknown.
     /// Otherwise `None`.
     pub longer_than: Option<f64>,
-    /// The running task with an unknown end, if the start or the end of the job depends on such a task.
+    /// The running task with an unknown end on which the start or the end of the job depends, if there is one.
     pub behind: Option<&'a Runs>,
 }
 
-/// A plan of the waiting tasks that takes the running tasks into account, at one instant.
+/// A plan of the waiting tasks at one instant, with the running tasks taken into account.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub origin: f64,
@@ -88,7 +88,7 @@ pub(super) struct Outlook {
     /// The waiting tasks, sorted by start.
     pub expected: Vec<Expected>,
     pub running: Vec<Runs>,
-    /// The maximum number of processors in use at once, for each user with such a limit.
+    /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub limits: BTreeMap<String, u32>,
     pub jobs: BTreeMap<JobNumber, JobPlan>,
     pub bounds: Vec<BoundPicture>,

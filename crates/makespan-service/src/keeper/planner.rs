@@ -44,7 +44,7 @@ pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_cor
     Ok((planned.into_schedule().map_err(|error| error.to_string())?, bounds))
 }
 
-/// Returns the bounds of a plan with their values. Times are counted from `now`.
+/// Returns the bounds of a plan, with the values of the plan. Times are counted from `now`.
 pub(super) fn pictured(
     instance: &Instance,
     schedule: &Schedule,
@@ -111,7 +111,7 @@ impl Drawer {
         outlook.is_some_and(|outlook| outlook.is_overdue(wall()))
     }
 
-    /// Sleeps until the time has passed or the service ends.
+    /// Sleeps for the time `rest`, or until the service ends.
     fn rest(&self, rest: Duration) {
         let end = Instant::now() + rest;
         while !self.shared.is_closing() {
@@ -337,7 +337,7 @@ pub(super) fn keep_limits(expected: &mut [Expected], running: &[Runs], limits: &
     expected.sort_by(|one, other| one.start.total_cmp(&other.start));
 }
 
-/// Returns the number of a job of the engine. The name of the job begins with its number.
+/// Returns the number of a job of the engine, with which the name of the job begins.
 pub(super) fn number_of(name: &str) -> Option<JobNumber> {
     name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }

@@ -99,7 +99,7 @@ impl Watcher {
         self.send(TaskEnd { started, ended, exit, memory, reason, ..end });
     }
 
-    /// Replaces the name of a job in a reason of the engine by the number of the job.
+    /// Replaces the name of a job by the number of the job, in a reason that the engine states.
     fn named(reason: &str) -> String {
         match reason.strip_prefix('`').and_then(|rest| rest.split_once("`, which it waits for")) {
             Some((name, rest)) => {
@@ -143,7 +143,7 @@ impl Watcher {
         self.wear.is_due(jobs, &progress.view, open)
     }
 
-    /// Returns the data from which the length of a running task is predicted.
+    /// Returns the data for predicting the length of a running task.
     fn ahead(&self, run: &Running, instance: &Instance, now: Time) -> Ahead {
         let expected = instance.time(run.task, &run.processors);
         let lengths = self.shared.lengths.lock().unwrap_or_else(PoisonError::into_inner);

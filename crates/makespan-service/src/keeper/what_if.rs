@@ -26,7 +26,7 @@ pub(super) struct Asked<'a> {
     pub after: &'a [JobNumber],
 }
 
-/// Plans the waiting jobs together with a submission, and compares this plan with the plan without the submission.
+/// Plans the waiting jobs together with a submission, and compares the result with the plan without the submission.
 pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     let mut jobs: Vec<Job> = outlook.instance.all_submitted();

@@ -125,8 +125,8 @@ impl Writer {
         Vec::new()
     }
 
-    /// Asks the engine to withdraw a job and the jobs in the engine that wait for it. If there is no session, the next session
-    /// receives the request.
+    /// Asks the engine to withdraw a job, and the jobs in the engine that wait for this job. If there is no session,
+    /// the next session receives the request.
     fn withdraw(&mut self, jobs: Vec<JobNumber>, reply: Reply<State>) {
         let Some(&first) = jobs.first() else { return };
         if self.shared.withdraw(&jobs) == Asked::Nobody {
@@ -270,7 +270,7 @@ fn submit(change: &mut Change<'_>, ask: &Ask) -> Result<Result<Vec<Receipt>, Ref
     })
 }
 
-/// Adds the position of a submission to the place of its refusal, if there are several submissions.
+/// If there are several submissions, adds the position of the refused submission to the place of the refusal.
 pub(super) fn at_position(refused: Refusal, at: usize, count: usize) -> Refusal {
     if count == 1 {
         return refused;

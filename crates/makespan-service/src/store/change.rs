@@ -37,7 +37,7 @@ pub(super) struct Known {
     pub cancelled: bool,
     pub tasks: u64,
     pub running: u64,
-    /// The numbers of tasks that succeeded, failed, reached their walltime, and did not start.
+    /// The number of tasks that succeeded, failed, reached their walltime, and did not start, in this order.
     pub ends: [u64; 4],
 }
 

@@ -39,7 +39,7 @@ pub struct TaskEnd {
     pub reason: Option<String>,
 }
 
-/// Returns the column that counts the tasks of a job in the given state.
+/// Returns the column with the number of a job's tasks in the given state.
 const fn column(state: State) -> Option<&'static str> {
     match state {
         State::Running => Some("running"),

@@ -238,7 +238,7 @@ impl Change<'_> {
         Ok((weight.clamp(1e-6, 1e8) * 1e6) as u64)
     }
 
-    /// Returns true if a job would miss its deadline if all waiting and running jobs ran before it.
+    /// Returns whether a job would miss its deadline if all waiting and running jobs ran before it.
     fn is_urgent(&self, row: &Row) -> Result<bool, Error> {
         let Some(deadline) = row.deadline else { return Ok(false) };
         // In a long queue, the work of 1000 jobs suffices for this decision.

@@ -177,7 +177,7 @@ impl Readers {
     }
 }
 
-/// Returns the name of a round folder in `folder`, if there is one.
+/// Returns the name of a round's folder in `folder`, if there is such a folder.
 fn a_round_of(folder: &Path) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let is_round = |name: &String| name.strip_prefix("round-").is_some_and(|number| number.parse::<u64>().is_ok());

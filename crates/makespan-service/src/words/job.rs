@@ -95,7 +95,7 @@ pub struct JobSummary {
     pub started: Option<f64>,
     /// The end of the last task.
     pub ended: Option<f64>,
-    /// The minimum number of processors that a task of the job needs.
+    /// The minimum number of processors on which a task of the job can run.
     pub processors: u32,
     /// The submitted weight, before fair share.
     pub weight: f64,
@@ -166,7 +166,7 @@ pub struct TaskDetail {
     pub estimate: f64,
     /// The source of the expected run time: `stated`, `history` or `guess`.
     pub estimated_by: String,
-    /// The amount of each resource that the task needs on its minimum number of processors, by resource name.
+    /// The amount of each resource by name that the task needs on its minimum number of processors.
     pub needs: BTreeMap<String, u64>,
     /// The reason why the task did not succeed, if known.
     pub reason: Option<String>,
@@ -180,7 +180,7 @@ pub struct Filter {
     pub state: Vec<State>,
     /// The user of the selected jobs.
     pub user: Option<String>,
-    /// Text that the names of the selected jobs contain, ignoring the case of ASCII letters.
+    /// Text that the names of the selected jobs must contain. The case of ASCII letters is ignored.
     pub text: Option<String>,
     /// True to list the newest jobs first. Otherwise, jobs are in ascending order of their numbers.
     pub newest: bool,

@@ -1,4 +1,4 @@
-//! Users with their limits, reservations, and figures about the service.
+//! Users and their limits, reservations, statistics, health and metrics.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

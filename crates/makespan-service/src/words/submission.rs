@@ -110,7 +110,7 @@ pub struct Needs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0, maximum = 31_622_400)]
     pub walltime: Option<f64>,
-    /// The total amount of each other resource by name: `memory` in bytes, `gpus`, licences.
+    /// The total amount of each other resource, by name: `memory` in bytes, `gpus`, licences.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, u64>,
 }

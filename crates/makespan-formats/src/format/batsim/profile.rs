@@ -133,7 +133,7 @@ impl Times<'_> {
         }
     }
 
-    /// Returns the run time of a profile that executes `operations` floating-point operations on each processor.
+    /// Returns the run time of a profile with `operations` floating-point operations on each processor.
     fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
         let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
         let time = time.map(|time| if operations > 0.0 { time.max(Time::TICK) } else { time });

@@ -88,7 +88,7 @@ struct Announced {
 }
 
 impl Announced {
-    /// Checks that the number of columns for each kind of resource is the stated number of resources.
+    /// Checks that the stated number of resources of each kind is equal to the number of columns.
     fn agrees(&self, columns: &[String]) -> Result<(), Wrong> {
         let kinds = [("renewable", 'R', self.renewable), ("nonrenewable", 'N', self.nonrenewable)];
         for (kind, letter, stated) in kinds {
@@ -200,7 +200,7 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     }
 }
 
-/// Refuses an activity whose number of modes differs from the number that the section of successors states.
+/// Refuses an activity if its number of modes differs from the number in the section of successors.
 fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
     let differs = |(activity, stated): &(&Activity, &u64)| activity.modes.len() as u64 != **stated;
     match project.activities.iter().zip(announced).find(differs) {

@@ -30,7 +30,7 @@ pub(super) struct Activity {
     pub name: String,
     /// Line in the file.
     pub line: usize,
-    /// Modes, in file order. In the file they are numbered from 1.
+    /// Modes, in file order. The file numbers them from 1.
     pub modes: Vec<Mode>,
     /// Numbers of the successors, from 1.
     pub successors: Vec<u64>,
@@ -60,7 +60,8 @@ struct LeftOut {
     ends: usize,
     /// Names of omitted activities that have predecessors and successors.
     between: Vec<String>,
-    /// Names of activities with omitted modes that need too much. A name occurs once for each such mode.
+    /// Names of activities with modes that were omitted because they need too much. A name occurs once for each
+    /// omitted mode.
     modes: Vec<String>,
 }
 
@@ -128,7 +129,7 @@ impl Project {
         Graph::new(tasks.collect(), edges).map_err(|error| Wrong::from(error.to_string()))
     }
 
-    /// Returns the modes that need no more than the total amount of each resource.
+    /// Returns the feasible modes: for each resource, their need is at most the total amount.
     fn feasible<'a>(&self, activity: &'a Activity, left_out: &mut LeftOut) -> Result<Vec<&'a Mode>, Wrong> {
         let fits = |mode: &&Mode| mode.needs.iter().zip(&self.stocks).all(|(&need, stock)| need <= stock.amount);
         let mut modes: Vec<&Mode> = activity.modes.iter().filter(fits).collect();
@@ -304,7 +305,7 @@ fn periods(count: u64) -> Result<Time, String> {
     Time::parse(&count.to_string()).map_err(|error| error.to_string())
 }
 
-/// Returns a remark about the assumptions of the conversion.
+/// Returns a remark that states the assumptions of the conversion.
 fn said(platform: &Platform) -> impl Iterator<Item = String> {
     let processors = platform.processors();
     std::iter::once(format!(

@@ -95,7 +95,7 @@ pub(super) fn parts(name: &str) -> Parts<'_> {
     if is_cut {
         let (known, last) = list.rsplit_once(',').unwrap_or(("", list));
         let mut numbers = numbers(known, MAX_PARTS).unwrap_or_default();
-        // If the list is truncated within a range, the first number of the range is complete.
+        // In a list that is truncated within a range, the first number of this range is complete.
         numbers.extend(last.split_once('-').map(|(first, _)| first.to_owned()).filter(|first| !first.is_empty()));
         let names = if numbers.is_empty() { vec![name.to_owned()] } else { numbers.iter().map(named).collect() };
         return Parts { names, array, missing: Some(Anomaly::CutArray) };

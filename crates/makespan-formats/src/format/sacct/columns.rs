@@ -5,8 +5,7 @@ use crate::suggest::nearest;
 /// Maximum number of columns. `sacct --format=ALL` prints far fewer.
 const MAX_COLUMNS: usize = 1000;
 
-/// Positions of the columns that are used. If there are several columns for a value, the first one that has a value
-/// is used.
+/// Positions of the columns that are used. If several columns state a value, the first column with a value is used.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     /// Total number of columns.

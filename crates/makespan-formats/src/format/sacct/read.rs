@@ -61,7 +61,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     let Reader { records, report, columns, submissions, eligible_later, last, east, .. } = reader;
     let first = records.iter().map(|&(submit, _)| submit).min().unwrap_or(0);
     let alive = records.iter().filter(|(_, record)| record.is_alive).count();
-    // Instants are below 2^40 s; a span of more than 292 years saturates and is refused with the instance.
+    // Instants are below 2^40 s. A span of more than 292 years saturates, and the instance is then refused.
     let since = |instant: i64| Time::from_seconds(instant.saturating_sub(first));
     let records = records.into_iter().map(|(submit, record)| {
         // So far, `started` contains seconds after the beginning of 1970.
@@ -131,8 +131,8 @@ impl Reader {
         let (needs, broken) = needs(columns, &cells);
         record.needs = self.needs.of(needs);
         let eligible = instant_of(columns.eligible, &cells, &mut odd);
-        // The release date is the instant from which the job could start, because no scheduler can shorten the wait
-        // before this instant.
+        // No scheduler can start a job before the instant from which it could start, so this instant is the release
+        // date.
         let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
         let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
         // For a waiting job, Slurm prints the expected start, which is ignored.
@@ -183,8 +183,8 @@ fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> 
     })
 }
 
-/// Returns the end of a job, in seconds. For a running job, returns the instant at which the dump was written: its
-/// start plus its run time so far.
+/// Returns the end of a job, in seconds. For a running job, returns its start plus its run time so far, which is the
+/// instant at which the dump was written.
 fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
     let at = |column: Option<usize>| instant(cells[column?]).ok().flatten();
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
@@ -282,7 +282,7 @@ fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Opti
     }
 }
 
-/// Returns the run time that the dump states, in seconds.
+/// Returns the run time that the dump states, in seconds, if it states one.
 fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
     if let Some(seconds) = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]))? {
         return Ok(Some(seconds));

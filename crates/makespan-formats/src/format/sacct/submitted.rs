@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::columns::Columns;
 
-/// Submissions of a dump. Equal submissions are stored once. Also collects statistics for remarks.
+/// Pool of submissions that stores equal submissions once, and statistics for remarks.
 #[derive(Default)]
 pub(super) struct Submissions {
     known: FxHashSet<Arc<Submission>>,

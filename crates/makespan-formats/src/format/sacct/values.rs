@@ -82,7 +82,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-/// Returns the seconds of a duration `[D-]HH:MM:SS[.mmm]` or `MM:SS`, or `None` if there is no limit or no value.
+/// Returns the seconds of a duration `[D-]HH:MM:SS[.mmm]` or `MM:SS`, or `None` if the text means no limit or no
+/// value.
 pub(super) fn duration(text: &str) -> Result<Option<i64>, String> {
     if matches!(text, "" | "UNLIMITED" | "Partition_Limit" | "INVALID" | "Unknown" | "None" | "N/A") {
         return Ok(None);
@@ -106,7 +107,7 @@ pub(super) fn duration(text: &str) -> Result<Option<i64>, String> {
     Ok(Some(days * 86_400 + seconds))
 }
 
-/// Returns a whole number, or `None` if there is no value.
+/// Returns a whole number, or `None` if the text means that there is no value.
 pub(super) fn count(text: &str) -> Result<Option<i64>, String> {
     if matches!(text, "" | "UNLIMITED" | "Partition_Limit" | "INVALID" | "Unknown" | "None" | "N/A") {
         return Ok(None);

@@ -18,7 +18,7 @@ const SILENT: &str = " job child parent metadata invoke file filename executable
     uses.size uses.type uses.executable uses.namespace uses.version uses.register uses.transfer uses.optional uses.dontRegister \
     uses.dontTransfer uses.temporaryHint child.ref parent.ref parent.edge-label ";
 
-/// Reads a DAX. With `strict`, impossible values and ignored parts are errors instead of warnings.
+/// Reads a file in DAX. With `strict`, impossible values and ignored parts are errors instead of warnings.
 pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
     let text = prepared(text);
     let document = parse(&text)?;
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// Counts the ignored profiles of Pegasus, `HTCondor` and Globus for a warning, because an ignored profile may state a
+/// Counts the ignored profiles of Pegasus, `HTCondor` and Globus for a warning, because such a profile may state a
 /// need of a job.
 fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     for node in root.descendants().filter(|node| node.tag_name().name() == "profile") {

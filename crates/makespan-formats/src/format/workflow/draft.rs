@@ -23,7 +23,7 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Returns the files in these reads. Each read consists of a task, a file and its size in bytes.
+    /// Returns the files that are read from outside. Each read consists of a task, a file and its size in bytes.
     fn of(mut reads: Vec<(u32, &str, u64)>) -> Self {
         let mut outside = Self::default();
         let mut seen = FxHashSet::default();
@@ -68,7 +68,7 @@ pub(super) struct Draft {
     /// Impossible values.
     pub(super) odd: Odd,
     writers: FxHashMap<String, Vec<u32>>,
-    /// Reads: a task, a file, and the size in bytes if the workflow states it for each read.
+    /// Reads. Each read consists of a task, a file, and the size in bytes if the workflow states sizes for each read.
     reads: Vec<(u32, String, Option<u64>)>,
 }
 
@@ -178,7 +178,7 @@ impl Draft {
             let others: Vec<u32> = writers.iter().copied().filter(|writer| writer != task).collect();
             let stated: Vec<u32> = others.iter().copied().filter(|&from| self.waits(from, *task)).collect();
             let sources = match (stated.as_slice(), others.as_slice()) {
-                // The task updates the file itself, or reads it before another task writes it.
+                // The task itself updates the file, or reads the file before another task writes it.
                 ([], []) => {
                     outside.push((*task, file.as_str(), size));
                     continue;

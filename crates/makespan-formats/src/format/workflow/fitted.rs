@@ -98,8 +98,8 @@ impl Fitting<'_> {
         Needs::new(kept).unwrap_or_default()
     }
 
-    /// Returns two lists of warnings: about needs of resources that no machine states, and about other changes of
-    /// tasks.
+    /// Returns two lists of warnings. The first list is about needs for resources that no machine states, and the
+    /// second list is about other changes of tasks.
     fn remarks(&self) -> (Vec<String>, Vec<String>) {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();

@@ -39,7 +39,8 @@ impl Machine {
     }
 }
 
-/// Returns the machines on which the workflow ran. All have speed 1, because the file states measured run times.
+/// Returns the machines on which the workflow ran. All machines have speed 1, because the file states measured run
+/// times.
 ///
 /// # Errors
 /// The reason why the machines of the file cannot be used.
@@ -60,7 +61,7 @@ pub(super) fn machines(machines: &[Machine], remarks: &mut Vec<String>) -> Resul
     Ok(Some(platform))
 }
 
-/// Returns remarks about data of the machines that planning does not use.
+/// Returns remarks about data of the machines that planning ignores.
 fn unused(machines: &[Machine]) -> Vec<String> {
     let range = |figures: Vec<f64>| {
         let least = figures.iter().copied().reduce(f64::min)?;

@@ -61,7 +61,7 @@ impl Wrong {
     }
 }
 
-/// Converts a problem whose text already states the place.
+/// Converts the text of a problem, which states the place itself.
 impl From<String> for Wrong {
     fn from(problem: String) -> Self {
         Self { place: Place::default(), problem }
@@ -155,8 +155,8 @@ type ReadFiles = fn(&str, &str) -> Result<TaskFiles, FormatError>;
 /// The reader of a workflow format.
 pub(crate) struct Reader {
     read: fn(&Source<'_>) -> Result<Read, FormatError>,
-    /// Function that returns the files that each task reads and writes, or `None` if the tasks of this format have no
-    /// commands that name files.
+    /// Function that returns the files that each task reads and writes. `None` if no task of this format has a command
+    /// that names files.
     pub(crate) files: Option<ReadFiles>,
 }
 

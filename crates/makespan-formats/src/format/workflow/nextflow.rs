@@ -48,9 +48,8 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
     Ok(tasks)
 }
 
-/// Reads the graph of processes. Returns a task graph, in which each process is replaced by its tasks in the trace.
-/// `name` is the name of the job. With `strict`, ignored attributes and tasks without a process in the graph are
-/// errors.
+/// Reads the graph of processes. Returns a task graph, with each process replaced by its tasks in the trace. `name` is
+/// the name of the job. With `strict`, ignored attributes and tasks without a process in the graph are errors.
 pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
     let rows = &found.rows;
     let Drawn { labels, edges, unread } = dot::labels(graph)?;
@@ -58,8 +57,8 @@ pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> 
     for (number, row) in (0..).zip(rows) {
         of_label.entry(row.process).or_default().push(number);
     }
-    // In the trace, the name of a process contains the names of the enclosing workflows. In the graph, these names may
-    // be missing.
+    // The name of a process in the trace contains the names of the enclosing workflows. The graph may omit these
+    // names.
     let tasks_of = |label: &str| -> Vec<u32> {
         let inner = |process: &str| process == label || process.rsplit(':').next() == Some(label);
         match of_label.get(label) {
@@ -132,7 +131,7 @@ fn following(node: usize, outgoing: &[Vec<u32>], tasks: &[Vec<u32>]) -> Vec<usiz
     found
 }
 
-/// Adds the dependencies between the tasks of two processes that follow each other.
+/// Adds the dependencies between the tasks of two consecutive processes.
 fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>) {
     let mut of_tag: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for &task in from {

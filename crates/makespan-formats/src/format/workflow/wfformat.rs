@@ -183,7 +183,7 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
     stated.unwrap_or(shown)
 }
 
-/// Reads a document. With `strict`, impossible values, a missing version and tasks that only `execution` names are
+/// Reads a document. With `strict`, impossible values, a missing version, and tasks that are only in `execution` are
 /// errors.
 pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
@@ -263,7 +263,7 @@ impl Seen {
             self.wide.push(name.to_owned());
         }
         let memory = memory.and_then(bytes).map(|bytes| (Resource::MEMORY, Need::whole(bytes)));
-        // The cast converts a float that is too large to the largest integer.
+        // The cast converts too large floats to the largest integer.
         draft.equip(task, (cores.ceil() as u32).max(1), self.needs.of(memory));
     }
 

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::database::{Database, Target};
 use super::order::Order;
 
-/// Separator between two groups of prerequisites. The second group waits for the first (GNU make 4.4).
+/// Separator between two groups of prerequisites. The second group waits for the first group (GNU make 4.4).
 const WAIT: &str = ".WAIT";
 const NOT_PARALLEL: &str = ".NOTPARALLEL";
 
@@ -63,7 +63,7 @@ fn names_targets(printed: &str) -> bool {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (4, 4)
 }
 
-/// Returns the prerequisites of a target, in groups that make builds one after the other. With `.NOTPARALLEL`, each
+/// Returns the prerequisites of a target, in groups. Make builds one group after the other. With `.NOTPARALLEL`, each
 /// prerequisite is a separate group.
 fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     let mut groups: Vec<Vec<&str>> = vec![Vec::new()];

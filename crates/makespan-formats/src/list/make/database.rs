@@ -28,7 +28,7 @@ pub(super) struct Target<'a> {
     pub(super) is_intermediate: bool,
     /// Lines of the recipe before the expansion of variables.
     pub(super) recipe: Option<String>,
-    /// Variables that apply to the target and to its prerequisites.
+    /// Variables that the target and its prerequisites use.
     pub(super) variables: Vec<Variable<'a>>,
 }
 
@@ -178,8 +178,8 @@ impl<'a> Database<'a> {
         self.get(special).is_some_and(|special| special.needs.is_empty())
     }
 
-    /// Returns whether make treats a file as intermediate: the file is missing and lies between two other files, or
-    /// the makefile declares it as intermediate.
+    /// Returns whether make treats a file as intermediate. It does if the file is missing and is between two other
+    /// files in a chain, or if the makefile declares the file as intermediate.
     pub(super) fn is_intermediate(&self, file: &str) -> bool {
         let is_said = |said: &Target<'a>| said.needs.contains(&file);
         self.get(file).is_some_and(|target| target.is_intermediate) || self.get(".INTERMEDIATE").is_some_and(is_said)

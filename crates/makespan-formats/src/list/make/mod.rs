@@ -129,8 +129,8 @@ fn escaped(name: &str) -> String {
     name.replace('$', "$$").replace('#', "\\#")
 }
 
-/// Returns a variable as a makefile defines it. The database does not state whether the variable is exported, nor the
-/// operator of a pattern-specific variable. So these are read from the makefile.
+/// Returns a variable as a makefile defines it. The database states neither whether the variable is exported, nor the
+/// operator of a pattern-specific variable. Both are read from the makefile.
 fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<String>) -> Result<String, FormatError> {
     let (makefile, number) = variable.place.unwrap_or(("the makefile", 0));
     let wrong = |problem: String| Err(FormatError::content(makefile, Place::line(number), problem));

@@ -21,7 +21,8 @@ pub(super) struct Order<'a> {
     /// found this target. Make may visit a target several times: first to look through it, and later to update it.
     /// Targets found while looking through a target refer to the first of these visits.
     visits: Vec<(&'a str, Option<usize>)>,
-    /// Indices of the visits that update their target. A visit comes after the visits of all prerequisites of its target.
+    /// Indices of the visits that update their target. The visit of a target comes after the visits of all its
+    /// prerequisites.
     updated: Vec<usize>,
 }
 
@@ -101,8 +102,8 @@ impl<'a> Database<'a> {
         first.chain(missing).collect()
     }
 
-    /// Returns the actions of make when it looks through a missing intermediate file. A prerequisite that exists and is
-    /// declared as intermediate is only checked.
+    /// Returns the actions of make when it looks through a missing intermediate file. Make only checks prerequisites
+    /// that exist and are declared as intermediate.
     fn steps_through(&self, target: &str) -> Vec<Step<'a>> {
         let needs = self.get(target).into_iter().flat_map(Target::all_before);
         let step = |need| match () {

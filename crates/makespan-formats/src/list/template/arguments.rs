@@ -17,7 +17,7 @@ pub struct ArgumentSource {
 /// Rules for combining the arguments of several sources into the arguments of commands.
 #[derive(Clone, Debug, Default)]
 pub struct ArgumentRules {
-    /// Links all sources. A source that is shorter than others starts again from its first argument (`--link`).
+    /// Links all sources. Shorter sources start again from their first argument (`--link`).
     pub link: bool,
     /// Splits each argument into columns.
     pub separator: Option<Regex>,

@@ -76,7 +76,7 @@ pub enum TemplateError {
         /// The quotation mark.
         mark: char,
     },
-    /// A placeholder for a source that does not exist.
+    /// A placeholder refers to a source that does not exist.
     #[error("`{place}` is for source {number} of arguments and there {}; leave it out, or add a source",
         if *.sources == 1 { "is 1".to_owned() } else { format!("are {}", .sources) })]
     NoSource {
@@ -120,7 +120,7 @@ impl Template {
     /// Parses a template.
     ///
     /// # Errors
-    /// [`TemplateError`], in particular if an inserted argument could be more than one word.
+    /// [`TemplateError`], for example if an inserted argument could become several words.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.trim().is_empty() {
             return Err(TemplateError::Empty);
@@ -226,7 +226,7 @@ impl Template {
         Ok(lines)
     }
 
-    /// Returns an error if a placeholder is for a source that does not exist.
+    /// Returns an error if a placeholder refers to a source that does not exist.
     fn check_sources(&self, sources: usize) -> Result<(), TemplateError> {
         for piece in &self.pieces {
             if let Piece::Place(Placeholder { text, source: Some(number), .. }) = piece

@@ -66,7 +66,7 @@ impl Placeholder {
             return;
         }
         let arguments = match self.source {
-            // In the last group or in a line with few columns, an argument may be missing.
+            // An argument may be missing in the last group, or in a line with few columns.
             Some(source) => arguments.get(source..=source).unwrap_or_default(),
             None => arguments,
         };

@@ -56,8 +56,8 @@ export async function log(job, task, stream, from) {
   return { bytes: await answer.arrayBuffer(), size: Number(answer.headers.get("Makespan-Log-Size") ?? 0) };
 }
 
-// Calls `heard` for every event while the page is open. `lost` receives the error if the service does not respond, and null when
-// it responds again.
+// Calls `heard` for every event while the page is open. `lost` receives the error if the service does not respond, and
+// null when the service responds again.
 export async function listen(heard, lost) {
   let last = null;
   let pause = 500;

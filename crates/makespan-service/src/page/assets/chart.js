@@ -35,7 +35,7 @@ export class Chart {
       ["time", unknown ? `more than ${span(Date.now() / 1000 - box.start)}` : span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
 
-  // Returns the data of a chart. Instants are counted from the first picture, so that a zoom keeps its position.
+  // Returns the data of a chart. Instants are relative to the first picture, so that a zoom keeps its position.
   data(picture) {
     this.now = picture.now;
     this.base ??= picture.now;

@@ -1,4 +1,4 @@
-// The view of a job: its state, why it waits, and its output.
+// The view of a job: the state, the reasons for waiting, and the output.
 
 import { PART, get, log, send } from "./api.js";
 import { ahead, el, expected, expectedEnd, expectedStart, link, listed, number, span, state, table, time } from "./dom.js";

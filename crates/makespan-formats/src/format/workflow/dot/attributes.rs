@@ -49,7 +49,7 @@ const DRAWN_GRAPHS: &str = " area bb beautify bgcolor center charset class clust
 #[derive(Default)]
 pub(super) struct Unread(BTreeMap<(Element, String), usize>);
 
-/// Returns whether the reader uses this attribute of this kind of element.
+/// Returns whether the reader uses this attribute for elements of this kind.
 pub(super) fn is_read(element: Element, key: &str) -> bool {
     match element {
         Element::Node => OF_NODES.contains(&key),

@@ -59,7 +59,7 @@ struct Parts {
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
     unread: Unread,
     odd: Odd,
-    /// Number of edges from groups or lists of nodes so far.
+    /// Number of edges between groups or lists of nodes so far.
     between_groups: usize,
     usual_task: Attributes,
     usual_edge: Attributes,
@@ -81,7 +81,7 @@ pub(super) struct Drawn {
     pub labels: Vec<String>,
     /// Edges, as pairs of node indices.
     pub edges: Vec<(u32, u32)>,
-    /// Warning about attributes that are ignored and do not affect drawing, if there are any.
+    /// Warning about attributes that are ignored although they do not only affect drawing, if there are any.
     pub unread: Option<String>,
 }
 
@@ -178,8 +178,8 @@ impl Parts {
         Ok(Some(chain.concat()))
     }
 
-    /// Adds an edge. If a strict graph already has this edge, the function adds the stated attributes to the existing
-    /// edge instead.
+    /// Adds an edge. If a strict graph already has this edge, the function instead adds the attributes to the existing
+    /// edge.
     fn edge(&mut self, from: u32, to: u32, stated: &Attributes) {
         if let Some(known) = &mut self.of_strict {
             let place = *known.entry((from, to)).or_insert(self.edges.len());
@@ -233,8 +233,8 @@ impl Parts {
         Ok(nodes)
     }
 
-    /// Adds the attributes in a statement about a node. If an attribute already has another value, the contradiction
-    /// is counted, and the new value replaces the old one.
+    /// Adds the attributes of a statement to a node. If an attribute already has a different value, counts the
+    /// contradiction and replaces the value.
     fn state(&mut self, task: u32, stated: &Attributes) {
         let own = &mut self.own[task as usize];
         for (key, value) in stated.iter().filter(|(key, _)| is_read(Element::Node, key)) {
