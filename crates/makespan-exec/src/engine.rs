@@ -57,7 +57,7 @@ pub struct TaskFiles {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
     /// True if no job of the run has written these output files yet, so an existing file with content belongs to
-    /// another program. This field is not sent to other machines, because an attempt may be started twice on them.
+    /// another program. This field is not sent to other machines, because other machines may start an attempt twice.
     #[serde(skip)]
     pub is_new: bool,
 }
@@ -125,7 +125,7 @@ pub struct Earlier {
     pub name: String,
     /// The shim of the attempt, if it was started since the last boot of this machine.
     pub shim: Option<Identity>,
-    /// The GPUs that the task holds, numbered across the platform; `None` if the journal does not state them.
+    /// The GPUs that the task holds, numbered across the platform; `None` if the journal does not state the GPUs.
     pub gpus: Option<Vec<u64>>,
     /// True if the task runs only on the cores of its processors.
     pub is_pinned: bool,
@@ -265,7 +265,8 @@ pub trait Engine {
         false
     }
 
-    /// Receives a task that has succeeded. An engine that decides when tasks start can then start its successors.
+    /// Receives a task that has succeeded. After the success, an engine that decides when tasks start can start the
+    /// successors of the task.
     fn hear_success(&mut self, _task: TaskId) {}
 
     /// Takes back a task after [`Engine::go`], if the task has not begun. Returns true if the task was taken back. A

@@ -40,8 +40,8 @@ impl Intake {
         *self.0.wake.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 
-    /// Adds these jobs after all earlier jobs. If one of them is invalid, adds none. The observer receives the new
-    /// tasks or the reason for the rejection, in the order of submission ([`crate::Observer::grown`],
+    /// Adds these jobs after all earlier jobs. If one of these jobs is invalid, adds none of these jobs. The observer
+    /// receives the new tasks or the reason for the rejection, in the order of submission ([`crate::Observer::grown`],
     /// [`crate::Observer::not_grown`]).
     pub fn append(&self, jobs: Vec<Job>) {
         self.ask(Request::Append(jobs));
@@ -53,8 +53,8 @@ impl Intake {
         self.ask(Request::Cancel(tasks));
     }
 
-    /// Withdraws these tasks if none of them has begun. Otherwise withdraws none. The observer receives the result
-    /// ([`crate::Observer::withdrawn`]).
+    /// Withdraws these tasks if none of them has begun. If one has begun, withdraws none. The observer receives the
+    /// result ([`crate::Observer::withdrawn`]).
     pub fn withdraw(&self, tasks: Vec<TaskId>) {
         self.ask(Request::Withdraw(tasks));
     }

@@ -25,7 +25,7 @@ pub(crate) struct Birth {
 }
 
 impl Birth {
-    /// Gives these properties to the calling thread. Processes that the thread starts inherit them.
+    /// Gives these properties to the calling thread. Processes that the thread starts inherit the properties.
     fn prepare(&self) -> io::Result<()> {
         pin_thread(&self.cores)?;
         if let Some(niceness) =

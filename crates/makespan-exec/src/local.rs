@@ -66,7 +66,7 @@ pub struct Local {
     taken: TakenOver,
     /// Spare shims, which have no task yet or whose task has ended.
     spares: VecDeque<Spare>,
-    /// True if a spare shim could not be started. Then no spare shim is started until a task needs one.
+    /// True if the engine could not start a spare shim. If true, no spare shim is started until a task needs one.
     lacking: bool,
     /// Number of shims started so far. Shims are numbered, so that the end of a shim is not mistaken for the end of a
     /// later shim.
@@ -173,7 +173,7 @@ impl Local {
         }
     }
 
-    /// Waits for the end of all processes of a killed task of an earlier session.
+    /// Waits until a killed task of an earlier session has ended with all its processes.
     fn outlast(&mut self, task: TaskId) {
         while self.taken.shim(task).is_some_and(Identity::is_alive) {
             sleep(GLANCE);

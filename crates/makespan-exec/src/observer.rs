@@ -50,8 +50,8 @@ pub trait Observer {
     /// Arriving jobs were rejected, for this reason.
     fn not_grown(&mut self, _reason: &str) {}
 
-    /// These tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, none was withdrawn, because one
-    /// of them had begun.
+    /// These tasks were withdrawn ([`crate::Intake::withdraw`]). If `_done` is false, no task was withdrawn, because
+    /// one of these tasks had begun.
     fn withdrawn(&mut self, _tasks: &[TaskId], _done: bool) {}
 
     /// The policy or the user cancelled a task that had not started ([`crate::Intake::cancel`]).

@@ -100,7 +100,7 @@ pub struct ExecuteOptions {
     /// True to limit each task to its stated memory with a control group (cgroup v2). If this is not possible, no task
     /// starts.
     pub limit_memory: bool,
-    /// True if the names of jobs are generated, such as line numbers. If the instance was edited, a resumed run then
+    /// True if the names of jobs are generated, such as line numbers. If true, a resumed run of an edited instance
     /// identifies jobs only by their commands and inputs.
     pub made_up_names: bool,
     /// True to run all tasks of the instance, even if they ended in earlier sessions. Use this if another program,
@@ -108,8 +108,8 @@ pub struct ExecuteOptions {
     pub run_all: bool,
     /// True to use the valid records of a damaged journal when the run is resumed.
     pub recover: bool,
-    /// True to accept more processors than cores, and more memory and GPUs than the machine has. Processor `p` is then
-    /// core `p` modulo the number of cores. GPU numbers are mapped in the same way.
+    /// True to accept more processors than cores, and more memory and GPUs than the machine has. If true, processor
+    /// `p` is core `p` modulo the number of cores. GPU numbers are mapped in the same way.
     pub oversubscribe: bool,
     /// Tasks that are pinned to their cores.
     pub pinning: Pinning,

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub(crate) struct TakenOver {
     tasks: BTreeMap<TaskId, Kept>,
-    /// Sends shims to the thread that watches them.
+    /// Sends shims to the thread that waits for the ends of shims.
     watcher: Option<Sender<(Identity, u64, Duty)>>,
 }
 

@@ -256,8 +256,8 @@ impl Report {
         self.found.iter().filter(|found| found.anomaly.skips()).map(|found| found.count).sum()
     }
 
-    /// Returns the warnings: first the warning about unreadable statements about the machine, if there are any, then
-    /// one sentence for each kind of anomaly.
+    /// Returns the warnings. The first warning is about unreadable statements about the machine, if there are any. The
+    /// other warnings are one sentence for each kind of anomaly.
     pub fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let machine = self.broken_machine.iter().map(ToString::to_string);
         machine.chain(self.found.iter().map(ToString::to_string))

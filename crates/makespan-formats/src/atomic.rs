@@ -48,8 +48,8 @@ fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     Ok(())
 }
 
-/// Returns a builder of temporary files. On Unix they have the permissions of ordinary new files. On other systems
-/// only the user can read them.
+/// Returns a builder of temporary files. On Unix, temporary files have the permissions of ordinary new files. On other
+/// systems, only the user can read temporary files.
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".makespan-");

@@ -30,9 +30,10 @@ pub struct Figure {
     /// Upper limit of the vertical axis. A larger value is shown as an arrow at the upper edge, labelled with the
     /// value.
     pub y_most: Option<f64>,
-    /// True if the horizontal axis is logarithmic. Points with `x` at or below zero are then omitted.
+    /// True if the horizontal axis is logarithmic. On a logarithmic axis, points with `x` at or below zero are
+    /// omitted.
     pub log_x: bool,
-    /// True if points are not marked, for lines of very many points. The horizontal axis then has ticks at round
+    /// True if points are not marked, for lines of very many points. If true, the horizontal axis has ticks at round
     /// values. Each line has a few marks, at other positions than the marks of all other lines, so that coinciding
     /// lines can be distinguished.
     pub unmarked: bool,

@@ -33,7 +33,7 @@ pub(crate) struct InList {
 }
 
 impl InList {
-    /// Appends this position to a message. [`InList::split`] separates them again.
+    /// Appends this position to a message. [`InList::split`] separates the position from the message again.
     pub(crate) fn join(&self, message: &str) -> String {
         format!("{message}{LIST_KEY}{}:{}", self.back, self.entry)
     }

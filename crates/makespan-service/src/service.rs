@@ -24,7 +24,7 @@ pub trait Service: Send + Sync {
     /// [`Refusal`]. After a refusal of the kind `Closing`, the service may still accept the submission.
     fn submit(&self, who: &Who, submission: Submission, key: Option<&str>) -> Result<Receipt, Refusal>;
 
-    /// Accepts several submissions, or none of them.
+    /// Accepts either all of several submissions or none.
     ///
     /// # Errors
     /// [`Refusal`]. If there are several submissions, its `place` begins with the position of the wrong one.

@@ -24,7 +24,7 @@ pub(super) enum Fault {
     Refused(i32),
     /// All writes to the disk and all starts of processes fail for three seconds.
     Full(i32),
-    /// Half of the data are written. Then the disk is full for three seconds.
+    /// Half of the data are written, and then the disk is full for three seconds.
     Half,
     /// The session or the shim that performs the step is killed: before the step, after it, or in the middle of a
     /// write.

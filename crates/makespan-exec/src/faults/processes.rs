@@ -40,7 +40,7 @@ enum State {
     /// Waits until this instant, and then tries to reserve disk space for the status.
     Unreserved(Duration),
     Waiting,
-    /// Runs the command until this instant. The command then ends with this exit status.
+    /// Runs the command, which will end at this instant with this exit status.
     Running(Duration, i32),
     /// Waits until this instant, and then tries to write this exit status.
     Leaving(Duration, i32),

@@ -56,7 +56,7 @@ pub struct Opening {
     pub resume: bool,
     /// True to continue from the valid records of a damaged journal. The damaged journal is kept under another name.
     pub recover: bool,
-    /// True if another program states what remains to be done. Then the instance may lack tasks that the run has
+    /// True if another program states what remains to be done. If true, the instance may lack tasks that the run has
     /// finished.
     pub of_now: bool,
     /// True if jobs may arrive during the run. If true, the fingerprint of a new journal includes only the machines.
@@ -93,7 +93,7 @@ pub(crate) struct Begun {
     /// Messages for the user.
     pub notes: Vec<String>,
     /// The task list to which the journal and the history refer, if the instance was edited after they were written.
-    /// [`Journal::carried_over`] must then be called.
+    /// In this case, call [`Journal::carried_over`].
     pub earlier: Option<TaskList>,
 }
 

@@ -139,8 +139,7 @@ impl Whole {
         });
         let outcome = match status.exit {
             0 => Outcome::Succeeded,
-            // Makespan or a stop request ended the task. The status does not show which of them, so the task runs
-            // again.
+            // The status does not show whether Makespan or a stop request ended the task, so the task runs again.
             _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };

@@ -45,7 +45,7 @@ impl MeasureOptions {
 pub struct Measurement {
     /// Number of processors.
     pub processors: u32,
-    /// The time of each run, in the order of the runs. There is at least one.
+    /// The time of each run, in the order of the runs. The list is not empty.
     pub times: Vec<Time>,
 }
 

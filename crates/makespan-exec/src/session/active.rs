@@ -97,7 +97,7 @@ pub(crate) enum News {
     Interrupted(Run),
     /// These tasks arrived.
     Grown(Range<TaskId>),
-    /// The user asked to withdraw these tasks. The value is true if all of them were withdrawn.
+    /// The user asked to withdraw these tasks. The value is true if the session withdrew all these tasks.
     Withdrawn(Vec<TaskId>, bool),
     /// A task was cancelled before its start.
     Cancelled(TaskId),

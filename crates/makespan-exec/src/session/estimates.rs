@@ -29,8 +29,8 @@ impl Session<'_> {
         self.restate(last.into_values().collect(), true);
     }
 
-    /// Replaces estimates. If they are `new`, records them in the journal. The policy receives the new estimates with
-    /// the other events.
+    /// Replaces estimates. Records `new` estimates in the journal. The policy receives the new estimates with the
+    /// other events.
     pub(super) fn restate(&mut self, restated: Vec<Restated>, new: bool) {
         if restated.is_empty() {
             return;

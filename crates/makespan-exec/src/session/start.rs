@@ -143,8 +143,8 @@ impl Session<'_> {
         }
     }
 
-    /// Writes and syncs all records. Then lets the started tasks run, and reports the news to the observer. If the
-    /// journal cannot be written, no task starts and no news are reported.
+    /// Writes and syncs all records, lets the started tasks run, and reports the news to the observer. If the journal
+    /// cannot be written, no task starts and no news are reported.
     pub(super) fn commit(&mut self) {
         self.write_and_sync(Duration::ZERO);
     }

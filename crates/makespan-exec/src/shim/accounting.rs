@@ -13,9 +13,9 @@ pub(super) struct Used {
     children: Time,
 }
 
-/// Returns the resource use of a job. The kernel measures the children of this process: the command and all its
-/// descendants whose parents waited for them. Orphans are included, because they become children of the shim. A
-/// control group also measures processes whose parents did not wait for them, and the total memory of all processes.
+/// Returns the resource use of a job. The kernel measures the command and its descendants, except processes whose
+/// parents did not wait for their ends. Orphans are included, because they become children of the shim. A control
+/// group also measures these other processes, and the total memory of all processes.
 ///
 /// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this
 /// process.

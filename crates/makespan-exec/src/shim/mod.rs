@@ -5,9 +5,9 @@
 //! closes and the shim ends. The shim runs the command in a separate process group. When the command has ended, it
 //! writes the exit status to a file. If there is no session, this file is synced to disk before the shim ends. The
 //! shim blocks all signals, so only SIGKILL ends it early. The shim is the subreaper of all its descendants. Processes
-//! of the job that leave their group, session or parent remain its descendants, so it can wait until all of them have
-//! ended. If control groups can be created, the job has its own group. The group can be killed as a whole, even if the
-//! shim was killed.
+//! of the job that leave their group, session or parent remain its descendants, so the shim can wait until all
+//! processes of the job have ended. If control groups can be created, the job has its own group. The group can be
+//! killed as a whole, even if the shim was killed.
 //!
 //! After a short and small job that was not disturbed, the shim prints the exit status on its output and waits for
 //! another job. After any other job, the shim ends.

@@ -269,8 +269,8 @@ impl Panel<'_> {
         }
         let arrow = if is_beyond { " \u{2192}" } else { "" };
         let label = format!("{word} {}{arrow}", ticks::duration(at.seconds()));
-        // If the space to the left of the line is too small, the label is to the right. In this case, nothing else is
-        // drawn there.
+        // If the space to the left of the line is too small, the label is to the right. The space to the right is free
+        // in this case.
         let after = after || x - self.left < super::escape::width_of(&label, 11.0);
         let (class, x) = if after { ("", x + 4.0) } else { ("end", x - 4.0) };
         let (x, y) = (Pixels(x), Pixels(self.top - 9.0));

@@ -4,7 +4,7 @@
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 /// Approximate number of ticks of an axis with ticks at round values.
 const TICKS: f64 = 6.0;
-/// Additional height of an axis for the labels of larger values, as a share of the height without them.
+/// Additional height of an axis with labels of larger values, as a share of the axis height without this addition.
 const TOLD: f64 = 0.2;
 /// Maximum number of different values up to which the ticks are at the values themselves.
 const MAX_PLACES: usize = 12;

@@ -1,5 +1,5 @@
-//! Draws a figure as SVG. Colours are attributes. The style sheet of a web page that contains the figure can override
-//! them by classes.
+//! Draws a figure as SVG. Colours are attributes. If a web page contains the figure, the style sheet of the page can
+//! override these colours by classes.
 
 use std::fmt::Write as _;
 

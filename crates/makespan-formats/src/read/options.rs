@@ -14,7 +14,7 @@ pub struct ReadOptions {
     /// Number of processors. For a log, this number replaces the number in the header. For an ETC matrix with only one
     /// column, the number of machines. For a workflow, the number of nodes, each with one processor of speed 1.
     pub processors: Option<u32>,
-    /// Machines that replace the machines of the file. A workflow without machines is planned on them.
+    /// Machines that replace the machines of the file. If a workflow states no machines, it is planned on `platform`.
     pub platform: Option<Platform>,
     /// Number of floating-point operations in one unit of work of `platform`, as in [`crate::ReplayOptions`].
     pub unit_flops: Option<f64>,

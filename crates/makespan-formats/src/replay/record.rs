@@ -272,7 +272,7 @@ pub(crate) fn planned(
         if record.is_guess {
             mark_guess(&mut job);
         }
-        // A job may have run longer than its requested time, which is then not used as a walltime.
+        // A requested time that is shorter than the run time is not used as a walltime.
         job.walltime = record.requested.filter(|&requested| requested >= record.run);
         Ok(job)
     };

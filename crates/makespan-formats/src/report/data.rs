@@ -37,7 +37,7 @@ pub(super) struct ChartData<'a> {
     edges: Option<Packed>,
     unavailable: Vec<Period>,
     open: Steps,
-    /// True if the schedules are alternatives. The page then shows one schedule at a time.
+    /// True if the schedules are alternatives. The page shows alternatives one at a time.
     choose: bool,
     /// Command of each different task of a run. If this field is set, the first schedule contains the actual runs, and
     /// the second schedule, if any, is the plan.

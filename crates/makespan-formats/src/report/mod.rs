@@ -95,7 +95,7 @@ pub struct Report<'a> {
     pub remarks: &'a [String],
     /// Tables after the schedule, in this order.
     pub sections: &'a [Section],
-    /// True if the schedules are alternatives, such as the points of a front. The chart then shows one schedule at a
+    /// True if the schedules are alternatives, such as the points of a front. The chart shows alternatives one at a
     /// time.
     pub choose: bool,
     /// Facts about a run, if the first schedule contains the actual runs.

@@ -1,5 +1,5 @@
 //! Writes a self-contained HTML page about the queue of a cluster. The page shows the running jobs, the jobs that are
-//! expected to follow them on the nodes, and the reasons why jobs wait.
+//! expected to follow the running jobs on the nodes, and the reasons why jobs wait.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -30,7 +30,7 @@ pub struct Attempt {
     /// Exit status, or another reason why the execution ended.
     pub ended: String,
     /// Path of the output files without their extensions, relative to the page. Empty if a later execution replaced
-    /// them.
+    /// these files.
     pub stem: String,
     /// True if STEM.out is not empty.
     pub has_output: bool,

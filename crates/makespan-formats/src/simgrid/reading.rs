@@ -78,8 +78,8 @@ pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, 
     Ok((if runs_jobs(node) { cores } else { 0 }, speed))
 }
 
-/// Returns the speed in the attribute `speed`, or in the attribute `power` of older files. The attribute may list one
-/// speed per performance state. Then `pstate` selects a speed, by default the first.
+/// Returns the speed in the attribute `speed`, or in the attribute `power` of older files. If the attribute lists one
+/// speed per performance state, `pstate` selects one of these speeds, by default the first.
 fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),

@@ -140,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// Returns the submission for a user, a group and a partition, which SWF states as numbers. Returns `None` if the
-    /// log states none of them.
+    /// log states none of these numbers.
     fn submission_of(&mut self, numbers: [Option<u64>; 3]) -> Option<Arc<Submission>> {
         if numbers == [None; 3] {
             return None;
@@ -159,8 +159,8 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    /// Returns the fields of a record, or `None` if `lines` accepts shorter records and the record has too many
-    /// fields. In other cases, a wrong number of fields is an error.
+    /// Returns the fields of a record. If `lines` accepts shorter records and the record has too many fields, returns
+    /// `None`. Any other wrong number of fields is an error.
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {

@@ -229,7 +229,7 @@ impl Client {
         self.post("jobs", submission, Some(&new_key()?))
     }
 
-    /// Submits several submissions as [`Client::submit`] does. The service accepts all of them or none.
+    /// Submits several submissions as [`Client::submit`] does. The service accepts all submissions or none.
     ///
     /// # Errors
     /// [`ClientError`].

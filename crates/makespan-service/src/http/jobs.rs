@@ -26,7 +26,7 @@ const MAX_PART: usize = 1000;
 /// Maximum length of an idempotency key, in characters.
 const MAX_KEY: usize = 200;
 
-/// Several submissions. The service accepts all of them or none.
+/// Several submissions. The service accepts all submissions of a request or none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submissions {
@@ -71,8 +71,8 @@ pub(super) enum Taken {
     Several(Receipts),
 }
 
-/// Submits one or several submissions. The service accepts all of them or none. Accepted submissions are on disk before
-/// the response is sent.
+/// Submits one or several submissions. The service accepts all submissions of a request or none. Accepted submissions
+/// are on disk before the response is sent.
 #[utoipa::path(
     post,
     path = "/api/v1/jobs",

@@ -1,7 +1,8 @@
 //! The HTTP server of the service: a REST interface below `/api/v1`, a stream of events, and the web page at `/`.
 //!
-//! The module `server` accepts connections, and `guard` controls access. The modules `jobs`, `plan`, `people`, `logs`, `events` and
-//! `monitor` contain the request handlers. The module `routes` maps paths to handlers, and builds the `OpenAPI` document from them.
+//! The module `server` accepts connections, and `guard` controls access. The modules `jobs`, `plan`, `people`, `logs`,
+//! `events` and `monitor` contain the request handlers. The module `routes` maps paths to handlers, and builds the
+//! `OpenAPI` document from the handlers.
 
 mod app;
 mod body;

@@ -75,7 +75,7 @@ pub(super) async fn health(
     Ok((status, Json(answer)).into_response())
 }
 
-/// Returns metrics in the text format of Prometheus. Only readers and admins may request them.
+/// Returns metrics in the text format of Prometheus. Only readers and admins may request metrics.
 #[utoipa::path(
     get,
     path = "/api/v1/metrics",

@@ -26,8 +26,9 @@ impl Ahead {
     /// (`true`) or assumed (`false`). The length is at least `elapsed`.
     ///
     /// If a task has run longer than its estimate, the expected length is the median length of the ended tasks that
-    /// ran for at least `elapsed`. If there is no such ended task, the end is unknown. The assumed length is then a
-    /// quarter longer than the estimate, and is extended by a quarter whenever the task exceeds it.
+    /// ran for at least `elapsed`. If there is no such ended task, the end is unknown. If the end is unknown, the
+    /// assumed length is a quarter longer than the estimate. Whenever the task exceeds the assumed length, this length
+    /// is extended by a quarter.
     pub fn length(&self, elapsed: Time) -> (Time, bool) {
         if elapsed < self.expected {
             return (self.expected, true);

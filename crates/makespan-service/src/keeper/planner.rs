@@ -18,7 +18,7 @@ use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, St
 
 /// Pause between two requests for a snapshot of the engine.
 const PAUSE: Duration = Duration::from_millis(300);
-/// Maximum age of a plan. After this time, a new plan is made even if nothing has changed.
+/// Maximum age of a plan. An older plan is replaced even if nothing has changed.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Factor of the rest after planning: the thread rests for the planning time times this factor, so that the processors
 /// are free for jobs.

@@ -77,7 +77,7 @@ pub(super) struct Delivery {
 pub(super) enum Asked {
     /// The current session.
     Session,
-    /// There is no current session. The next session receives the request before it starts any task.
+    /// No recipient yet. The next session receives the request before it starts any task.
     Later,
     /// No recipient, because the session has no tasks of these jobs.
     Nobody,

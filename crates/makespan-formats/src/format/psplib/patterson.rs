@@ -1,6 +1,7 @@
 //! Reads Patterson's format, which consists of numbers. Line breaks have no meaning. The file contains the number of
-//! activities, the number of resources, and the amount of each resource. Then follow, for each activity, the duration,
-//! the need for each resource, the number of successors, and the successors as numbers counted from 1.
+//! activities, the number of resources, and the amount of each resource. The rest of the file contains, for each
+//! activity, the duration, the need for each resource, the number of successors, and the successors as numbers counted
+//! from 1.
 
 use super::project::{Activity, Mode, Project, Stock};
 use super::{Wrong, number};

@@ -1,5 +1,5 @@
-//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. First come the elements `<job id runtime>`,
-//! which contain `<uses file link size>`. Then come the elements `<child ref>`, which contain `<parent ref>`.
+//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. The elements `<job id runtime>`, which contain
+//! `<uses file link size>`, come first. The elements `<child ref>`, which contain `<parent ref>`, follow.
 
 use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;

@@ -49,7 +49,7 @@ pub struct SimulationReport<'a> {
     pub seed: u64,
     /// Remarks for the user, one sentence each.
     pub remarks: &'a [String],
-    /// True if instant 0 is the present. The pictures then end shortly after the last start of a job, even if some
+    /// True if instant 0 is the present. If true, the pictures end shortly after the last start of a job, even if some
     /// jobs run much longer.
     pub is_present: bool,
     /// Second of the week at instant 0, counted from Monday, 0:00. If `None`, days are numbered instead of named.

@@ -13,8 +13,8 @@ export class Chart {
     this.chart = null;
   }
 
-  // Returns the initial period of the chart: all running and planned jobs, and the time before them, a third as long.
-  // If there are no such jobs, returns the period of the jobs that ended last.
+  // Returns the initial period of the chart: all running and planned jobs, after a period in the past that is a third
+  // as long. If there are no such jobs, returns the period of the jobs that ended last.
   home({ now, boxes }) {
     const ends = boxes.filter((box) => box.state === "running" || box.state === "waiting").map((box) => box.end);
     const last = ends.reduce((most, end) => Math.max(most, end), now + 30);
