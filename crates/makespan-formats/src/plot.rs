@@ -34,8 +34,8 @@ pub struct Figure {
     /// omitted.
     pub log_x: bool,
     /// True if points are not marked, for lines of very many points. If true, the horizontal axis has ticks at round
-    /// values. Each line has a few marks, at other positions than the marks of all other lines, so that coinciding
-    /// lines can be distinguished.
+    /// values. Each line has a few marks at positions without marks of other lines, so that coinciding lines can be
+    /// distinguished.
     pub unmarked: bool,
 }
 

@@ -18,7 +18,7 @@ pub struct LogRow {
     pub job: String,
     /// Kind of the decision, in one word ([`Logged::name`]).
     pub kind: String,
-    /// Sentence that describes the entry. Its subject, the job, is omitted.
+    /// Sentence that describes the entry, without its subject (the job).
     pub text: String,
     /// Number of variants to choose from.
     pub variants: Option<u64>,

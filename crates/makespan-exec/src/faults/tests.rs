@@ -76,7 +76,7 @@ struct Told {
     group: Duration,
 }
 
-/// Estimates that every job takes as long as the longest finished job.
+/// Estimator whose estimate for every job is the longest run time of a finished job.
 #[derive(Default)]
 struct Longest(Time);
 

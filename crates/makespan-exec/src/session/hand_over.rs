@@ -12,8 +12,8 @@ use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::journal::Record;
 
-/// Plans the tasks that the engine has not received yet, again, at an instant of the run. Returns `None` to keep the
-/// existing plan. A task that is not in the new plan keeps its position in the old plan.
+/// Function that replans, at an instant of the run, the tasks that the engine has not received yet. Returns `None` to
+/// keep the existing plan. A task that is not in the new plan keeps its position in the old plan.
 pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option<Vec<Placement>>;
 
 /// The first pause after a refused start.

@@ -230,7 +230,7 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     let stamp = |name: &str| {
         format!("date +%s%N >{0}/{name}.begin; sleep 0.2; date +%s%N >{0}/{name}.end", temporary.path().display())
     };
-    // The first attempt is killed as if it had run out of memory. The second needs all the memory of the
+    // The first attempt is killed as if it had run out of memory. The second attempt needs all the memory of the
     // platform.
     let script = format!(
         "test -e {0}/once || {{ touch {0}/once; sleep 0.05; exit 9; }}; {1}",

@@ -40,7 +40,7 @@ pub(super) fn canonical(pdf: &[u8]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns the entry of the trailer that states the number of objects, including object 0, which is always free.
+/// Returns the trailer entry `/Size`, the number of objects including object 0, which is always free.
 fn size(objects: usize) -> String {
     format!("/Size {}\n", objects + 1)
 }

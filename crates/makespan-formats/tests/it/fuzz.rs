@@ -168,7 +168,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], rng: &mut ChaCha8Rng) {
             }
             _ => {
                 let piece = PIECES[rng.random_range(0..PIECES.len())].bytes();
-                // A piece replaces some bytes, so that whole numbers can be replaced, or is inserted.
+                // A piece either replaces some bytes, such as a whole number, or is inserted.
                 let end = (at + rng.random_range(0..4)).min(bytes.len());
                 bytes.splice(at..end, piece);
             }

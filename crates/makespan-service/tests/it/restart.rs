@@ -181,7 +181,7 @@ fn three_hundred_kills() {
     }
 }
 
-/// Starts a service whose runs of the engine give way to new runs from six jobs on.
+/// Starts a service that replaces a run of the engine as soon as the run has six jobs.
 fn short_runs(folder: &Path, keep: Option<Duration>) -> Keeper {
     let options = KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),

@@ -115,7 +115,7 @@ fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     ))
 }
 
-/// Returns the nearest successors of a node that have tasks. The search continues through successors without tasks.
+/// Returns the nearest successors with tasks of a node. The search continues through successors without tasks.
 fn following(node: usize, outgoing: &[Vec<u32>], tasks: &[Vec<u32>]) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (outgoing[node].clone(), FxHashSet::default(), Vec::new());
     while let Some(next) = open.pop() {
