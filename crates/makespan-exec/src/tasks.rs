@@ -159,7 +159,7 @@ impl TaskList {
 
     /// Maps these tasks to the tasks of the `new` list. Tasks correspond if they have the same name, command and
     /// inputs. If names are generated (`made_up`), names are ignored. Each new task is used once. Old tasks with the
-    /// same name take precedence. Of the other old tasks, those that `is_done` accepts take precedence.
+    /// same name take precedence. Among the other old tasks, tasks that `is_done` accepts take precedence.
     pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
         let old_names: BTreeMap<Cow<'_, str>, (TaskId, &Entry)> =
             self.tasks().map(|(id, entry, number)| (entry.name(number), (id, entry))).collect();

@@ -380,7 +380,7 @@ fn deadlines(instance: &Instance, schedule: &Schedule, marks: &Marks) -> Vec<(f6
 }
 
 fn transfers(instance: &Instance, placed: &[Placement]) -> Distinct<f64> {
-    // Of equal tasks, the last one to end sends the data, and the first one to start waits for the data.
+    // Among equal tasks, the last task to end sends the data, and the first task to start waits for the data.
     let mut ends: Vec<Option<(&Placement, &Placement)>> = vec![None; instance.different_tasks()];
     for placement in placed {
         let (first, last) = ends[instance.different(placement.task)].get_or_insert((placement, placement));

@@ -44,7 +44,7 @@ pub enum TemplateError {
     /// The template is empty.
     #[error("the template is empty; write a command such as 'gzip {{}}'")]
     Empty,
-    /// A placeholder in a position where no quotation can make the argument one word.
+    /// A placeholder in a position in which quotation cannot make the argument one word.
     #[error("`{place}` stands {within}, where an argument cannot be quoted safely; {remedy}")]
     Unsafe {
         /// The placeholder.
