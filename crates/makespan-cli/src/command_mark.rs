@@ -21,12 +21,12 @@ pub fn with_mark(mut words: Vec<OsString>, program: impl FnOnce() -> Command) ->
     let takes_command = |command: &&Command| command.get_arguments().any(Arg::is_last_set);
     let verb = words.get(1).and_then(|word| program.find_subcommand(word)).filter(takes_command);
     let Some(verb) = verb else { return words };
-    let (mut at, mut has_arguments) = (2, mark.is_some());
-    while at < mark.unwrap_or(words.len()) {
+    let (mut at, mut has_arguments, end) = (2, mark.is_some(), mark.unwrap_or(words.len()));
+    if words[..end].iter().any(|word| word == "--") {
+        return words;
+    }
+    while at < end {
         let word = words[at].to_string_lossy().into_owned();
-        if word == "--" {
-            return words;
-        }
         let Some((option, is_next_value)) = option(&word, verb) else {
             if has_arguments {
                 words.insert(at, "--".into());
@@ -82,6 +82,7 @@ mod tests {
             ("run x.txt --args-from f", "run x.txt --args-from f"),
             ("run -A list x.txt", "run -A list x.txt"),
             ("run -- echo ::: a", "run -- echo ::: a"),
+            ("run l.txt -- echo ::: a", "run l.txt -- echo ::: a"),
             ("run l.txt --resume", "run l.txt --resume"),
             ("plan x.toml", "plan x.toml"),
             ("bound x ::: a", "bound x ::: a"),

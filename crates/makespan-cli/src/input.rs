@@ -6,7 +6,7 @@ use std::path::Path;
 use makespan_core::{Instance, Link, Payload, Platform, Time, Unavailable};
 use makespan_formats::{
     Format, FormatError, Lists, NextflowTrace, ReadInstance, ReadMachines, ReadOptions, Replay, ReplayOptions,
-    parse_bandwidth, parse_instance, parse_replay, read_instance, read_machines, read_replay,
+    parse_bandwidth, parse_instance, parse_replay, read_instance, read_machines, read_replay, states_shell,
 };
 use miette::{Result, miette};
 
@@ -224,7 +224,11 @@ fn instance_at(
     if path.as_os_str() != STANDARD_INPUT {
         return Ok(Some(read_instance(path, options)));
     }
-    Ok(Some(parse_instance(&standard_input(options.max_bytes)?, "standard input", options)))
+    let text = standard_input(options.max_bytes)?;
+    // A script is a file. Text from a pipe that names its shell is a list.
+    let is_list = options.lists == Lists::Detected && states_shell(&text);
+    let lists = if is_list { Lists::Stated } else { options.lists };
+    Ok(Some(parse_instance(&text, "standard input", &ReadOptions { lists, ..options.clone() })))
 }
 
 /// Returns the machine for an input that states none: the platform of the options, or this machine, with the number of

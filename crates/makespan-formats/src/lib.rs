@@ -65,7 +65,7 @@ pub use failures::{parse_failures, read_failures};
 pub use format::{Format, FormatOption};
 use format::{batsim, sacct, workflow};
 pub use instance::{Language, ReadMachines, parse_machines, read_machines, read_platform, write_instance};
-pub use look::Lists;
+pub use look::{Lists, states_shell};
 pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;
 pub use plan_file::PlanFile;

@@ -64,9 +64,10 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if let Some(what) = other(text, &lines, ending) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
-        let remedy =
-            if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
-        return Err(not_read(what) + remedy);
+        if is_likely {
+            return Err(format!("this is {what}, which is not read; if it is a list of commands, add --format list"));
+        }
+        return Err(not_read(what));
     }
     if lists == Lists::Refused {
         return Err(format!(
@@ -188,7 +189,7 @@ fn other(text: &[u8], lines: &[String], ending: Option<&str>) -> Option<&'static
 }
 
 /// Returns whether the first line of a text names a shell, such as `#!/bin/bash`.
-fn states_shell(text: &[u8]) -> bool {
+pub fn states_shell(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     std::str::from_utf8(line).is_ok_and(|line| shell_of(line).is_some())
 }

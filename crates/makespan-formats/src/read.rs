@@ -176,7 +176,8 @@ fn read_as_it_is(
         Reader::List(read) => {
             let text = text(&mut input, name, format)?;
             let instance = read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?;
-            let is_for_sh = options.shell.is_none() && shell_of(&text).is_none();
+            let stated = options.shell.clone().or_else(|| shell_of(&text)?.into_iter().next());
+            let is_for_sh = stated.is_none_or(|shell| shell.rsplit('/').next() == Some("sh"));
             let instance = match &options.shell {
                 Some(shell) => with_shell(&instance, shell),
                 None => instance,

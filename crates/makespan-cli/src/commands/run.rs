@@ -33,7 +33,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Objective, Platform, Schedule, TaskId, Trace};
+use makespan_core::{Bound, Estimation, Instance, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::task_names;
 use makespan_exec::{ExecuteOptions, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle};
 use makespan_formats::list::Arguments;
@@ -274,8 +274,7 @@ impl<'a> Session<'a> {
         let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
         complain_text(&notes);
         if !self.knows_times() && !self.resumes {
-            let in_order = matches!(&self.decider, Decider::Default { spec } if makespan::minimised(spec) == [Objective::Makespan]);
-            complain(if in_order {
+            complain(if self.decider.starts_in_order() {
                 "no run times known yet; starting in list order"
             } else {
                 "no run times known yet"

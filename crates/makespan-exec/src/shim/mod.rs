@@ -39,8 +39,9 @@ use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::statvfs::{Statvfs, fstatvfs};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
-use nix::unistd::{Pid, setsid};
+use nix::unistd::{Pid, geteuid, setsid};
 
 use accounting::Used;
 use membership::Membership;
@@ -67,6 +68,12 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
 /// Exit status of a shim whose job received no permission to run.
 pub(crate) const NEVER: i32 = 125;
+
+/// Exit status of a job that succeeded although the disk was full: the status of `sysexits.h` for an input or output error.
+const CUT_OFF: i32 = 74;
+
+/// Number of free bytes below which a disk is full. File systems keep some blocks that programs do not get.
+const FULL: u64 = 64 << 10;
 
 /// The exit status of a job if an unknown signal ended it.
 const UNKNOWN: i32 = 128;
@@ -225,11 +232,23 @@ impl Shim {
             None => self.run(order, None),
             Some(staging) => self.run_apart(order, staging, &mut scratch),
         };
+        let status = self.with_whole_output(status);
         self.leave(&mut slot, claim, status);
         self.end_rest();
         // All processes of the job have ended, so no process writes to the folder.
         drop(scratch);
         status
+    }
+
+    /// Returns the exit status of a job, or [`CUT_OFF`] if the job succeeded but the disk of its output is full. Such a job may
+    /// have ignored that its output was cut off.
+    fn with_whole_output(&mut self, status: i32) -> i32 {
+        let is_full = self.outputs.iter().flatten().any(|file| fstatvfs(file).is_ok_and(|disk| is_full(&disk)));
+        if status != 0 || !is_full {
+            return status;
+        }
+        self.reason = Some("the disk was full when the job ended, so its output may be incomplete".to_owned());
+        CUT_OFF
     }
 
     /// Writes a line to the standard error of the job.
@@ -431,6 +450,12 @@ impl Shim {
             self.wait();
         }
     }
+}
+
+/// Returns whether less than [`FULL`] bytes are free on a disk. A file system that reports no size is never full.
+fn is_full(disk: &Statvfs) -> bool {
+    let free = if geteuid().is_root() { disk.blocks_free() } else { disk.blocks_available() };
+    disk.blocks() > 0 && free.saturating_mul(disk.fragment_size()) < FULL
 }
 
 /// Returns whether the session has ended.

@@ -122,6 +122,18 @@ pub fn with_shell(instance: &Instance, shell: &str) -> Instance {
     instance.with_jobs(jobs)
 }
 
+/// Starts the program of each line directly, without a shell. Each line must consist of quoted words, as the lines of a
+/// [`Template::of_words`] with several words.
+pub fn without_shell(instance: &Instance) -> Instance {
+    let mut jobs = instance.all_submitted();
+    for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()) {
+        if let Some(words) = shell_line(&task.command).and_then(shlex::split) {
+            task.command = words;
+        }
+    }
+    instance.with_jobs(jobs)
+}
+
 /// Returns an instance with the commands that a template makes. The name of a job contains its number, which has at
 /// least `digits` digits. If `digits` is `None`, all numbers have as many digits as the last number.
 ///

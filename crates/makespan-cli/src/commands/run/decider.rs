@@ -2,10 +2,11 @@
 
 use makespan::policy::policy_for;
 use makespan::{Planner, Scene, SimulationOptions, simulate};
-use makespan_core::{Actual, Instance, Policy};
+use makespan_core::{Actual, Instance, Objective, Policy};
 use miette::{Result, miette};
 
 use super::Begun;
+use super::source::SLOTS;
 use crate::args::RunOptions;
 
 /// The algorithm that makes the plan of a run, or the policy that decides without a plan.
@@ -22,15 +23,27 @@ pub enum Decider {
     },
 }
 
+/// The policy that starts jobs in the order of the list.
+const IN_ORDER: &str = "fcfs";
+
+/// Returns true if only one job can run at a time and the run minimises the makespan. Every order of the jobs then gives
+/// the same makespan, so the run keeps the order of the list, as `parallel -j1` does.
+fn runs_one_by_one(instance: &Instance) -> bool {
+    let slots = instance.platform().licences().iter().find(|(name, _)| *name == SLOTS);
+    let is_alone = instance.processors() == 1 || slots.is_some_and(|(_, amount)| amount == 1);
+    let is_free = !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
+    is_alone && is_free && makespan::objective_of_run(instance) == Objective::Makespan
+}
+
 impl Decider {
     /// Returns the algorithm or the policy that the options select, or the default algorithm for the instance.
     pub fn new(options: &RunOptions, instance: &Instance) -> Result<Self> {
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone() });
         }
-        if options.source.shuf {
-            // A plan would order the jobs.
-            return Ok(Self::Policy { spec: "fcfs".to_owned() });
+        let keeps_order = options.source.shuf || options.algorithm.is_none() && runs_one_by_one(instance);
+        if keeps_order {
+            return Ok(Self::Policy { spec: IN_ORDER.to_owned() });
         }
         let Some(spec) = &options.algorithm else {
             return Ok(Self::Default { spec: makespan::algorithm_of_run(instance) });
@@ -45,6 +58,15 @@ impl Decider {
             Self::Default { .. } => Self::Default { spec: makespan::algorithm_of_run(rest) },
             Self::Algorithm { spec } => Self::Algorithm { spec: spec.clone() },
             Self::Policy { spec } => Self::Policy { spec: spec.clone() },
+        }
+    }
+
+    /// Returns true if jobs start in the order of the list while no run times are known.
+    pub fn starts_in_order(&self) -> bool {
+        match self {
+            Self::Default { spec } => makespan::minimised(spec) == [Objective::Makespan],
+            Self::Algorithm { .. } => false,
+            Self::Policy { spec } => spec == IN_ORDER,
         }
     }
 
@@ -74,7 +96,9 @@ impl Decider {
         let rules = SimulationOptions::default();
         let scene = Scene { instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
-        remarks.push("the plan is what the policy would do if all times were as estimated".into());
+        if spec != IN_ORDER {
+            remarks.push("the plan is what the policy would do if all times were as estimated".into());
+        }
         // Tasks that depend on a cancelled task do not start either.
         let started: std::collections::BTreeSet<makespan_core::TaskId> = simulated
             .simulation

@@ -9,7 +9,7 @@ use makespan_exec::program;
 use makespan_formats::ReadOptions;
 use makespan_formats::list::{
     ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator,
-    with_shell,
+    with_shell, without_shell,
 };
 use miette::{Result, miette};
 use rand::SeedableRng;
@@ -139,7 +139,7 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Returns true if make or Snakemake decides which jobs must run.
+/// Refuses `--shell` for files that are no lists, and unknown shells.
 fn check_shell(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let Some(shell) = &options.shell else { return Ok(()) };
     if !loaded.has_made_up_names || is_asked(options) {
@@ -156,7 +156,7 @@ fn check_shell(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     Ok(())
 }
 
-/// Whether another program is asked what is to be done: make or Snakemake.
+/// Returns true if make or Snakemake decides which jobs must run.
 pub fn is_asked(options: &SourceOptions) -> bool {
     options.instance.as_deref().is_some_and(|path| is_makefile(path) || is_snakefile(path))
 }
@@ -253,6 +253,7 @@ pub fn made(
     let made = from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?;
     let made = match shell {
         Some(shell) => with_shell(&made, shell),
+        None if words.len() > 1 => without_shell(&made),
         None => made,
     };
     let instance = machines.closing(made)?;

@@ -368,7 +368,9 @@ fn a_run_on_a_full_disk_says_so_and_can_be_stopped() {
         eprintln!("SKIPPED: no file system of its own can be made here");
         return;
     }
-    assert!(said.status == Some(0) && said.err.contains("3 of 3 jobs succeeded"), "{said:?}");
+    // The job that filled the disk may have lost a part of its output.
+    assert!(said.status == Some(1) && said.err.contains("2 of 3 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("the disk was full when the job ended"), "{said:?}");
     assert!(said.err.contains("No space left on device"), "{said:?}");
     assert_eq!(sandbox.read("ran"), "a\nb\n");
 }

@@ -43,6 +43,43 @@ fn jobs_have_the_stated_niceness_and_environment() {
 }
 
 #[test]
+fn one_job_at_a_time_keeps_the_order_of_the_list() {
+    let sandbox = Sandbox::new();
+    sandbox.write("l.txt", "echo a\nsleep 0.3; echo b\nsleep 0.1; echo c\n");
+    for options in ["-j1", "-j1", "--processors 1", "-j1 --pin"] {
+        let said = sandbox.makespan(&format!("run {options} l.txt"));
+        assert_eq!(out(&said), ["a", "b", "c"], "{options}: {said:?}");
+        assert!(!said.err.contains("what the policy would do"), "{said:?}");
+    }
+    let said = sandbox.makespan("run --cores-per-job 2 --processors 2 -j1 l.txt");
+    assert_eq!(out(&said), ["a", "b", "c"], "{said:?}");
+}
+
+/// A job may ignore that it could not write its output, as `cmd; true` does.
+#[test]
+fn a_job_whose_output_may_be_cut_off_has_failed() {
+    let sandbox = Sandbox::new();
+    let makespan = assert_cmd::cargo_bin!("makespan").display().to_string();
+    let line = format!(
+        "mount -t tmpfs -o size=1m none /mnt && cd /mnt && {{ {makespan} run -q --folder r -- 'yes {{}} | head -c 700000; true' ::: a b; \
+         rm r/*.out; {makespan} run --no-output --folder r --resume --retry-failed; wc -c r/*.out; }}"
+    );
+    let unshared = Command::new("unshare").args(["--map-root-user", "--mount", "true"]).status();
+    if !unshared.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: a test with a full disk needs unshare and user namespaces");
+        return;
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", &line]).env("MAKESPAN_HISTORY", sandbox.history());
+    let ended = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert!(err.contains("the disk was full when the job ended"), "{err}");
+    assert!(err.contains("succeeded=1 failed=1"), "{err}");
+    assert!(err.contains("succeeded=2 failed=0"), "{err}");
+    assert!(out.contains("700000 r/2-yes"), "{out}");
+}
+
+#[test]
 fn held_starts_kill_nothing() {
     let sandbox = Sandbox::new();
     let said = sandbox.makespan("run -j0 -k --delay 0.2 'date +%s%N; : {}' ::: a b c");

@@ -28,12 +28,39 @@ fn a_list_or_an_option_states_the_shell() {
     sandbox.write("script.sh", "#!/bin/bash\necho a\n");
     sandbox.write("python.txt", "#!/usr/bin/python3\nprint(1)\n");
     sandbox.write("i.toml", "version = 2\n[platform]\nprocessors = 1\n[[jobs]]\nname = \"a\"\nprocessors = 1\ntime = 1\ncommand = \"true\"\n");
-    sandbox.makespan("run script.sh").refused(&["a script", "write: makespan run --format"]);
+    sandbox.write("sh.txt", "#!/bin/sh\n[[ a = a ]]\n");
+    let said = sandbox.makespan("run sh.txt");
+    assert!(said.err.contains("line 2: `[[` is for bash"), "{said:?}");
+    sandbox.write("noending", "#!/bin/bash\n[[ a = a ]] && echo yes\n");
+    let mut command = sandbox.command("run -");
+    let ended = command.stdin(std::fs::File::open(sandbox.path("noending")).unwrap()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "yes\n");
+    sandbox.makespan("run noending").refused(&["a script", "add --format list"]);
+    sandbox.makespan("run script.sh").refused(&["a script", "add --format list"]);
     sandbox.makespan("run python.txt").refused(&["a script"]);
     sandbox.makespan("run plain.txt --shell perl").refused(&["--shell perl", "bash"]);
     sandbox.makespan("run plain.txt --shell /nowhere/bash").refused(&["--shell /nowhere/bash", "cannot start"]);
     sandbox.makespan("run i.toml --shell bash").refused(&["--shell is for lists"]);
     assert_eq!(sandbox.makespan("run script.sh --format list").out, "a\n");
+}
+
+#[test]
+fn several_words_start_their_program_without_a_shell() {
+    let sandbox = Sandbox::new();
+    // The builtin echo of some shells replaces `\\t`; the program echo does not.
+    for argument in [r"a\tb", "$HOME", "a b", "*", "a'b", "#a", ";", "a\\\nb"] {
+        let run = |words: &[&str]| {
+            let words = ["run"].iter().chain(words).chain(&[":::", argument]);
+            sandbox.with_arguments(&words.map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let said = run(&["printf", "%s|", "{}", "x {}"]);
+        assert_eq!(said.out, format!("{argument}|x {argument}|"), "{said:?}");
+        let said = run(&["echo", "{}"]);
+        assert_eq!(said.out, format!("{argument}\n"), "{said:?}");
+    }
+    let said = sandbox.makespan("run no-such-program {} ::: a");
+    assert!(said.status == Some(1) && said.err.contains("no program of this name on PATH"), "{said:?}");
+    sandbox.makespan("run script.txt -- 'echo {}' ::: a").refused(&["a file and a command are not run together"]);
 }
 
 #[test]
