@@ -2,8 +2,9 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use makespan_core::{Instance, Link, Payload, Platform, Time, Unavailable};
+use makespan_core::{Instance, Link, Payload, Platform, Time, Unavailable, bytes_of_text};
 use makespan_formats::{
     Format, FormatError, Lists, NextflowTrace, ReadInstance, ReadMachines, ReadOptions, Replay, ReplayOptions,
     parse_bandwidth, parse_instance, parse_replay, read_instance, read_machines, read_replay, states_shell,
@@ -260,11 +261,24 @@ pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
     read.map_err(|error| miette!("{error}"))
 }
 
+/// The text of standard input, if it was read to find out whether more follows.
+static READ_AHEAD: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+
+/// Lets the next call of [`standard_input`] return this text.
+pub fn put_back(text: &str) {
+    *READ_AHEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes_of_text(text).into_owned());
+}
+
 /// Reads all of standard input.
 pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
-    read.map_err(|error| miette!("standard input: cannot read: {error}"))?;
+    match READ_AHEAD.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(read) => bytes = read,
+        None => {
+            let read = std::io::stdin().lock().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes);
+            read.map_err(|error| miette!("standard input: cannot read: {error}"))?;
+        }
+    }
     if bytes.len() as u64 > max_bytes {
         return Err(miette!("standard input: its content is larger than the limit of {max_bytes} bytes"));
     }

@@ -141,6 +141,10 @@ impl Reserved<'_> {
     pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
         let setting = self.options.setting.clone();
         let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone()).with_setting(setting);
+        if let Some(intake) = &self.options.intake {
+            let waker = engine.waker();
+            intake.on_request(move || waker.wake());
+        }
         self.execute_on(&mut engine, policy, observer)
     }
 
@@ -273,6 +277,7 @@ fn drive_on(
         retries,
         cancelled: BTreeSet::new(),
         leaves: false,
+        may_grow: options.intake.is_some(),
         halted: false,
         halting: Halting::new(options.halt),
         holding: Holding::default(),

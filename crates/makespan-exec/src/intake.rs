@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use makespan_core::{Job, TaskId, Unavailable};
 
-/// Adds jobs to a running run and cancels its tasks ([`crate::ExecuteOptions::intake`]). A run with an intake ends
-/// only on request.
+/// Adds jobs to a running run and cancels its tasks ([`crate::ExecuteOptions::intake`]). A run with an intake ends on request,
+/// or when all its jobs have ended and the intake is closed.
 ///
 /// Such a run begins with an instance that may have no jobs. To resume the run, the caller must pass all jobs ever
 /// submitted, in the order of their submission, and possibly more. The journal lists the jobs that were accepted.
@@ -26,6 +26,7 @@ pub(crate) enum Request {
     Cancel(Vec<TaskId>),
     Withdraw(Vec<TaskId>),
     Announce(Vec<Unavailable>),
+    Close,
     Leave,
 }
 
@@ -63,6 +64,11 @@ impl Intake {
     /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
         self.ask(Request::Announce(periods));
+    }
+
+    /// States that no more jobs will arrive. The run ends when all its jobs have ended.
+    pub fn close(&self) {
+        self.ask(Request::Close);
     }
 
     /// Ends the session. Running tasks continue, and the session that resumes the run takes them over.

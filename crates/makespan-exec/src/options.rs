@@ -131,7 +131,8 @@ pub struct ExecuteOptions {
     pub group: Duration,
     /// Replaces estimated times by times that are learned from finished tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// The source of jobs that arrive during the run. A run with an intake ends only on request.
+    /// The source of jobs that arrive during the run. The run ends on request, or when the source is closed and all jobs have
+    /// ended.
     pub intake: Option<Intake>,
     /// Stops the run. The first request sends SIGTERM to the running tasks, and SIGKILL after the grace period. The second
     /// request sends SIGKILL at once.

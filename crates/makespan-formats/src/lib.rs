@@ -70,7 +70,9 @@ pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;
 pub use plan_file::PlanFile;
 pub use policy_log::{LogRow, write_log_csv};
-pub use read::{ReadInstance, ReadOptions, parse_instance, parse_replay, read_instance, read_replay, read_task_files};
+pub use read::{
+    ReadInstance, ReadOptions, is_list, parse_instance, parse_replay, read_instance, read_replay, read_task_files,
+};
 pub use replay::{Estimates, Past, Replay, ReplayOptions};
 pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};

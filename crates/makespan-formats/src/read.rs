@@ -15,7 +15,7 @@ use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
 use crate::list::{bash_lines, shell_of, with_shell};
-use crate::look::Lists;
+use crate::look::{Lists, states_shell};
 use crate::replay::record::planned;
 use crate::replay::{Replay, ReplayOptions, given, replay};
 use crate::swf::{self, Lines};
@@ -301,6 +301,11 @@ fn planned_log(
     let remark = scaled.as_ref().and_then(|scaled| scaled.2.clone());
     let remarks = log.report.remarks().chain(log.remarks).chain(remark).collect();
     Ok((log.instance, remarks))
+}
+
+/// Returns whether the begin of a text without a file name is the begin of a list of commands.
+pub fn is_list(text: &[u8]) -> bool {
+    states_shell(text) || detect(text, "", Lists::Detected).is_ok_and(|format| format == Format::List)
 }
 
 /// Recognises the format by the first bytes, or else by the file extension.

@@ -54,6 +54,8 @@ impl TemplateOptions {
 pub struct SourceOptions {
     /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
     ///
+    /// If standard input is a pipe, jobs start as their lines arrive.
+    ///
     /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile or a
     /// Snakefile
     #[arg(required_unless_present_any = ["template", "resume"])]

@@ -26,6 +26,7 @@ mod setting;
 mod signals;
 mod source;
 mod strangers;
+mod stream;
 mod watch;
 
 use std::io::IsTerminal;
@@ -34,8 +35,10 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Bound, Estimation, Instance, Platform, Schedule, TaskId, Trace};
-use makespan_exec::journal::task_names;
-use makespan_exec::{ExecuteOptions, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle};
+use makespan_exec::journal::{self, task_names};
+use makespan_exec::{
+    ExecuteOptions, Intake, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle,
+};
 use makespan_formats::list::Arguments;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
@@ -62,6 +65,7 @@ use source::Source;
 #[cfg(feature = "service")]
 pub use source::{argument_sources, lines, operator};
 pub use source::{arguments, made};
+use stream::Stream;
 use watch::{Shown, Watch};
 
 /// The plan with which a run begins.
@@ -109,8 +113,9 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         settle_first(options)?;
     }
     let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
-    let names = earlier.map_or_else(Vec::new, |folder| task_names(&folder));
-    let Some(source) = Source::read(&options.source, place.platform(), &names)? else {
+    let names = earlier.as_deref().map_or_else(Vec::new, task_names);
+    let begin = source::begin_of_stream(options, earlier.as_deref(), &names)?;
+    let Some(source) = Source::read(&options.source, place.platform(), &names, begin)? else {
         complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
         return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
     };
@@ -129,6 +134,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         session.execution.folder = folder::claim(options)?;
     }
     // From here on, no other session can begin a run in this folder.
+    let stream = session.stream.take();
     let reserved = place.reserve(&session.instance, &session.execution)?;
     let begun = session.begun(planned)?;
     let own_notes = place.remarks(&session.instance);
@@ -140,11 +146,15 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         options: &options.printing,
         folder: &session.execution.folder,
         arguments: &session.arguments,
+        grows: session.execution.intake.is_some(),
         is_silent: session.is_silent(),
         is_part: options.is_part,
         stop: session.execution.stop.clone(),
     };
     let mut watch = Watch::new(&session.instance, shown, memory)?;
+    if let (Some(stream), Some(intake)) = (stream, &session.execution.intake) {
+        stream.send(intake.clone(), watch.feed());
+    }
     let work = Work {
         instance: &session.instance,
         begun: &begun,
@@ -165,6 +175,8 @@ struct Session<'a> {
     instance: Instance,
     /// The arguments of a template's commands.
     arguments: Arguments,
+    /// The rest of standard input, if more jobs may arrive.
+    stream: Option<Stream>,
     decider: Decider,
     execution: ExecuteOptions,
     remarks: Vec<String>,
@@ -184,14 +196,16 @@ impl<'a> Session<'a> {
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
         options.printing.joblog.as_deref().map(check_target).transpose()?;
         options.printing.results.as_deref().map(ArgumentFolders::new).transpose()?;
-        let Source { loaded, arguments, oversubscribed } = source;
+        let Source { loaded, arguments, stream, oversubscribed } = source;
         let pinning = pinning(options, place.is_here());
         let mut past = Past::open(&options.history, options.source.stated_template(), pinning);
         let taught = past.teach(loaded)?;
         let memory = past.memory(&taught);
         let learned = taught.learned;
         let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
-        let decider = Decider::new(options, &instance)?;
+        let grows =
+            stream.is_some() || options.failures.resume && journal::grows(&folder::choose(options)?) == Some(true);
+        let decider = if grows { Decider::of_stream(options) } else { Decider::new(options, &instance)? };
         let (instance, decider) = match place.choose(&decider, &instance, options.seed)? {
             Some(chosen) => {
                 let decider = Decider::new(options, &chosen)?;
@@ -211,6 +225,7 @@ impl<'a> Session<'a> {
             run_all: source::is_asked(&options.source),
             stop,
             estimation: Some(learning(options.source.stated_template())),
+            intake: grows.then(Intake::new),
             ..ExecuteOptions::new(&folder)
         };
         options.failures.apply(&mut execution)?;
@@ -225,8 +240,22 @@ impl<'a> Session<'a> {
         signals::stop_the_run();
         let resumes = resume && !folder::is_empty(&execution.folder);
         let machine = if place.is_here() { host() } else { "Slurm".to_owned() };
-        let session =
-            Self { options, instance, arguments, decider, execution, remarks, machine, learned, is_new, resumes };
+        if let (Some(intake), None) = (&execution.intake, &stream) {
+            intake.close();
+        }
+        let session = Self {
+            options,
+            instance,
+            arguments,
+            stream,
+            decider,
+            execution,
+            remarks,
+            machine,
+            learned,
+            is_new,
+            resumes,
+        };
         Ok((session, memory))
     }
 
@@ -273,7 +302,9 @@ impl<'a> Session<'a> {
         let others = others.iter().filter(|remark| **remark != NO_BOUND);
         let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
         complain_text(&notes);
-        if !self.knows_times() && !self.resumes {
+        if self.execution.intake.is_some() {
+            complain("starting jobs as their lines arrive");
+        } else if !self.knows_times() && !self.resumes {
             complain(if self.decider.starts_in_order() {
                 "no run times known yet; starting in list order"
             } else {
@@ -284,7 +315,7 @@ impl<'a> Session<'a> {
 
     /// Returns true if the run time of at least one task was known when the run was planned.
     fn knows_times(&self) -> bool {
-        self.instance.guesses() < self.instance.different_tasks()
+        self.execution.intake.is_none() && self.instance.guesses() < self.instance.different_tasks()
     }
 
     /// Returns true if only the last line is printed.
@@ -294,7 +325,8 @@ impl<'a> Session<'a> {
 
     /// Writes and prints the outcome.
     fn ended(&self, begun: &Begun, mut trace: Trace, watch: &Watch<'_>, is_printed: bool) -> Result<Ended> {
-        let (instance, folder, stopped) = (&self.instance, &self.execution.folder, self.execution.stop.is_requested());
+        let (instance, folder, stopped) =
+            (watch.instance(), &self.execution.folder, self.execution.stop.is_requested());
         let succeeded = trace.all_succeeded(instance);
         trace.runs.extend(watch.interrupted().iter().cloned());
         let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), watch.outputs());
@@ -321,7 +353,7 @@ impl<'a> Session<'a> {
             is_percentage: exit::is_percentage(self.options.failures.rule()),
             unsuccessful: outcomes.unsuccessful(),
             stopped: outcomes.stopped.then(signals::status),
-            is_incomplete: written.is_err() || !is_printed,
+            is_incomplete: written.is_err() || !is_printed || watch.has_bad_input(),
         };
         let status = ending.status();
         if !self.options.is_part && (self.options.printing.quiet || !std::io::stderr().is_terminal()) {

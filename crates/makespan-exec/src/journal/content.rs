@@ -216,11 +216,21 @@ impl Recorded {
 /// Returns the names of the tasks of the run in a folder, if its journal is legible enough.
 pub fn task_names(folder: &Path) -> Vec<String> {
     let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
-    let list = lines(&bytes).find_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
-        Record::Tasks { list } => Some(list),
+    let lists = lines(&bytes).filter_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
+        Record::Tasks { list } | Record::Grown { list } => Some(list),
         _ => None,
     });
-    list.map_or_else(Vec::new, |list| list.names())
+    lists.flat_map(|list| list.names()).collect()
+}
+
+/// Returns whether jobs could arrive during the run in a folder ([`crate::Intake`]). Returns `None` without a legible journal.
+pub fn grows(folder: &Path) -> Option<bool> {
+    let bytes = std::fs::read(folder.join(FILE)).ok()?;
+    let (_, first) = lines(&bytes).next()?;
+    match parse(first.ok()?).ok()?.1 {
+        Record::Header { grows, .. } => Some(grows),
+        _ => None,
+    }
 }
 
 /// Returns the complete lines with their indices, counted from 0. Ignores bytes after the last complete line, which an

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
-pub use content::{Recorded, task_names};
+pub use content::{Recorded, grows, task_names};
 pub use error::JournalError;
 pub use estimates::{Estimated, Times};
 pub use history::{Attempt, History, Progression};

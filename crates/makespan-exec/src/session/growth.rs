@@ -23,6 +23,7 @@ impl Session<'_> {
                 Request::Cancel(tasks) => self.cancel(&tasks)?,
                 Request::Withdraw(tasks) => self.withdraw_all(&tasks)?,
                 Request::Announce(periods) => _ = self.state.cluster.announce(periods),
+                Request::Close => self.may_grow = false,
                 Request::Leave => {
                     self.leaves = true;
                     return Ok(());

@@ -57,6 +57,8 @@ pub(crate) struct Session<'a> {
     pub cancelled: BTreeSet<TaskId>,
     /// True if the session ends without ending its tasks.
     pub leaves: bool,
+    /// True if jobs may still arrive.
+    pub may_grow: bool,
     /// True if no further task starts, because enough tasks have failed or succeeded, or because the session ends.
     pub halted: bool,
     /// Counts the ends of tasks, which may halt the session.
@@ -212,7 +214,7 @@ impl Session<'_> {
             self.settle_doubts()?;
             let all_started = self.state.unreleased.is_empty() && self.policy.wake.is_none();
             let none_awaited = !self.machine.engine.awaits() || self.state.cluster.waiting().is_empty();
-            if self.is_idle() && all_started && none_awaited && self.options.intake.is_none() {
+            if self.is_idle() && all_started && none_awaited && !self.may_grow {
                 return Ok(self.state.cluster.check_complete()?);
             }
             self.tell_waiting();

@@ -29,7 +29,7 @@ pub(crate) fn bash_lines(text: &str) -> Option<(usize, String)> {
     if !is_marked(text) {
         return None;
     }
-    let commands = commands(text).ok()?;
+    let commands = commands(text, 1).ok()?;
     let mut found = commands.iter().filter_map(|command| Some((command.line, bash_warning(&command.text)?)));
     let (line, warning) = found.next()?;
     let others: Vec<String> = found.map(|(line, _)| line.to_string()).collect();

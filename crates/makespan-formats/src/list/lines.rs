@@ -18,9 +18,9 @@ pub(super) struct Command {
     pub notes: Notes,
 }
 
-/// Returns the commands of a list, in their order.
-pub(super) fn commands(text: &str) -> Result<Vec<Command>, Wrong> {
-    let mut lines = (1..).zip(text.lines());
+/// Returns the commands of a list, in their order. `first` is the number of the first line of the text.
+pub(super) fn commands(text: &str, first: usize) -> Result<Vec<Command>, Wrong> {
+    let mut lines = (first..).zip(text.lines());
     let (mut commands, mut notes) = (Vec::new(), Notes::default());
     while let Some((number, line)) = lines.next() {
         let line = line.trim_start();

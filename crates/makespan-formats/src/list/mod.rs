@@ -72,7 +72,7 @@ pub(crate) fn read_numbered(
     digits: Option<usize>,
 ) -> Result<Instance, FormatError> {
     let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
-    let commands = commands(text).map_err(wrong)?;
+    let commands = commands(text, 1).map_err(wrong)?;
     if commands.is_empty() {
         let problem = match text.lines().count() {
             0 | 1 => "the list holds no command; write one shell command a line".to_owned(),
@@ -91,7 +91,8 @@ pub(crate) fn read_numbered(
     }
     let needed = |name: &str| commands.iter().any(|command| command.notes.needs(name));
     let platform = with_needed(platform, needed);
-    let mut jobs = jobs(&commands, digits).map_err(wrong)?;
+    let digits = digits.unwrap_or_else(|| name::digits_of(commands.last().map_or(0, |command| command.line)));
+    let mut jobs = NamedCommands::default().add(&commands, digits).map_err(wrong)?;
     if let Some(shell) = shell_of(text) {
         jobs.iter_mut().for_each(|job| use_shell(job, &shell));
     }
@@ -118,20 +119,30 @@ fn use_shell(job: &mut Job, shell: &[String]) {
 /// would run.
 pub fn with_shell(instance: &Instance, shell: &str) -> Instance {
     let mut jobs = instance.all_submitted();
-    jobs.iter_mut().for_each(|job| use_shell(job, &[shell.to_owned()]));
+    start_in_shell(&mut jobs, shell);
     instance.with_jobs(jobs)
+}
+
+/// Like [`with_shell`], for jobs.
+pub fn start_in_shell(jobs: &mut [Job], shell: &str) {
+    jobs.iter_mut().for_each(|job| use_shell(job, &[shell.to_owned()]));
 }
 
 /// Starts the program of each line directly, without a shell. Each line must consist of quoted words, as the lines of a
 /// [`Template::of_words`] with several words.
 pub fn without_shell(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
+    start_directly(&mut jobs);
+    instance.with_jobs(jobs)
+}
+
+/// Like [`without_shell`], for jobs.
+pub fn start_directly(jobs: &mut [Job]) {
     for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()) {
         if let Some(words) = shell_line(&task.command).and_then(shlex::split) {
             task.command = words;
         }
     }
-    instance.with_jobs(jobs)
 }
 
 /// Returns an instance with the commands that a template makes. The name of a job contains its number, which has at
@@ -141,16 +152,25 @@ pub fn without_shell(instance: &Instance) -> Instance {
 /// [`FormatError`] whose file name is `template`.
 pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize>) -> Result<Instance, FormatError> {
     let digits = digits.unwrap_or_else(|| name::digits_of(lines.len()));
-    let job =
-        |(number, line): (usize, &String)| notes::Notes::default().job(name::of_command(number, digits, line), line);
     let wrong = |problem: String| FormatError::content("template", Place::default(), problem);
-    let jobs = (1..).zip(lines).map(job).collect::<Result<Vec<Job>, Wrong>>().map_err(|error| wrong(error.problem))?;
+    let jobs = template_jobs(lines, 1, digits)?;
     if jobs.is_empty() {
         return Err(wrong(
             "there are no arguments, and so no commands; write them behind `:::`, or one a line in a file".into(),
         ));
     }
     Instance::new(with_needed(platform, |_| false), jobs, Vec::new()).map_err(|error| wrong(error.to_string()))
+}
+
+/// Returns the jobs of commands that a template makes. `first` is the number of the first command.
+///
+/// # Errors
+/// [`FormatError`] whose file name is `template`.
+pub fn template_jobs(lines: &[String], first: usize, digits: usize) -> Result<Vec<Job>, FormatError> {
+    let job =
+        |(number, line): (usize, &String)| notes::Notes::default().job(name::of_command(number, digits, line), line);
+    let jobs = (first..).zip(lines).map(job).collect::<Result<_, Wrong>>();
+    jobs.map_err(|error| FormatError::content("template", Place::default(), error.problem))
 }
 
 /// Returns the platform without memory or GPUs if no command needs them. A platform that is not one simple node is
@@ -168,72 +188,169 @@ fn with_needed(platform: &Platform, needed: impl Fn(&str) -> bool) -> Platform {
     kept.unwrap_or_else(|| platform.clone())
 }
 
-fn jobs(commands: &[Command], digits: Option<usize>) -> Result<Vec<Job>, Wrong> {
-    let last = commands.last().map_or(0, |command| command.line);
-    let digits = digits.unwrap_or_else(|| name::digits_of(last));
-    let mut jobs = Vec::with_capacity(commands.len());
-    let mut names: FxHashMap<String, usize> = FxHashMap::default();
-    for Command { line, text, notes } in commands {
-        let name = notes.name.clone().unwrap_or_else(|| name::of_command(*line, digits, text));
-        if let Some(before) = names.insert(name.clone(), *line) {
-            let stated = notes.line_of("name").unwrap_or(*line);
-            return Err(Wrong::at(
-                stated,
-                format!("the command on line {before} is named `{name}`, too; names must be unique"),
-            ));
-        }
-        jobs.push(notes.job(name, text)?);
-    }
-    let order: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut waits = 0;
-    for (job, command) in jobs.iter_mut().zip(commands) {
-        let mut after = Vec::new();
-        for one in &command.notes.after {
-            let found = waited_for(one, commands, &order, &names).map_err(|problem| Wrong {
-                place: Place::line(command.notes.line_of("after").unwrap_or(command.line)).with_field("after"),
-                problem,
-            })?;
-            waits += found.len();
-            if waits > MAX_AFTER {
-                let problem =
-                    format!("the commands of the list wait for more than {MAX_AFTER} others in all; state fewer");
-                return Err(Wrong::at(command.line, problem));
-            }
-            after.extend(found.iter().map(|name| name.as_str().into()));
-        }
-        job.after = after;
-    }
-    Ok(jobs)
+/// The commands of a list that have been read so far. A list can arrive in several parts.
+#[derive(Debug, Default)]
+struct NamedCommands {
+    /// The line of each command.
+    lines: Vec<usize>,
+    /// The name of each command.
+    names: Vec<String>,
+    /// The line of each name.
+    named: FxHashMap<String, usize>,
+    /// The number of dependencies.
+    waits: usize,
 }
 
-/// Returns the names of the commands for which a command waits.
-fn waited_for<'a>(
-    after: &After,
-    commands: &[Command],
-    order: &'a [String],
-    names: &FxHashMap<String, usize>,
-) -> Result<&'a [String], String> {
-    let at = |line: usize| commands.partition_point(|command| command.line < line);
-    match after {
-        &After::Lines(first, last) => {
-            let found = &order[at(first)..at(last.saturating_add(1))];
-            if !found.is_empty() {
-                return Ok(found);
+impl NamedCommands {
+    /// Adds commands that follow in the list, and returns their jobs. The numbers in the names have at least `digits`
+    /// digits. A command can wait for all commands that were read so far and for the added commands.
+    fn add(&mut self, commands: &[Command], digits: usize) -> Result<Vec<Job>, Wrong> {
+        let mut jobs = Vec::with_capacity(commands.len());
+        for Command { line, text, notes } in commands {
+            let name = notes.name.clone().unwrap_or_else(|| name::of_command(*line, digits, text));
+            if let Some(before) = self.named.insert(name.clone(), *line) {
+                let stated = notes.line_of("name").unwrap_or(*line);
+                return Err(Wrong::at(
+                    stated,
+                    format!("the command on line {before} is named `{name}`, too; names must be unique"),
+                ));
             }
-            let which =
-                if first == last { format!("line {first} holds") } else { format!("lines {first} to {last} hold") };
-            let next = commands.get(at(first)).or(commands.last()).map_or(0, |command| command.line);
-            Err(format!("{which} no command; the next is on line {next}"))
+            self.lines.push(*line);
+            self.names.push(name.clone());
+            jobs.push(notes.job(name, text)?);
         }
-        After::Name(name) => match names.get(name) {
-            Some(&line) => Ok(&order[at(line)..=at(line)]),
-            None => {
-                let near = nearest(name, order.iter().map(String::as_str));
-                let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                Err(format!("no command is named `{name}`{hint}"))
+        for (job, command) in jobs.iter_mut().zip(commands) {
+            let mut after = Vec::new();
+            for one in &command.notes.after {
+                let found = self.waited_for(one).map_err(|problem| Wrong {
+                    place: Place::line(command.notes.line_of("after").unwrap_or(command.line)).with_field("after"),
+                    problem,
+                })?;
+                after.extend(found.iter().map(|name| name.as_str().into()));
+                if self.waits + after.len() > MAX_AFTER {
+                    let problem =
+                        format!("the commands of the list wait for more than {MAX_AFTER} others in all; state fewer");
+                    return Err(Wrong::at(command.line, problem));
+                }
             }
-        },
+            self.waits += after.len();
+            job.after = after;
+        }
+        Ok(jobs)
     }
+
+    /// Returns the names of the commands for which a command waits.
+    fn waited_for(&self, after: &After) -> Result<&[String], String> {
+        let at = |line: usize| self.lines.partition_point(|&other| other < line);
+        match after {
+            &After::Lines(first, last) => {
+                let found = &self.names[at(first)..at(last.saturating_add(1))];
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+                let which =
+                    if first == last { format!("line {first} holds") } else { format!("lines {first} to {last} hold") };
+                let next = self.lines.get(at(first)).or(self.lines.last()).copied().unwrap_or(0);
+                Err(format!("{which} no command; the next is on line {next}"))
+            }
+            After::Name(name) => match self.named.get(name) {
+                Some(&line) => Ok(&self.names[at(line)..=at(line)]),
+                None => {
+                    let near = nearest(name, self.names.iter().map(String::as_str));
+                    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    Err(format!("no command is named `{name}`{hint}"))
+                }
+            },
+        }
+    }
+}
+
+/// Reads a list that arrives in parts, such as the lines of a program that still runs.
+///
+/// ```
+/// use makespan_formats::list::ListParts;
+///
+/// let mut parts = ListParts::new("standard input", 6);
+/// let first = parts.add("gzip a.txt\n")?;
+/// let second = parts.add("tar cf all.tar *.gz #: after=1\n")?;
+/// assert_eq!(first[0].name, "000001-gzip-a-txt");
+/// assert_eq!(second[0].after.len(), 1);
+/// # Ok::<(), makespan_formats::FormatError>(())
+/// ```
+#[derive(Debug)]
+pub struct ListParts {
+    file: String,
+    digits: usize,
+    shell: Option<Vec<String>>,
+    known: NamedCommands,
+    /// The number of lines that were read.
+    lines: usize,
+    /// Lines after the last complete command.
+    rest: String,
+}
+
+impl ListParts {
+    /// Creates a reader. `file` is the name for errors. The numbers in the names of jobs have at least `digits` digits.
+    pub fn new(file: impl Into<String>, digits: usize) -> Self {
+        Self { file: file.into(), digits, shell: None, known: NamedCommands::default(), lines: 0, rest: String::new() }
+    }
+
+    /// Returns true if a text ends with a complete command: no note, and no command that continues on the next line.
+    pub fn is_complete(text: &str) -> bool {
+        complete(text) == text.len()
+    }
+
+    /// Returns the jobs of the commands that are complete with this text. A command can wait for commands of this and
+    /// earlier parts.
+    ///
+    /// # Errors
+    /// [`FormatError`] with the line, counted from the begin of the first part.
+    pub fn add(&mut self, text: &str) -> Result<Vec<Job>, FormatError> {
+        let mut text = std::mem::take(&mut self.rest) + text;
+        self.rest = text.split_off(complete(&text));
+        self.read(&text)
+    }
+
+    /// Returns the jobs of the last command, if its last line continued on a line that does not exist.
+    ///
+    /// # Errors
+    /// The errors of [`ListParts::add`].
+    pub fn end(&mut self) -> Result<Vec<Job>, FormatError> {
+        let rest = std::mem::take(&mut self.rest);
+        self.read(&rest)
+    }
+
+    fn read(&mut self, text: &str) -> Result<Vec<Job>, FormatError> {
+        if self.lines == 0 {
+            self.shell = shell_of(text);
+        }
+        let commands = commands(text, self.lines + 1);
+        let jobs = commands.and_then(|commands| self.known.add(&commands, self.digits));
+        let mut jobs = jobs.map_err(|wrong| FormatError::content(&self.file, wrong.place, wrong.problem))?;
+        if let Some(shell) = &self.shell {
+            jobs.iter_mut().for_each(|job| use_shell(job, shell));
+        }
+        self.lines += text.lines().count();
+        Ok(jobs)
+    }
+}
+
+/// Returns the length of the longest begin of a text that ends with a complete command.
+fn complete(text: &str) -> usize {
+    let (mut is_open, mut complete, mut length) = (false, 0, 0);
+    for line in text.split_inclusive('\n') {
+        length += line.len();
+        let line = line.trim_start().trim_end_matches(['\n', '\r']);
+        is_open = match line {
+            _ if line.starts_with("#:") => true,
+            _ if line.is_empty() || line.starts_with('#') => is_open,
+            _ => line.ends_with('\\'),
+        };
+        if !is_open {
+            complete = length;
+        }
+    }
+    complete
 }
 
 /// Returns a short hash of a text, which distinguishes versions of a job's text.

@@ -265,12 +265,33 @@ proptest! {
     /// Checks that no text makes the reader panic, and that each command is a single line that is not empty.
     #[test]
     fn any_text_is_read_or_refused(text in "([ -~éß]|\n|\\\\\n|#:|'|\"|cores=|after=|time=|\t|\r\n){0,60}") {
-        if let Ok(commands) = commands(&text) {
+        if let Ok(commands) = commands(&text, 1) {
             for command in commands {
                 prop_assert!(!command.text.trim().is_empty() && !command.text.contains('\n'));
             }
         }
         drop(list(&text));
+    }
+
+    /// Checks that the parts of a list give the jobs of the whole list.
+    #[test]
+    fn a_list_can_arrive_in_parts(
+        lines in proptest::collection::vec("echo [ab]{1,3}|# c|#: cores=2|echo a \\\\|echo b #: after=1|  ", 1..12),
+        cuts in proptest::collection::vec(any::<bool>(), 12),
+    ) {
+        let text = format!("true\n{}\necho end\n", lines.join("\n"));
+        let Ok(whole) = read_numbered("list", &text, &machine(), Some(6)) else { return Ok(()) };
+        let (mut parts, mut part, mut jobs) = (ListParts::new("list", 6), String::new(), Vec::new());
+        for (line, cut) in text.split_inclusive('\n').zip(cuts.iter().cycle()) {
+            part += line;
+            if *cut {
+                jobs.extend(parts.add(&std::mem::take(&mut part)).unwrap());
+            }
+        }
+        jobs.extend(parts.add(&part).unwrap());
+        jobs.extend(parts.end().unwrap());
+        let expected: Vec<Job> = whole.ids().map(|id| whole.submitted(id)).collect();
+        prop_assert_eq!(format!("{jobs:?}"), format!("{expected:?}"));
     }
 
     /// Checks that a command without notes has the same meaning for a shell as the original line.

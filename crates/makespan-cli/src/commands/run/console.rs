@@ -26,6 +26,8 @@ pub enum Message {
     /// The session begins, with the tasks whose outputs are still to be printed and the sizes of the outputs that
     /// earlier sessions printed.
     Open(Vec<TaskId>, PrintedSizes),
+    /// These tasks have arrived during the run.
+    Grown(Vec<TaskId>),
     /// An attempt at a job has started.
     Started(Output),
     /// An attempt at a job has ended, and the next attempt gets new files. The output names links to the old files. The
@@ -55,12 +57,20 @@ pub struct Console {
 }
 
 impl Console {
-    /// Starts the thread. The progress line, if shown, counts up to `tasks`. The thread requests `stop` when standard
+    /// Starts the thread. The progress line, if shown, counts up to `tasks`, or has no end if the number is unknown. The thread requests `stop` when standard
     /// output is closed.
-    pub fn start(tasks: u64, shows_progress: bool, (prints, printed): (Option<Prints>, Printed), stop: Stop) -> Self {
+    pub fn start(
+        tasks: Option<u64>,
+        shows_progress: bool,
+        (prints, printed): (Option<Prints>, Printed),
+        stop: Stop,
+    ) -> Self {
         let target = if shows_progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(tasks), target);
-        bar.set_style(style("{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}"));
+        let bar = ProgressBar::with_draw_target(tasks, target);
+        bar.set_style(style(match tasks {
+            Some(_) => "{wide_bar} {pos}/{len} jobs, {elapsed} elapsed, {msg}",
+            None => "{spinner} {pos} jobs ended, {elapsed} elapsed, {msg}",
+        }));
         bar.set_message("starting");
         let is_hidden = bar.is_hidden();
         if !is_hidden {
@@ -183,6 +193,10 @@ impl Screen {
                     Ok(())
                 });
             }
+            Message::Grown(tasks) => self.print(|prints| {
+                prints.open(tasks);
+                Ok(())
+            }),
             Message::Started(output) => self.print(|prints| {
                 prints.start(output);
                 Ok(())

@@ -52,6 +52,12 @@ impl Decider {
         Ok(Self::Algorithm { spec: spec.to_owned() })
     }
 
+    /// Returns the decider for jobs that arrive during the run: they start in the order of their lines, unless the options
+    /// state a policy.
+    pub fn of_stream(options: &RunOptions) -> Self {
+        Self::Policy { spec: options.policy.clone().unwrap_or_else(|| IN_ORDER.to_owned()) }
+    }
+
     /// Returns the decider for `rest`, the remaining part of an instance.
     pub fn of_rest(&self, rest: &Instance) -> Self {
         match self {

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, FromArgMatches};
-use makespan_core::{Instance, bytes_of_text, text_of_bytes};
+use makespan_core::{Instance, TaskId, bytes_of_text, text_of_bytes};
 use miette::{Result, miette};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,12 @@ pub struct RunRecord {
 struct CommandEntry {
     tasks: usize,
     command: Vec<String>,
+}
+
+/// Returns the line of [`COMMANDS`] for a task, without a newline.
+fn command_entry(instance: &Instance, task: TaskId) -> serde_json::Result<String> {
+    let (tasks, command) = (instance.equal_tasks(task).len(), instance.task(task).command.clone());
+    serde_json::to_string(&CommandEntry { tasks, command })
 }
 
 /// Similarity between the source of a run and the source that the options name.
@@ -79,14 +86,22 @@ impl RunRecord {
         }
         write_file(&own(folder, COMMANDS)?, |out| {
             for task in instance.different_task_ids() {
-                let entry = CommandEntry {
-                    tasks: instance.equal_tasks(task).len(),
-                    command: instance.task(task).command.clone(),
-                };
-                writeln!(out, "{}", serde_json::to_string(&entry)?)?;
+                writeln!(out, "{}", command_entry(instance, task)?)?;
             }
             Ok(())
         })
+    }
+
+    /// Adds the commands of tasks that have arrived during the run.
+    pub fn grow(folder: &Path, instance: &Instance, tasks: &[TaskId]) -> Result<()> {
+        let mut text = String::new();
+        for &task in tasks {
+            text += &command_entry(instance, task).map_err(|error| miette!("{COMMANDS}: {error}"))?;
+            text.push('\n');
+        }
+        let file = fs::OpenOptions::new().append(true).open(own(folder, COMMANDS)?);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| miette!("{COMMANDS}: cannot write: {error}"))
     }
 
     /// Reads the record in the folder of a run.

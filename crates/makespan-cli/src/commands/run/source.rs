@@ -3,20 +3,22 @@
 use std::path::Path;
 
 use makespan_core::{
-    Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, is_shell, shell_line, text_of_bytes,
+    Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, bytes_of_text, is_shell, shell_line,
+    text_of_bytes,
 };
+use makespan_exec::journal::grows;
 use makespan_exec::program;
-use makespan_formats::ReadOptions;
 use makespan_formats::list::{
-    ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, bash_warning, from_template, separator,
-    with_shell, without_shell,
+    ArgumentRules, ArgumentSource, Arguments, ListParts, Template, TemplateError, bash_warning, from_template,
+    separator, with_shell, without_shell,
 };
+use makespan_formats::{ReadOptions, is_list};
 use miette::{Result, miette};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::args::{JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
+use crate::args::{ArgumentOptions, JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::Loaded;
 use crate::machine;
@@ -26,6 +28,7 @@ use crate::snakefile::is_snakefile;
 
 use super::outcome::CoresNote;
 use super::strangers::doubt;
+use super::stream::{self, Begin, InputLines, Stream};
 
 /// Maximum size of a file of arguments, in bytes.
 const MAX_ARGUMENTS: u64 = 1 << 30;
@@ -38,6 +41,8 @@ pub struct Source {
     pub loaded: Loaded,
     /// The arguments of a template's commands.
     pub arguments: Arguments,
+    /// The rest of standard input, if more jobs may arrive during the run.
+    pub stream: Option<Stream>,
     /// True if `--jobs` asks for more processors than the machine has.
     pub oversubscribed: bool,
 }
@@ -46,7 +51,25 @@ impl Source {
     /// Reads the jobs that the options select, for this machine or for a cluster. Returns `None` for a makefile whose
     /// targets are all up to date. If a run is resumed, the numbers in names of jobs have as many digits as in the
     /// `names` of the earlier session.
-    pub fn read(options: &SourceOptions, cluster: Option<&Platform>, names: &[String]) -> Result<Option<Self>> {
+    ///
+    /// `begin` is the begin of standard input, if the run may start before its end.
+    pub fn read(
+        options: &SourceOptions,
+        cluster: Option<&Platform>,
+        names: &[String],
+        begin: Option<Begin>,
+    ) -> Result<Option<Self>> {
+        let part = match begin {
+            Some(Begin::Part(text, lines)) if !options.template.is_empty() || is_list(&bytes_of_text(&text)) => {
+                input::put_back(&text);
+                Some((text, lines))
+            }
+            Some(begin) => {
+                input::put_back(&begin.into_whole()?);
+                None
+            }
+            None => None,
+        };
         let digits = digits(options, names);
         let stated = options.instance.as_deref();
         if (options.template.is_empty() || stated.is_some()) && options.template.arguments.is_stated() {
@@ -73,13 +96,82 @@ impl Source {
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
+        let mut stream = None;
+        let loaded = match part {
+            Some((text, lines)) => {
+                stream = Some(stream_of(lines, &text, options, &arguments)?);
+                on_whole_machine(loaded, options)?
+            }
+            None => loaded,
+        };
         let Some(slots) = options.jobs else {
-            return Ok(Some(Self { loaded, arguments, oversubscribed: false }));
+            return Ok(Some(Self { loaded, arguments, stream, oversubscribed: false }));
         };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
-        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments, oversubscribed }))
+        stream.iter_mut().for_each(|stream| stream.fit(&instance));
+        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments, stream, oversubscribed }))
     }
+}
+
+/// Returns the begin of standard input if the run reads its jobs or arguments from it and may start before its end.
+/// Standard input that is a regular file is read at once. In a stream, jobs start in the order of their lines. So with
+/// options that need all jobs or an algorithm, and when a run is resumed whose jobs were all known, the run starts at
+/// the end of the input.
+///
+/// `earlier` is the folder of the run that is resumed, and `names` are its jobs.
+pub fn begin_of_stream(options: &RunOptions, earlier: Option<&Path>, names: &[String]) -> Result<Option<Begin>> {
+    let source = &options.source;
+    let ArgumentOptions { args_from, null, link, max_args, .. } = &source.template.arguments;
+    let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
+    let is_list = source.template.is_empty() && source.instance.as_deref().is_some_and(is_input);
+    let has_sources = source.template.words.iter().any(|word| SOURCES.contains(&word.as_str()));
+    let is_template = !source.template.is_empty()
+        && matches!(args_from.as_slice(), [file] if is_input(file))
+        && !(has_sources || *link || max_args.is_some());
+    let needs_all = options.dry_run
+        || source.shuf
+        || options.is_part
+        || options.algorithm.is_some()
+        || options.slurm.on.is_some()
+        || matches!(source.jobs, Some(JobSlots::All));
+    if !(is_list || is_template) || needs_all {
+        return Ok(None);
+    }
+    if earlier.is_some_and(|folder| grows(folder) == Some(false)) {
+        return Ok(None);
+    }
+    let null = is_template && *null;
+    let Some(lines) = InputLines::open(null) else { return Ok(None) };
+    // A resumed run needs all jobs of the earlier session.
+    let count = |text: &str| {
+        if is_template {
+            return stream::arguments(text, null).len();
+        }
+        ListParts::new("", stream::DIGITS).add(text).map_or(usize::MAX, |jobs| jobs.len())
+    };
+    let is_enough = |text: &str| (is_template || ListParts::is_complete(text)) && count(text) >= names.len().max(1);
+    Begin::read(lines, is_enough).map(Some)
+}
+
+/// Returns the stream of the jobs that follow the begin of standard input.
+fn stream_of(lines: InputLines, text: &str, options: &SourceOptions, arguments: &Arguments) -> Result<Stream> {
+    if options.template.is_empty() {
+        return Stream::of_list(lines, text, options);
+    }
+    let separator = options.template.arguments.colsep.as_deref().map(separator).transpose();
+    let rules = ArgumentRules { separator: separator.map_err(|error| miette!("{error}"))?, ..ArgumentRules::default() };
+    Stream::of_template(lines, arguments.commands() as usize, options, rules)
+}
+
+/// Gives jobs the whole machine: later jobs may need resources that the first jobs do not need.
+fn on_whole_machine(loaded: Loaded, options: &SourceOptions) -> Result<Loaded> {
+    let machines = input::Machines::of(&options.machines, options.strict)?;
+    let (platform, processors) = (machines.platform.clone(), machines.processors);
+    let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
+    let (jobs, closed) = (loaded.instance.all_submitted(), loaded.instance.unavailable().to_vec());
+    let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
+    Ok(Loaded { instance, ..loaded })
 }
 
 impl Source {
@@ -123,13 +215,7 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--cores-per-job {cores}: {error}");
     let instance = &loaded.instance;
     let mut jobs = instance.all_submitted();
-    let mut is_changed = false;
-    for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()).filter(|task| task.assumes_one_core) {
-        task.profile = Profile::rigid(cores, task.profile.longest()).map_err(|error| wrong(&error))?;
-        task.assumes_one_core = false;
-        is_changed = true;
-    }
-    if !is_changed {
+    if !set_cores(&mut jobs, cores)? {
         let text = format!("--cores-per-job {cores} changes nothing, because all jobs state their numbers of cores");
         loaded.remarks.push(text);
         return Ok(loaded);
@@ -137,6 +223,18 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
     loaded.instance = Instance::new(platform, jobs, closed).map_err(|error| wrong(&error))?;
     Ok(loaded)
+}
+
+/// Gives `cores` processors to each task that only assumes one core. Returns true if there is such a task.
+pub fn set_cores(jobs: &mut [Job], cores: u32) -> Result<bool> {
+    let mut is_changed = false;
+    for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()).filter(|task| task.assumes_one_core) {
+        let profile = Profile::rigid(cores, task.profile.longest());
+        task.profile = profile.map_err(|error| miette!("--cores-per-job {cores}: {error}"))?;
+        task.assumes_one_core = false;
+        is_changed = true;
+    }
+    Ok(is_changed)
 }
 
 /// Refuses `--shell` for files that are no lists, and unknown shells.
@@ -288,9 +386,7 @@ pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
         std::fs::read(file).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
     // File names need not be UTF-8.
-    let text = text_of_bytes(bytes);
-    let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
-    Ok(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
+    Ok(stream::arguments(&text_of_bytes(bytes), null))
 }
 
 /// Refuses commands whose program is a folder. Without this check, the run would start, and these jobs would fail one
@@ -423,7 +519,7 @@ fn limited(instance: &Instance, slots: JobSlots, stated: bool) -> Result<(Instan
 }
 
 /// Returns the job with one licence [`SLOTS`] for each of its tasks.
-fn with_slot(mut job: Job) -> Result<Job> {
+pub fn with_slot(mut job: Job) -> Result<Job> {
     let hold = |task: &mut Task| {
         let needs = task.needs.iter().map(|(name, need)| (name.to_owned(), need.clone()));
         let needs = Needs::new(needs.chain([(SLOTS.to_owned(), Need::whole(1))]).collect::<Vec<_>>());

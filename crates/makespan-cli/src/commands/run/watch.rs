@@ -1,10 +1,13 @@
 //! Shows a run while it runs: the output of jobs, notes and, on a terminal, a progress line at the bottom.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
@@ -21,6 +24,8 @@ use super::outcome::{Spent, ended_before};
 use super::own::PRINTED;
 use super::printed::{Printed, PrintedSizes};
 use super::prints::{Output, Prints};
+use super::record::RunRecord;
+use super::stream::{Arrival, Feed};
 use crate::args::PrintingOptions;
 use crate::output::{complain, shown};
 use crate::past::Memory;
@@ -46,6 +51,8 @@ pub struct Shown<'a> {
     pub folder: &'a Path,
     /// The arguments of a template's commands. Tags consist of these arguments.
     pub arguments: &'a Arguments,
+    /// True if jobs may arrive during the run.
+    pub grows: bool,
     /// True if only notes and errors are printed, because of `--quiet` or because the run is part of another command.
     pub is_silent: bool,
     /// True if the run is part of another command, which reports failures itself.
@@ -56,7 +63,15 @@ pub struct Shown<'a> {
 
 /// Shows a run on the console, and collects the data that only the observer of a run receives.
 pub struct Watch<'a> {
-    instance: &'a Instance,
+    /// The instance, with the jobs that have arrived during the run.
+    instance: Cow<'a, Instance>,
+    arguments: Cow<'a, Arguments>,
+    /// The jobs that arrive during the run.
+    feed: Arc<Feed>,
+    /// True if jobs may arrive during the run.
+    grows: bool,
+    /// True if the error of the input was printed.
+    has_bad_input: bool,
     shown: Shown<'a>,
     console: Console,
     reasons: BTreeMap<TaskId, String>,
@@ -99,7 +114,12 @@ impl<'a> Watch<'a> {
         let printed = printed.map_err(|error| miette!("{}: {error}", crate::output::shown(PRINTED)))?;
         let shows_progress =
             !options.quiet && (options.progress || options.hides_output() || !is_pipe(std::io::stdout()));
-        let console = Console::start(instance.tasks(), shows_progress, (prints, printed), shown.stop.clone());
+        let console = Console::start(
+            (!shown.grows).then(|| instance.tasks()),
+            shows_progress,
+            (prints, printed),
+            shown.stop.clone(),
+        );
         let joblog = options.joblog.as_deref().map(JobLog::open).transpose()?;
         let folders = options.results.as_deref().map(ArgumentFolders::new).transpose()?;
         let outputs = OutputFiles::new(shown.folder, Vec::new());
@@ -107,7 +127,11 @@ impl<'a> Watch<'a> {
         let (begun, busy, failed) = (Instant::now(), Time::ZERO, 0);
         let milestones = Milestones::new(begun, options.progress);
         Ok(Self {
-            instance,
+            instance: Cow::Borrowed(instance),
+            arguments: Cow::Borrowed(shown.arguments),
+            feed: Arc::default(),
+            grows: shown.grows,
+            has_bad_input: false,
             shown,
             console,
             reasons,
@@ -133,11 +157,37 @@ impl<'a> Watch<'a> {
     /// Waits until everything is printed and the history has stored the run times. Removes the progress line. Returns
     /// false if an error prevented an output from being printed, logged or linked.
     pub fn finish(&mut self) -> bool {
+        self.check_input();
         let is_printed = self.console.finish();
         self.memory.finish();
         let has_failed = self.joblog.as_ref().is_some_and(JobLog::has_failed)
             || self.folders.as_ref().is_some_and(ArgumentFolders::has_failed);
         is_printed && !has_failed
+    }
+
+    /// Returns the instance, with the jobs that have arrived during the run.
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    /// Returns the queue that receives the jobs that arrive during the run.
+    pub fn feed(&self) -> Arc<Feed> {
+        self.feed.clone()
+    }
+
+    /// Returns true if an error ended the input before its end.
+    pub fn has_bad_input(&self) -> bool {
+        self.has_bad_input
+    }
+
+    /// Prints the error that ended the input, once.
+    fn check_input(&mut self) {
+        if !self.has_bad_input
+            && let Some(error) = self.feed.error()
+        {
+            self.has_bad_input = true;
+            self.line(&format!("error: {error}; jobs of this and later lines do not run"));
+        }
     }
 
     /// Returns the output files of the tasks.
@@ -182,9 +232,9 @@ impl<'a> Watch<'a> {
 
     /// Returns the names of the output files of a task, with its tag.
     fn output(&self, task: TaskId) -> Output {
-        let (stem, files) = (self.outputs.stem(self.instance, task), self.outputs.of(self.instance, task));
+        let (stem, files) = (self.outputs.stem(&self.instance, task), self.outputs.of(&self.instance, task));
         let tag = self.shown.options.tag.then(|| {
-            let arguments = self.shown.arguments;
+            let arguments = &self.arguments;
             if arguments.is_empty() {
                 return self.instance.name(task).into_owned();
             }
@@ -197,7 +247,7 @@ impl<'a> Watch<'a> {
     /// printed them.
     fn print_earlier(&self, begin: &SessionBegin<'_>) {
         let ended = ended_before(begin);
-        let stem = |run: &&Run| begin.outputs.stem(self.instance, run.task);
+        let stem = |run: &&Run| begin.outputs.stem(&self.instance, run.task);
         // Without a record, all outputs count as printed.
         let all = || ended.iter().map(|run| (stem(run), [0, 0])).collect();
         let mut printed = self.printed.clone().unwrap_or_else(all);
@@ -218,10 +268,14 @@ impl<'a> Watch<'a> {
 
     /// Updates the progress line. Without a terminal, prints a line when one is due.
     fn refresh(&mut self, progress: &Progress<'_>) {
+        self.check_input();
         let (ended, tasks, failed) = (progress.ended, self.instance.tasks(), self.failed);
         let words = || {
             let failed = if failed == 0 { String::new() } else { format!("{failed} failed, ") };
             let running = format!("{failed}{} running", progress.view.running.len());
+            if self.grows {
+                return format!("{running}, {} waiting", progress.view.waiting.len());
+            }
             if progress.view.instance.has_guesses() {
                 return running;
             }
@@ -231,7 +285,12 @@ impl<'a> Watch<'a> {
         if !self.console.is_hidden() {
             self.console.progress(ended, words);
         } else if !self.shown.is_silent && self.milestones.is_due(Instant::now(), ended, tasks) {
-            self.line(&format!("progress: {ended} of {} ended, {}", counted(tasks, "job"), words()));
+            let of = if self.grows && self.feed.is_open() {
+                String::new()
+            } else {
+                format!(" of {}", counted(tasks, "job"))
+            };
+            self.line(&format!("progress: {ended}{of} ended, {}", words()));
         }
     }
 
@@ -242,7 +301,7 @@ impl<'a> Watch<'a> {
             return;
         }
         let reason = reason.unwrap_or("it did not succeed");
-        let tail = tail::of(&self.outputs, self.instance, run.task).and_then(Tail::last);
+        let tail = tail::of(&self.outputs, &self.instance, run.task).and_then(Tail::last);
         // If a shell does not find a program, its message is both the last line and a part of the reason. Then only the
         // reason is printed.
         let is_told = |line: &str| reason.strip_suffix(line).is_some_and(|before| before.ends_with(": "));
@@ -267,10 +326,10 @@ impl Observer for Watch<'_> {
     fn began(&mut self, begin: &SessionBegin<'_>) {
         self.outputs = begin.outputs.within(self.shown.folder);
         if let Some(joblog) = &mut self.joblog {
-            joblog.begin(self.instance, begin);
+            joblog.begin(&self.instance, begin);
         }
         if let Some(folders) = &mut self.folders {
-            let jobs = Jobs { instance: self.instance, arguments: self.shown.arguments, outputs: &self.outputs };
+            let jobs = Jobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
             folders.begin(&jobs, ended_before(begin).iter().map(|run| &run.task));
         }
         self.print_earlier(begin);
@@ -285,9 +344,9 @@ impl Observer for Watch<'_> {
     }
 
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
-        self.memory.started(running, self.instance);
+        self.memory.started(running, &self.instance);
         if let Some(folders) = &mut self.folders {
-            let jobs = Jobs { instance: self.instance, arguments: self.shown.arguments, outputs: &self.outputs };
+            let jobs = Jobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
             folders.add(&jobs, running.task);
         }
         if self.shown.options.line_buffer {
@@ -354,6 +413,29 @@ impl Observer for Watch<'_> {
             self.failure(run, reason);
         }
         self.refresh(progress);
+    }
+
+    fn grown(&mut self, tasks: Range<TaskId>, _progress: &Progress<'_>) {
+        let Some(Arrival { jobs, arguments }) = self.feed.take() else { return };
+        // The run has accepted these jobs, so they fit the same instance.
+        if let Err(error) = self.instance.to_mut().append(jobs) {
+            self.feed.fail(error.to_string());
+        }
+        if !arguments.is_empty() {
+            self.arguments.to_mut().add(arguments);
+        }
+        let tasks: Vec<TaskId> = (tasks.start.0..tasks.end.0).map(TaskId).collect();
+        if let Err(error) = RunRecord::grow(self.shown.folder, &self.instance, &tasks) {
+            self.warning(&error.to_string());
+        }
+        self.console.send(Message::Grown(tasks));
+    }
+
+    fn not_grown(&mut self, reason: &str) {
+        let first = self.feed.take().and_then(|arrival| Some(arrival.jobs.into_iter().next()?.name));
+        let from = first.map_or_else(String::new, |name| format!(" at or after `{name}`"));
+        self.feed.fail(format!("standard input{from}: {reason}"));
+        self.check_input();
     }
 
     fn left_background(&mut self, task: TaskId) {

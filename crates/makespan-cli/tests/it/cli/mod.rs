@@ -50,6 +50,7 @@ mod shells;
 mod simulate;
 mod snakefiles;
 mod strangers;
+mod streams;
 mod strict;
 mod tree_plans;
 mod trees;

@@ -50,8 +50,8 @@ fn several_words_start_their_program_without_a_shell() {
     // The builtin echo of some shells replaces `\\t`; the program echo does not.
     for argument in [r"a\tb", "$HOME", "a b", "*", "a'b", "#a", ";", "a\\\nb"] {
         let run = |words: &[&str]| {
-            let words = ["run"].iter().chain(words).chain(&[":::", argument]);
-            sandbox.with_arguments(&words.map(ToString::to_string).collect::<Vec<_>>())
+            let words: Vec<&str> = [&["run"], words, &[":::", argument]].concat();
+            sandbox.with_arguments(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
         };
         let said = run(&["printf", "%s|", "{}", "x {}"]);
         assert_eq!(said.out, format!("{argument}|x {argument}|"), "{said:?}");

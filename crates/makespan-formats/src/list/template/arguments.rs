@@ -81,6 +81,16 @@ impl Arguments {
         Self::new(sources.into_iter().map(source).collect(), ArgumentRules::default())
     }
 
+    /// Adds arguments to the only source.
+    pub fn add(&mut self, arguments: Vec<String>) {
+        if let [linked] = self.linked.as_mut_slice()
+            && let [source] = linked.sources.as_mut_slice()
+        {
+            source.extend(arguments);
+            linked.length = source.len();
+        }
+    }
+
     /// Returns whether there is no source.
     pub fn is_empty(&self) -> bool {
         self.linked.is_empty()

@@ -197,6 +197,14 @@ impl Template {
     /// # Errors
     /// [`TemplateError`] if a source does not exist, if there are too many commands, or if a command is too long.
     pub fn lines(&self, arguments: &Arguments) -> Result<Vec<String>, TemplateError> {
+        self.lines_from(1, arguments)
+    }
+
+    /// Like [`Template::lines`], for arguments that follow others. `first` is the number of the first command.
+    ///
+    /// # Errors
+    /// The errors of [`Template::lines`].
+    pub fn lines_from(&self, first: usize, arguments: &Arguments) -> Result<Vec<String>, TemplateError> {
         if let Some(place) = self.stated.as_ref().filter(|_| arguments.is_empty()) {
             return Err(TemplateError::NoArguments(place.clone()));
         }
@@ -213,9 +221,9 @@ impl Template {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         for number in 0..count as usize {
             let inserted = if arguments.is_inserted() { arguments.of(number) } else { Vec::new() };
-            let line = self.line(number + 1, &inserted);
+            let line = self.line(first + number, &inserted);
             if line.len() > LONGEST {
-                return Err(TemplateError::TooLong { number: number + 1 });
+                return Err(TemplateError::TooLong { number: first + number });
             }
             bytes += line.len();
             if bytes > MAX_BYTES {

@@ -1,0 +1,313 @@
+//! Jobs that arrive on standard input while the run goes on.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::fd::AsFd;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use makespan_core::{Instance, Job, text_of_bytes};
+use makespan_exec::Intake;
+use makespan_formats::list::{
+    ArgumentRules, ArgumentSource, Arguments, ListParts, Template, start_directly, start_in_shell, template_jobs,
+};
+use miette::{Result, miette};
+
+use super::source::{SLOTS, set_cores, with_slot};
+use crate::args::SourceOptions;
+
+/// Silence after which the input counts as a stream: the run begins with the lines that have arrived.
+const SETTLING: Duration = Duration::from_millis(20);
+
+/// Number of digits of the numbers in names of jobs.
+pub const DIGITS: usize = 6;
+
+/// Maximum number of lines that are added at once.
+const MAX_LINES: usize = 10_000;
+
+/// The lines of standard input. A thread reads them, so that they can be awaited for a limited time.
+pub struct InputLines {
+    received: Receiver<std::io::Result<String>>,
+    /// True if lines end with a NUL byte instead of a newline.
+    null: bool,
+    is_ended: bool,
+}
+
+impl InputLines {
+    /// Starts to read standard input. Returns `None` if standard input is a regular file, which can be read at once.
+    pub fn open(null: bool) -> Option<Self> {
+        let file = File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return None;
+        }
+        let (sender, received) = mpsc::channel();
+        thread::spawn(move || {
+            let mut input = BufReader::new(file);
+            loop {
+                let mut line = Vec::new();
+                let read = input.read_until(if null { 0 } else { b'\n' }, &mut line);
+                let sent = match read {
+                    Ok(0) => return,
+                    Ok(_) => sender.send(Ok(text_of_bytes(line))),
+                    Err(error) => sender.send(Err(error)),
+                };
+                if sent.is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Self { received, null, is_ended: false })
+    }
+
+    /// Returns the lines up to the first silence, but at least as many as satisfy `is_enough`. Blocks until there is a
+    /// line. The text is empty at the end of the input.
+    fn first(&mut self, is_enough: impl Fn(&str) -> bool) -> Result<String> {
+        let mut text = String::new();
+        while !self.is_ended {
+            let patience = if text.is_empty() || !is_enough(&text) { Duration::MAX } else { SETTLING };
+            let Some(line) = self.next(patience)? else { break };
+            text += &line;
+        }
+        Ok(text)
+    }
+
+    /// Returns the rest of the input.
+    fn rest(&mut self) -> Result<String> {
+        self.first(|_| false)
+    }
+
+    /// Returns the next lines. Blocks until there is one.
+    fn some(&mut self) -> Result<String> {
+        let mut text = self.next(Duration::MAX)?.unwrap_or_default();
+        for _ in 1..MAX_LINES {
+            let Some(line) = self.next(Duration::ZERO)? else { break };
+            text += &line;
+        }
+        Ok(text)
+    }
+
+    /// Returns the next line, or `None` if none arrives within `patience` or at the end of the input.
+    fn next(&mut self, patience: Duration) -> Result<Option<String>> {
+        match self.received.recv_timeout(patience) {
+            Ok(line) => line.map(Some).map_err(|error| miette!("standard input: cannot read: {error}")),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                self.is_ended = true;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The begin of standard input.
+pub enum Begin {
+    /// All of standard input. No more lines follow.
+    Whole(String),
+    /// The lines that arrived so far. More lines may follow.
+    Part(String, InputLines),
+}
+
+impl Begin {
+    /// Reads standard input until its end, or until the text `is_enough` and no line arrives for a while.
+    pub fn read(mut lines: InputLines, is_enough: impl Fn(&str) -> bool) -> Result<Self> {
+        let text = lines.first(is_enough)?;
+        Ok(if lines.is_ended { Self::Whole(text) } else { Self::Part(text, lines) })
+    }
+
+    /// Reads the rest of standard input, and returns all of it.
+    pub fn into_whole(self) -> Result<String> {
+        match self {
+            Self::Whole(text) => Ok(text),
+            Self::Part(text, mut lines) => Ok(text + &lines.rest()?),
+        }
+    }
+}
+
+/// Makes jobs from lines of standard input.
+enum Maker {
+    /// Each line is a command of a list.
+    List(ListParts),
+    /// Each line is an argument of a template.
+    Template {
+        template: Template,
+        rules: ArgumentRules,
+        /// The number of the next command.
+        next: usize,
+        null: bool,
+        /// True if the template consists of several words, which are a program and its arguments.
+        is_program: bool,
+    },
+}
+
+/// The rest of standard input, from which jobs are made during the run.
+pub struct Stream {
+    lines: InputLines,
+    maker: Maker,
+    shell: Option<String>,
+    cores_per_job: Option<u32>,
+    /// True if each task holds one licence [`SLOTS`].
+    has_slots: bool,
+}
+
+impl Stream {
+    /// Returns the stream of a list whose first lines are in `text`.
+    pub fn of_list(lines: InputLines, text: &str, options: &SourceOptions) -> Result<Self> {
+        let mut parts = ListParts::new("standard input", DIGITS);
+        parts.add(text).map_err(|error| miette!("{error}"))?;
+        Ok(Self::new(lines, Maker::List(parts), options))
+    }
+
+    /// Returns the stream of the arguments of a template that has made `commands` commands.
+    pub fn of_template(
+        lines: InputLines,
+        commands: usize,
+        options: &SourceOptions,
+        rules: ArgumentRules,
+    ) -> Result<Self> {
+        let words = options.template.command();
+        let template = Template::of_words(words).map_err(|error| miette!("{error}"))?;
+        let (null, is_program) = (lines.null, words.len() > 1);
+        Ok(Self::new(lines, Maker::Template { template, rules, next: commands + 1, null, is_program }, options))
+    }
+
+    fn new(lines: InputLines, maker: Maker, options: &SourceOptions) -> Self {
+        let (shell, cores_per_job) = (options.shell.clone(), options.cores_per_job);
+        Self { lines, maker, shell, cores_per_job, has_slots: false }
+    }
+
+    /// Adapts the stream to the instance with which the run begins.
+    pub fn fit(&mut self, instance: &Instance) {
+        self.has_slots = instance.platform().licences().iter().any(|(name, _)| name == SLOTS);
+    }
+
+    /// Returns the next jobs with their arguments. Blocks until there is one. Returns `None` at the end of the input.
+    fn next(&mut self) -> Result<Option<Arrival>> {
+        loop {
+            let text = self.lines.some()?;
+            let arrival = self.made(&text)?;
+            if !arrival.jobs.is_empty() {
+                return Ok(Some(arrival));
+            }
+            if text.is_empty() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn made(&mut self, text: &str) -> Result<Arrival> {
+        let (mut jobs, arguments) = match &mut self.maker {
+            Maker::List(parts) => {
+                let jobs = if text.is_empty() { parts.end() } else { parts.add(text) };
+                (jobs.map_err(|error| miette!("{error}"))?, Vec::new())
+            }
+            Maker::Template { template, rules, next, null, is_program } => {
+                let new = arguments(text, *null);
+                let source = ArgumentSource { arguments: new.clone(), is_linked: false };
+                let all = Arguments::new(vec![source], rules.clone());
+                let lines = template.lines_from(*next, &all).map_err(|error| miette!("{error}"))?;
+                let mut jobs = template_jobs(&lines, *next, DIGITS).map_err(|error| miette!("{error}"))?;
+                *next += lines.len();
+                if *is_program && self.shell.is_none() {
+                    start_directly(&mut jobs);
+                }
+                (jobs, new)
+            }
+        };
+        if let Some(shell) = &self.shell {
+            start_in_shell(&mut jobs, shell);
+        }
+        if let Some(cores) = self.cores_per_job {
+            set_cores(&mut jobs, cores)?;
+        }
+        if self.has_slots {
+            jobs = jobs.into_iter().map(with_slot).collect::<Result<_>>()?;
+        }
+        Ok(Arrival { jobs, arguments })
+    }
+
+    /// Sends the jobs to a run as their lines arrive. `feed` receives the same jobs in the same order.
+    pub fn send(mut self, intake: Intake, feed: Arc<Feed>) {
+        thread::spawn(move || {
+            loop {
+                match self.next() {
+                    Ok(Some(arrival)) if !feed.has_failed() => {
+                        let jobs = arrival.jobs.clone();
+                        feed.push(arrival);
+                        intake.append(jobs);
+                    }
+                    Ok(_) => break,
+                    Err(error) => {
+                        feed.fail(format!("{error}"));
+                        break;
+                    }
+                }
+            }
+            feed.end();
+            intake.close();
+        });
+    }
+}
+
+/// Returns the nonempty arguments in a text: its lines or, with `null`, its parts between NUL bytes.
+pub fn arguments(text: &str, null: bool) -> Vec<String> {
+    let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Jobs that were sent to a run at once, with the arguments of their commands.
+pub struct Arrival {
+    pub jobs: Vec<Job>,
+    pub arguments: Vec<String>,
+}
+
+/// The jobs that were sent to a run, for its observer.
+#[derive(Default)]
+pub struct Feed(Mutex<Fed>);
+
+#[derive(Default)]
+struct Fed {
+    arrivals: VecDeque<Arrival>,
+    is_ended: bool,
+    error: Option<String>,
+}
+
+impl Feed {
+    fn fed(&self) -> std::sync::MutexGuard<'_, Fed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, arrival: Arrival) {
+        self.fed().arrivals.push_back(arrival);
+    }
+
+    fn end(&self) {
+        self.fed().is_ended = true;
+    }
+
+    /// Returns the oldest jobs that were not taken yet.
+    pub fn take(&self) -> Option<Arrival> {
+        self.fed().arrivals.pop_front()
+    }
+
+    /// Ends the stream with an error. Jobs of later lines are not run.
+    pub fn fail(&self, error: String) {
+        self.fed().error.get_or_insert(error);
+    }
+
+    fn has_failed(&self) -> bool {
+        self.fed().error.is_some()
+    }
+
+    /// Returns the error that ended the stream, if there is one.
+    pub fn error(&self) -> Option<String> {
+        self.fed().error.clone()
+    }
+
+    /// Returns true if more jobs may arrive.
+    pub fn is_open(&self) -> bool {
+        !self.fed().is_ended
+    }
+}
