@@ -64,10 +64,11 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if let Some(what) = other(text, &lines, ending) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
-        if is_likely {
-            return Err(format!("this is {what}, which is not read; if it is a list of commands, add --format list"));
-        }
-        return Err(not_read(what));
+        // The names of all formats do not help someone who has a script.
+        let refused = if what == SCRIPT { format!("this is {what}, which is not read") } else { not_read(what) };
+        let remedy =
+            if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
+        return Err(refused + remedy);
     }
     if lists == Lists::Refused {
         return Err(format!(

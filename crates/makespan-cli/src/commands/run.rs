@@ -10,6 +10,7 @@ mod dry;
 mod exit;
 mod folder;
 mod inspect;
+mod job_changes;
 mod joblog;
 mod jobs;
 mod milestones;

@@ -6,7 +6,7 @@ use makespan_core::{Actual, Instance, Objective, Policy};
 use miette::{Result, miette};
 
 use super::Begun;
-use super::source::SLOTS;
+use super::job_changes::SLOTS;
 use crate::args::RunOptions;
 
 /// The algorithm that makes the plan of a run, or the policy that decides without a plan.
@@ -20,6 +20,8 @@ pub enum Decider {
     },
     Policy {
         spec: String,
+        /// True if the user named the policy.
+        is_stated: bool,
     },
 }
 
@@ -39,11 +41,11 @@ impl Decider {
     /// Returns the algorithm or the policy that the options select, or the default algorithm for the instance.
     pub fn new(options: &RunOptions, instance: &Instance) -> Result<Self> {
         if let Some(spec) = &options.policy {
-            return Ok(Self::Policy { spec: spec.clone() });
+            return Ok(Self::Policy { spec: spec.clone(), is_stated: true });
         }
         let keeps_order = options.source.shuf || options.algorithm.is_none() && runs_one_by_one(instance);
         if keeps_order {
-            return Ok(Self::Policy { spec: IN_ORDER.to_owned() });
+            return Ok(Self::Policy { spec: IN_ORDER.to_owned(), is_stated: false });
         }
         let Some(spec) = &options.algorithm else {
             return Ok(Self::Default { spec: makespan::algorithm_of_run(instance) });
@@ -55,7 +57,8 @@ impl Decider {
     /// Returns the decider for jobs that arrive during the run: they start in the order of their lines, unless the options
     /// state a policy.
     pub fn of_stream(options: &RunOptions) -> Self {
-        Self::Policy { spec: options.policy.clone().unwrap_or_else(|| IN_ORDER.to_owned()) }
+        let spec = options.policy.clone().unwrap_or_else(|| IN_ORDER.to_owned());
+        Self::Policy { spec, is_stated: options.policy.is_some() }
     }
 
     /// Returns the decider for `rest`, the remaining part of an instance.
@@ -63,7 +66,7 @@ impl Decider {
         match self {
             Self::Default { .. } => Self::Default { spec: makespan::algorithm_of_run(rest) },
             Self::Algorithm { spec } => Self::Algorithm { spec: spec.clone() },
-            Self::Policy { spec } => Self::Policy { spec: spec.clone() },
+            Self::Policy { spec, is_stated } => Self::Policy { spec: spec.clone(), is_stated: *is_stated },
         }
     }
 
@@ -72,13 +75,13 @@ impl Decider {
         match self {
             Self::Default { spec } => makespan::minimised(spec) == [Objective::Makespan],
             Self::Algorithm { .. } => false,
-            Self::Policy { spec } => spec == IN_ORDER,
+            Self::Policy { spec, .. } => spec == IN_ORDER,
         }
     }
 
     /// Refuses a policy that does not support the instance.
     pub fn check(&self, instance: &Instance, seed: u64) -> Result<()> {
-        if let Self::Policy { spec } = self {
+        if let Self::Policy { spec, .. } = self {
             policy_for(spec, instance, seed).map_err(|error| miette!("{error}"))?;
         }
         Ok(())
@@ -88,7 +91,7 @@ impl Decider {
     /// their estimates.
     pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
-        let spec = match self {
+        let (spec, is_stated) = match self {
             Self::Algorithm { spec } | Self::Default { spec } => {
                 let planner = Planner::new().algorithm(spec).seed(seed);
                 let mut planned = planner.plan(instance).map_err(|error| failed(&error))?;
@@ -97,12 +100,12 @@ impl Decider {
                 let schedule = planned.into_schedule().map_err(|error| failed(&error))?;
                 return Ok(Begun { algorithm, seed, schedule, bounds, remarks });
             }
-            Self::Policy { spec } => spec,
+            Self::Policy { spec, is_stated } => (spec, *is_stated),
         };
         let rules = SimulationOptions::default();
         let scene = Scene { instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
-        if spec != IN_ORDER {
+        if is_stated {
             remarks.push("the plan is what the policy would do if all times were as estimated".into());
         }
         // Tasks that depend on a cancelled task do not start either.
@@ -130,7 +133,7 @@ impl Decider {
     /// each other. Otherwise, it plans the remaining jobs again when the run departs from the plan.
     pub fn policy(&self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
-            Self::Policy { spec } => {
+            Self::Policy { spec, .. } => {
                 return policy_for(spec, instance, begun.seed).map_err(|error| miette!("{error}"));
             }
             Self::Default { .. } => return Ok(makespan::policy_of_run(instance, begun.seed, &begun.schedule)),

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Placement, Resource, Schedule};
 
 use super::command::command_line;
-use super::source::SLOTS;
+use super::job_changes::SLOTS;
 
 /// Returns a line for each job: the command as the shell receives it, followed by a note in the syntax of lists.
 pub fn commands(instance: &Instance, schedule: &Schedule) -> String {

@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use makespan_core::{
-    Instance, Job, Need, Needs, Platform, Profile, Resources, Task, TaskId, bytes_of_text, is_shell, shell_line,
-    text_of_bytes,
-};
+use makespan_core::{Instance, Job, Platform, Resources, TaskId, bytes_of_text, is_shell, shell_line, text_of_bytes};
 use makespan_exec::journal::grows;
 use makespan_exec::program;
 use makespan_formats::list::{
@@ -26,15 +23,13 @@ use crate::makefile::is_makefile;
 use crate::output::shown;
 use crate::snakefile::is_snakefile;
 
+use super::job_changes::{SLOTS, set_cores, with_slot};
 use super::outcome::CoresNote;
 use super::strangers::doubt;
 use super::stream::{self, Begin, InputLines, Stream};
 
 /// Maximum size of a file of arguments, in bytes.
 const MAX_ARGUMENTS: u64 = 1 << 30;
-
-/// Name of the licence that limits the number of simultaneous jobs (`--jobs`). Each task holds one.
-pub const SLOTS: &str = "slots";
 
 /// The jobs of a run, with the arguments of their commands.
 pub struct Source {
@@ -223,18 +218,6 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
     loaded.instance = Instance::new(platform, jobs, closed).map_err(|error| wrong(&error))?;
     Ok(loaded)
-}
-
-/// Gives `cores` processors to each task that only assumes one core. Returns true if there is such a task.
-pub fn set_cores(jobs: &mut [Job], cores: u32) -> Result<bool> {
-    let mut is_changed = false;
-    for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()).filter(|task| task.assumes_one_core) {
-        let profile = Profile::rigid(cores, task.profile.longest());
-        task.profile = profile.map_err(|error| miette!("--cores-per-job {cores}: {error}"))?;
-        task.assumes_one_core = false;
-        is_changed = true;
-    }
-    Ok(is_changed)
 }
 
 /// Refuses `--shell` for files that are no lists, and unknown shells.
@@ -516,16 +499,4 @@ fn limited(instance: &Instance, slots: JobSlots, stated: bool) -> Result<(Instan
     let platform = platform.clone().with_licences(licences).map_err(|error| wrong(&error))?;
     let jobs = instance.all_submitted().into_iter().map(with_slot).collect::<Result<Vec<Job>>>()?;
     Ok((Instance::new(platform, jobs, closed).map_err(|error| wrong(&error))?, false))
-}
-
-/// Returns the job with one licence [`SLOTS`] for each of its tasks.
-pub fn with_slot(mut job: Job) -> Result<Job> {
-    let hold = |task: &mut Task| {
-        let needs = task.needs.iter().map(|(name, need)| (name.to_owned(), need.clone()));
-        let needs = Needs::new(needs.chain([(SLOTS.to_owned(), Need::whole(1))]).collect::<Vec<_>>());
-        task.needs = needs.map_err(|error| miette!("--jobs: {error}"))?;
-        Ok::<(), miette::Report>(())
-    };
-    job.work.tasks_mut().try_for_each(hold)?;
-    Ok(job)
 }

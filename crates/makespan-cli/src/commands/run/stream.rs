@@ -16,7 +16,7 @@ use makespan_formats::list::{
 };
 use miette::{Result, miette};
 
-use super::source::{SLOTS, set_cores, with_slot};
+use super::job_changes::{SLOTS, set_cores, with_slot};
 use crate::args::SourceOptions;
 
 /// Silence after which the input counts as a stream: the run begins with the lines that have arrived.

@@ -105,18 +105,18 @@ fn files_of_other_kinds_are_told_apart() {
         sandbox.makespan(line).refused(&["plan.json", "this is a plan", "give the instance that it plans"]);
     }
     let all = ["a list of shell commands, native JSON or TOML, SWF, Batsim, sacct", "WfFormat", "DOT", "PSPLIB"];
-    let kinds: [(&str, &[u8], &str); 7] = [
+    let kinds: [(&str, &[u8], &str); 6] = [
         ("a.yaml", b"jobs:\n  - name: a\n", "this is YAML, which is not read"),
         ("a.txt", b"jobs:\n  - name: a\n", "this is YAML, which is not read"),
         ("a.csv", b"name,time\na,3\n", "this is CSV, which is not read"),
         ("a", b"name,time\na,3\n", "this is CSV, which is not read"),
         ("a.md", b"# A book\nwords\n", "this is Markdown, which is not read"),
-        ("a.sh", b"#!/bin/sh\nfor i in 1 2; do\n echo $i\ndone\n", "a script"),
         ("a.bin", b"\x93\x00\x01\xff\x7fELF\n=\x02", "no text but bytes of some other kind"),
     ];
     for (name, content, what) in kinds {
         refused(name, content, &[&[what], &all[..]].concat());
     }
+    refused("a.sh", b"#!/bin/sh\nfor i in 1 2; do\n echo $i\ndone\n", &["this is a script", "makespan run -- ./FILE"]);
 }
 
 #[test]

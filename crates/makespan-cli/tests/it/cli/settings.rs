@@ -76,7 +76,7 @@ fn a_job_whose_output_may_be_cut_off_has_failed() {
     assert!(err.contains("the disk was full when the job ended"), "{err}");
     assert!(err.contains("succeeded=1 failed=1"), "{err}");
     assert!(err.contains("succeeded=2 failed=0"), "{err}");
-    assert!(out.contains("700000 r/2-yes"), "{out}");
+    assert!(out.starts_with("700000 r/"), "{out}");
 }
 
 #[test]

@@ -35,8 +35,8 @@ fn a_list_or_an_option_states_the_shell() {
     let mut command = sandbox.command("run -");
     let ended = command.stdin(std::fs::File::open(sandbox.path("noending")).unwrap()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "yes\n");
-    sandbox.makespan("run noending").refused(&["a script", "add --format list"]);
-    sandbox.makespan("run script.sh").refused(&["a script", "add --format list"]);
+    sandbox.makespan("run noending").refused(&["a script", "write: makespan run --format list FILE"]);
+    sandbox.makespan("run script.sh").refused(&["a script", "write: makespan run --format list FILE"]);
     sandbox.makespan("run python.txt").refused(&["a script"]);
     sandbox.makespan("run plain.txt --shell perl").refused(&["--shell perl", "bash"]);
     sandbox.makespan("run plain.txt --shell /nowhere/bash").refused(&["--shell /nowhere/bash", "cannot start"]);
