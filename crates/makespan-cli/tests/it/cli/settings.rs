@@ -61,7 +61,7 @@ fn a_job_whose_output_may_be_cut_off_has_failed() {
     let sandbox = Sandbox::new();
     let makespan = assert_cmd::cargo_bin!("makespan").display().to_string();
     let line = format!(
-        "mount -t tmpfs -o size=1m none /mnt && cd /mnt && {{ {makespan} run -q --folder r -- 'yes {{}} | head -c 700000; true' ::: a b; \
+        "mount -t tmpfs -o size=1m none /mnt && cd /mnt && {{ {makespan} run -j1 -q --folder r -- 'yes {{}} | head -c 700000; true' ::: a b; \
          rm r/*.out; {makespan} run --no-output --folder r --resume --retry-failed; wc -c r/*.out; }}"
     );
     let unshared = Command::new("unshare").args(["--map-root-user", "--mount", "true"]).status();
