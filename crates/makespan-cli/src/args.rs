@@ -89,7 +89,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// Changes the arguments that `plan` shares with other commands: it may plan a command, and `-a` names an algorithm.
+/// Adapts an argument that `plan` shares with other commands: for `plan`, a command may follow `--`, and `-a` is short
+/// for `--algorithm`.
 fn of_plan(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "instance" => arg.index(1).required(false).required_unless_present("template"),
@@ -441,7 +442,7 @@ pub struct RunOptions {
     /// Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
-    /// True if another command started this run and reports its end.
+    /// True if another command started this run and prints its result.
     #[arg(skip)]
     pub is_part: bool,
     /// True if the options were read from the folder of the run.

@@ -1,4 +1,4 @@
-//! Tables in reports of the decisions that policies log.
+//! Report tables with the decisions that policies log.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::summary::figure;
 /// Maximum number of rows of a table. A note states the number of all rows.
 const SHOWN: usize = 500;
 
-/// Returns a table of decisions, or `None` if there are none.
+/// Returns a table of the logged decisions, or `None` if `rows` is empty.
 pub fn decisions(title: &str, rows: &[LogRow], all: &str) -> Option<Section> {
     let cells = |row: &LogRow| {
         let moved = moved(row).unwrap_or_else(|| row.text.clone());
@@ -30,7 +30,7 @@ pub fn decisions(title: &str, rows: &[LogRow], all: &str) -> Option<Section> {
     })
 }
 
-/// Describes how a collision was resolved: from which processor and start to which.
+/// Describes how a collision was resolved: the processor and start before and after.
 fn moved(row: &LogRow) -> Option<String> {
     let spot = |processor: u32, start: f64| format!("processor {processor} at {} s", figure(start));
     let from = spot(row.from_processor?, row.from_start?);
@@ -46,7 +46,7 @@ fn more(count: usize, what: &str, all: &str) -> String {
     }
 }
 
-/// Returns a table of jobs if the instance has compound jobs.
+/// Returns a table of the jobs, or `None` if the instance has no compound jobs.
 pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: &str) -> Option<Section> {
     if !instance.has_compound_jobs() {
         return None;
@@ -77,7 +77,7 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
     })
 }
 
-/// Returns the tasks that collided in the last plan of their job, with the logged texts.
+/// Returns the tasks that collided in the last plan of their job, with their log texts.
 fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<TaskId, String> {
     let mut tasks: BTreeMap<TaskId, String> = BTreeMap::new();
     if !instance.has_compound_jobs() || log.is_empty() {
@@ -97,7 +97,7 @@ fn collided(instance: &Instance, log: &[LogRow]) -> BTreeMap<TaskId, String> {
     tasks
 }
 
-/// Returns marks for a chart: tasks that collided, and deadlines of jobs.
+/// Returns chart marks for the tasks that collided and for the deadlines of jobs.
 pub fn marks(instance: &Instance, log: &[LogRow], measures: Option<&CompoundMeasures>) -> Marks {
     let deadline = |(id, measures): (JobId, &JobMeasures)| {
         let name = &instance.job(id).name;

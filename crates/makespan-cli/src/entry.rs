@@ -10,8 +10,7 @@ use miette::Result;
 use crate::command_mark::with_mark;
 use crate::output::{complain, shown};
 
-/// Each pair contains an error text of the Rust standard library for an unreadable number, and the text that is printed
-/// instead.
+/// Pairs of an error text of the Rust standard library for an invalid number, and the replacement text.
 const NUMBERS: [(&str, &str); 6] = [
     ("invalid digit found in string", "write a whole number"),
     ("cannot parse integer from empty string", "write a whole number"),
@@ -44,7 +43,7 @@ pub fn enter<A: Parser>(
     let status = error_status(&words);
     let marked = with_mark(std::env::args_os().collect(), A::command);
     let arguments = A::try_parse_from(marked).unwrap_or_else(|error| misused(&error, &words, status, explain));
-    // Messages keep their lines whole, so that they can be searched and copied.
+    // Messages are not wrapped, so that users can search and copy them.
     let hook = miette::set_hook(Box::new(|_| {
         Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).break_words(false).context_lines(0).build())
     }));
@@ -52,7 +51,7 @@ pub fn enter<A: Parser>(
     ended(status, || carry_out(&arguments))
 }
 
-/// Runs a command and returns the exit status, or this one after an error or a panic.
+/// Runs a command and returns its exit status. After an error or a panic, returns `status` if it is set.
 fn ended(status: Option<u8>, carry_out: impl FnOnce() -> Result<ExitCode>) -> ExitCode {
     let carried_out = catch_unwind(AssertUnwindSafe(carry_out));
     let Ok(carried_out) = carried_out else { return ExitCode::from(status.unwrap_or(PANIC)) };
@@ -73,14 +72,14 @@ fn misused(
 ) -> ! {
     match explain(error, words).or_else(|| general(error)) {
         Some(message) => complain(message.trim_end()),
-        // As in clap, it is ignored if the reader has gone away.
+        // Ignores write errors, as clap does: the reader of the pipe may have exited.
         None => drop(error.print()),
     }
     let status = status.map(i32::from).filter(|_| error.exit_code() != 0);
     std::process::exit(status.unwrap_or_else(|| error.exit_code()));
 }
 
-/// Returns a message that is clearer than clap's, for errors that can occur with any command.
+/// Returns a message that is clearer than clap's, if the error can occur with any command.
 fn general(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     match error.kind() {
@@ -120,7 +119,7 @@ pub fn unknown_argument(error: &clap::Error) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// The status of a panic in Rust would read as more than 100 failed jobs.
+    /// The exit status of a Rust panic, 101, would mean more than 100 failed jobs.
     #[test]
     fn an_error_and_a_panic_have_the_stated_status() {
         let shown = |code: ExitCode| format!("{code:?}");

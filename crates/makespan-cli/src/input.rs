@@ -21,15 +21,15 @@ pub struct Machines {
     pub platform: Option<Platform>,
     pub network: Option<Link>,
     pub storage: Option<String>,
-    /// True if the platform comes from a cluster. Such a platform does not state rules for the placement of jobs.
+    /// True if the platform was read from a cluster. Such a platform has no rules for the placement of jobs.
     pub is_cluster: bool,
     /// Notes for the user about these machines.
     pub remarks: Vec<String>,
     /// Number of floating-point operations per unit of work, if the platform states speeds in operations per second.
     pub unit_flops: Option<f64>,
-    /// Reason why the network of a file was ignored. The text begins with the file name.
+    /// Reason why the network in a platform file was ignored. The text begins with the file name.
     lost_network: Option<String>,
-    /// Periods in which processors are unavailable.
+    /// Periods in which some processors are unavailable.
     closed: Vec<Unavailable>,
 }
 
@@ -59,7 +59,7 @@ impl Machines {
         Ok(Self { processors, platform, network, storage, is_cluster, remarks, unit_flops, lost_network, closed })
     }
 
-    /// Adds the closed periods and the notes of these machines to an instance that was read for them.
+    /// Adds the closed periods and the notes of these machines to an instance that was read with these machines.
     fn loaded(mut self, loaded: Loaded) -> Result<Loaded> {
         let remarks = [std::mem::take(&mut self.remarks), loaded.remarks].concat();
         Ok(Loaded { instance: self.closing(loaded.instance)?, remarks, ..loaded })
@@ -75,7 +75,7 @@ impl Machines {
         self
     }
 
-    /// Returns an instance, which has these machines already, with the periods in which they are unavailable.
+    /// Adds the closed periods to an instance that already has these machines.
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {
             return Err(miette!(
@@ -176,11 +176,9 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     read_machines(path, strict).map_err(|error| miette!("{error}"))
 }
 
-/// Reads an instance for `run`. Returns `None` for a makefile whose targets are all up to date.
-///
-/// If neither the options nor the file state machines, the jobs run on this machine. If `cluster` is given, the jobs
-/// run on it unless the options state machines. `goal` is the goal of a makefile. The numbers in the names of a list's
-/// jobs have at least `digits` digits.
+/// Reads an instance for `run`. Returns `None` for a makefile if all targets are up to date. Machines come from the
+/// options, otherwise from `cluster`, otherwise from the file, otherwise from this computer. `goal` is the goal of a
+/// makefile. The names of a list's jobs contain numbers of at least `digits` digits.
 pub fn load_to_run(
     path: &Path,
     goal: Option<&str>,
@@ -232,8 +230,8 @@ fn instance_at(
     Ok(Some(parse_instance(&text, "standard input", &ReadOptions { lists, ..options.clone() })))
 }
 
-/// Returns the machine for an input that states none: the platform of the options, or this machine, with the number of
-/// processors that the options state.
+/// Returns the machine for an input without machines: the platform of the options, otherwise this computer with the
+/// number of processors in the options.
 pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
     match (&options.platform, options.processors) {
         (Some(platform), _) => Ok(platform.clone()),

@@ -1,5 +1,5 @@
-//! The program `makespan`. The program `makespan-lab` also uses some of its modules: the entry point, the output, the
-//! splitting of work into shards, the agents of Slurm, and the installation of manual pages.
+//! The program `makespan`. The program `makespan-lab` shares some modules: the entry point, the output, the splitting
+//! of work into shards, the Slurm agents, and the installation of manual pages.
 
 mod args;
 mod cluster;

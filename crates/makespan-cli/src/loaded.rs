@@ -6,6 +6,6 @@ use makespan_core::Instance;
 pub struct Loaded {
     pub instance: Instance,
     pub remarks: Vec<String>,
-    /// True if the jobs are named after line numbers, so that an edit of the file can change their names.
+    /// True if job names contain line numbers, so that an edit of the file can change the names.
     pub has_made_up_names: bool,
 }

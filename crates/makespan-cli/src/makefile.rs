@@ -1,4 +1,4 @@
-//! Reads makefiles. Make lists its commands in a dry run, and each target becomes a job.
+//! Reads makefiles. A dry run of make lists the commands. Each target becomes a job.
 
 use std::collections::HashSet;
 use std::fs;
@@ -62,7 +62,7 @@ fn warnings(said: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs `make` on a makefile with these options. Returns the standard output and the standard error of make.
+/// Runs `make` on a makefile with these options. Returns make's standard output and standard error.
 fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, String)> {
     let name = path.display();
     let mut make = Command::new("make");
@@ -80,7 +80,7 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, S
     Ok((printed, said))
 }
 
-/// Returns a line of a makefile. Lines are counted from 1.
+/// Returns line `line` of a makefile, counted from 1.
 fn line_of(makefile: &str, line: usize) -> Option<String> {
     let text = fs::read_to_string(makefile).ok()?;
     text.lines().nth(line.checked_sub(1)?).map(str::to_owned)

@@ -21,7 +21,8 @@ use crate::args::PictureOptions;
 /// Exit status of a program that Ctrl-C stopped, by the convention of shells.
 pub const INTERRUPTED: i32 = 130;
 
-/// Prints to standard output. It is no error if the reader has gone away, as in `makespan algorithms | head`.
+/// Prints to standard output. If the reader of a pipe has exited, as in `makespan algorithms | head`, this is no
+/// error.
 pub fn emit(text: &str) -> Result<()> {
     write_out(&harmless(text))
 }
@@ -73,7 +74,7 @@ impl Line {
     }
 }
 
-/// Prints lines to standard output, in colours if that is a terminal and the environment does not name `NO_COLOR`
+/// Prints lines to standard output. Uses colours if standard output is a terminal and `NO_COLOR` is not set
 /// (<https://no-color.org>).
 pub fn emit_lines(lines: &[Line]) -> Result<()> {
     write_out(&painted(lines, io::stdout().is_terminal()))
@@ -98,24 +99,24 @@ pub fn complain_text(text: &str) {
     let _ = io::stderr().lock().write_all(harmless(text).as_bytes());
 }
 
-/// Prints a line to standard error. A write error is ignored, because it cannot be reported anywhere.
+/// Prints a line to standard error. Ignores write errors, because there is no other place to report them.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
 }
 
-/// Escapes the control characters in a text, except for line breaks and tabs. Names in the text come from files, and
-/// could otherwise control the terminal.
+/// Escapes the control characters in a text, except line breaks and tabs. Without this, names from files could control
+/// the terminal.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// Escapes all control characters in a name. A line break in a name could otherwise look like a message of the program.
+/// Escapes all control characters in a name. Without this, text after a line break in a name would look like a message
+/// of the program.
 pub fn shown(name: &str) -> Cow<'_, str> {
     escaped(name, is_control)
 }
 
-/// Returns a word that a shell reads back as these bytes. Bytes that are not text are written as bash, ksh and zsh read
-/// them: `$'..'`.
+/// Quotes a word for a shell. Bytes that are not UTF-8 are written as `$'..'`, which bash, ksh and zsh understand.
 pub fn shell_word(word: &OsStr) -> String {
     let plain = word.to_str().filter(|text| !text.contains(is_control));
     if let Some(plain) = plain {
@@ -127,7 +128,7 @@ pub fn shell_word(word: &OsStr) -> String {
             match c {
                 '\n' => text.push_str("\\n"),
                 '\\' | '\'' => text.extend(['\\', c]),
-                // Three digits, because a digit may follow.
+                // Octal escapes have three digits, because the next character may be a digit.
                 c if is_control(c) => {
                     let bytes = c.to_string().into_bytes();
                     text.extend(bytes.iter().map(|byte| format!("\\{byte:03o}")));
@@ -140,7 +141,7 @@ pub fn shell_word(word: &OsStr) -> String {
     text + "'"
 }
 
-/// Shortens a text to `width` characters. An ellipsis replaces the last character if something was cut.
+/// Shortens a text to `width` characters. If the text is longer, its last visible character is an ellipsis.
 pub fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -183,7 +184,7 @@ fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
     const LEAST: usize = 40;
     let columns = known_columns().map_or(width, |columns| columns.clamp(LEAST, width));
     let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
-    // A line break in a name is escaped. It does not separate words.
+    // Only spaces separate words. Other white space in a name, such as a line break, is escaped.
     for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {
         if !empty && line.chars().count() + 1 + word.chars().count() > columns {
             lines += &line;
@@ -204,8 +205,8 @@ pub fn write_file(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Resul
     write_atomic(path, content).map_err(|error| miette!("{error}"))
 }
 
-/// Refuses an output file that cannot be written, because its folder is missing or because it is a folder. Call this
-/// function before any long computation.
+/// Returns an error if an output file cannot be written because its folder is missing or the path is a folder. Call
+/// this function before a long computation.
 pub fn check_target(path: &Path) -> Result<()> {
     let name = path.display();
     if path.is_dir() {
@@ -219,7 +220,7 @@ pub fn check_target(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses an output file whose ending does not match its format. A file without an ending is accepted.
+/// Returns an error if the ending of an output file does not match its format. A file without an ending is accepted.
 pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Result<()> {
     let Some(ending) = path.and_then(|path| path.extension()).map(|ending| ending.to_string_lossy().to_lowercase())
     else {
@@ -281,8 +282,8 @@ pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of characters in a line: the value of `COLUMNS`, otherwise the width of the terminal, and 80 for
-/// a file or a pipe.
+/// Returns the number of characters that fit into a line: the value of `COLUMNS`, otherwise the width of the terminal,
+/// otherwise 80.
 pub fn columns() -> usize {
     known_columns().filter(|&columns| columns >= 20).unwrap_or(80)
 }
@@ -299,7 +300,7 @@ fn stated_or(stated: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> 
 }
 
 /// Formats a plain table with a heading line. The first `words` columns, and columns without a heading, are
-/// left-aligned. All other columns contain figures and are right-aligned.
+/// left-aligned. All other columns contain numbers and are right-aligned.
 pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -314,8 +315,8 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Writes the pictures, the page and the table of a report that the options name. The table contains the last schedule,
-/// or the chosen one if the schedules are alternatives.
+/// Writes the pictures, the page and the table that the options request for a report. The table contains the last
+/// schedule, or the chosen schedule if the schedules are alternatives.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
     write_gantt(report, &options.gantt)?;
     if let Some(path) = &options.report {
@@ -330,12 +331,12 @@ pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<(
     Ok(())
 }
 
-/// Returns how names are written into CSV tables.
+/// Selects how names are written into CSV tables: unchanged if `raw` is true, otherwise safe for spreadsheets.
 pub fn csv_names(raw: bool) -> CsvNames {
     if raw { CsvNames::Raw } else { CsvNames::Guarded }
 }
 
-/// Returns the schedules to draw: the chosen one if the schedules are alternatives, otherwise all.
+/// Returns the schedules to draw: only the chosen schedule if the schedules are alternatives, otherwise all schedules.
 fn drawn<'a>(report: &Report<'a>) -> &'a [NamedSchedule<'a>] {
     if report.choose { &report.schedules[..1] } else { report.schedules }
 }
@@ -348,7 +349,7 @@ pub fn write_gantt(report: &Report<'_>, paths: &[PathBuf]) -> Result<()> {
     draw(paths, |mut out| write_svg(&mut out, report.instance, drawn(report), &options))
 }
 
-/// Draws a picture once as SVG, and writes it into each of these files. The ending of a file selects its format.
+/// Draws a picture once as SVG and writes it into each file, in the format that the file's ending selects.
 pub fn draw(paths: &[impl AsRef<Path>], svg: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     match paths {
         [] => Ok(()),

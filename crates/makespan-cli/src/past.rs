@@ -22,13 +22,13 @@ pub use kinds::kinds;
 pub use kinds::of_command;
 pub use memory::Memory;
 
-/// The history of earlier runs, if there is one, and the place where commands run.
+/// The history of earlier runs, if one is used, and the place where commands run.
 pub struct Past {
     history: Option<History>,
     place: Place,
 }
 
-/// The host and folder in which commands run, and the template from which the user made the commands.
+/// The host and folder in which commands run, and the command template of the user.
 #[derive(Clone)]
 struct Place {
     host: String,
@@ -47,12 +47,12 @@ impl Place {
     }
 }
 
-/// An instance in which learned run times replace guesses, as far as the history has records.
+/// An instance in which learned run times replace guesses for all tasks with records.
 pub struct Taught {
     pub loaded: Loaded,
     /// True if any run time was learned, so that the instance differs from its file.
     pub learned: bool,
-    /// Tasks that run on an allotment for which the history has no record.
+    /// Tasks that try an allotment for which the history has no record.
     trials: BTreeSet<TaskId>,
 }
 
@@ -111,7 +111,7 @@ impl Past {
     }
 
     #[cfg(feature = "service")]
-    /// Replaces guessed run times of jobs by times learned from the history, without a message.
+    /// Replaces guessed run times of jobs by times learned from the history. Prints nothing if this succeeds.
     pub fn learn(&self, mut jobs: Vec<Job>) -> Vec<Job> {
         let has_guesses = |job: &mut Job| job.work.tasks_mut().any(|task| task.estimate.is_guess());
         let Some(history) = self.history.as_ref().filter(|_| jobs.iter_mut().any(has_guesses)) else { return jobs };
@@ -126,7 +126,7 @@ impl Past {
     }
 
     #[cfg(feature = "service")]
-    /// Returns a recorder that adds all processes to the history, none of which is a trial.
+    /// Returns a recorder that adds all processes to the history. No process is marked as a trial.
     pub fn recorder(self) -> Memory {
         Memory::new(self.history.map(Recorder::new), self.place, BTreeSet::new())
     }
@@ -137,7 +137,7 @@ impl Past {
     }
 }
 
-/// Prints that the history cannot be used. The command continues.
+/// Prints a note that the history cannot be used. The command continues without a history.
 fn give_up(error: &HistoryError) {
     complain(&format!("note: {error}; going on without a history"));
 }
@@ -206,7 +206,7 @@ impl Lesson {
         let Loaded { instance: guessed, mut remarks, has_made_up_names } = loaded;
         let (platform, closed) = (guessed.platform().clone(), guessed.unavailable().to_vec());
         let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
-        // Notes about guesses may no longer be true.
+        // Notes about guessed times are replaced, because some times are now learned.
         let before: Vec<String> = guessed.notes().iter().map(|note| note.describe(&guessed)).collect();
         remarks.retain(|remark| !before.contains(remark));
         remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
@@ -217,8 +217,8 @@ impl Lesson {
     }
 }
 
-/// Returns the command of a bag's task with a number that no task has. Such a command is similar to the commands of all
-/// tasks of the bag.
+/// Returns the command of a bag's task, with a task number that does not occur in the bag. Every command of the bag is
+/// similar to this command.
 fn any_of(command: &[String]) -> Vec<String> {
     let number = u64::MAX.to_string();
     command.iter().map(|word| word.replace("{task}", &number)).collect()
@@ -233,11 +233,11 @@ fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
     }
 }
 
-/// Note that explains why no bound is stated.
+/// The reason why no bound is printed.
 pub const NO_BOUND: &str = "no bound is stated, because some run times were learned from jobs that shared cores with others; --pin pins all jobs";
 
-/// Returns true if the learned time of some task comes from runs without pinning. Such a time depends on the jobs that
-/// ran on the same cores. So it may decide the order of starts, but no bound is stated.
+/// Returns true if the learned time of some task comes from runs without pinning. Such a time depends on other jobs on
+/// the same cores, so no bound may be derived from it.
 pub fn has_shared_times(instance: &Instance, pinning: Pinning) -> bool {
     let is_learned = |task: TaskId| matches!(instance.task(task).estimate, Estimate::Learned { .. });
     instance.different_task_ids().any(|task| is_learned(task) && !pinning.pins(instance, task))
@@ -261,8 +261,8 @@ fn guess(job: &mut Job, time: Time) {
     }
 }
 
-/// Limits a profile to the walltime. A longer learned time is no reason to refuse a job, because the job may be faster
-/// this time.
+/// Limits the times of a profile to the walltime. A job with a longer learned time is accepted, because it may run
+/// faster this time.
 fn within(profile: Profile, walltime: Option<Time>) -> Profile {
     let Some(walltime) = walltime.filter(|walltime| profile.longest() > *walltime) else { return profile };
     let fastest = profile.fastest();
@@ -272,7 +272,7 @@ fn within(profile: Profile, walltime: Option<Time>) -> Profile {
     }
 }
 
-/// Describes the learned times in one sentence, or returns an empty text if no time was learned.
+/// Describes in one sentence how many times were learned. Returns an empty text if there are none.
 fn remark(known: &[Known], trials: usize) -> String {
     if known.is_empty() {
         return String::new();

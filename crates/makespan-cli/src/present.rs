@@ -9,7 +9,7 @@ use crate::args::{MachineOptions, QUEUE};
 use crate::commands::queue::source::{self, SLURM};
 use crate::loaded::Loaded;
 
-/// Days of ended jobs from which run times are learned.
+/// Age limit, in days, of the ended jobs from which run times are learned.
 const DAYS: u32 = 7;
 
 /// Returns the cluster whose queue the options select. They select a queue by `--from` without a file, by a folder
@@ -53,8 +53,8 @@ pub fn read(from: &str) -> Result<(Queue, Present)> {
     Ok((queue, present))
 }
 
-/// Returns a note that lists the reservations which are closed periods of their nodes, with their users and accounts.
-/// An instance cannot state users or accounts of a closed period.
+/// Returns a note that lists reservations with their users and accounts. In the instance, such a reservation is a
+/// closed period of its nodes, which cannot state users or accounts.
 fn closes(queue: &Queue) -> Option<String> {
     let one = |kept: &Reservation| {
         let named = |what: &str, names: &[String]| {

@@ -16,8 +16,8 @@ pub fn main() -> ExitCode {
     enter(explain, error_status, carry_out)
 }
 
-/// Returns the exit status of `run` after an error. It differs from the smaller exit statuses of `run`, which state the
-/// number of failed jobs.
+/// Returns the exit status of `run` after an error. This status is larger than every number of failed jobs that `run`
+/// can return.
 fn error_status(words: &[String]) -> Option<u8> {
     (words.first().map(String::as_str) == Some("run")).then_some(commands::run::ERROR)
 }

@@ -1,4 +1,5 @@
-//! Reads workflows of Snakemake. Snakemake lists its jobs in a dry run, and each of them becomes a job.
+//! Reads workflows of Snakemake. A dry run of Snakemake lists its jobs, and each of these jobs becomes a job of the
+//! instance.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     let output = snakemake.stdin(Stdio::null()).output();
     let output =
         output.map_err(|error| miette!("{name}: cannot run `snakemake`, which reads its workflows: {error}"))?;
-    // Versions before 8 print on standard error.
+    // Snakemake before version 8 prints the list on standard error.
     let printed = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     if !output.status.success() {
         return Err(miette!("{name}: snakemake refuses it: {}", shown(&complaint(path, &printed))));
@@ -44,8 +45,8 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     read_snakemake(&name, &workflow, &printed, platform, benchmark).map_err(|error| miette!("{error}"))
 }
 
-/// Extracts the error from Snakemake's output: the lines from the first mention of a line of the workflow, or else the
-/// last lines. Tracebacks of Python may precede both.
+/// Extracts the error from Snakemake's output: the lines from the first mention of a line of the workflow, otherwise
+/// the last lines. Python tracebacks before the error are left out.
 fn complaint(path: &Path, printed: &str) -> String {
     const LINES: usize = 6;
     let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();

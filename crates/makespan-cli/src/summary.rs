@@ -14,13 +14,13 @@ use makespan_slurm::compress;
 
 use crate::output::{table, wrapped};
 
-/// Maximum number of jobs that are listed.
+/// Maximum number of jobs in a printed list.
 const LISTED: usize = 40;
-/// Maximum number of nodes of a platform whose names are written into tables.
+/// Number of nodes above which tables do not name the nodes.
 const MAX_NODES: usize = 1 << 16;
-/// Maximum number of characters of a list of nodes in a table.
+/// Maximum length of a list of nodes in a table, in characters.
 const MAX_NAMES: usize = 32;
-/// Number of intervals of processors above which they are merged.
+/// Number of intervals of processors above which the intervals of a bag are merged.
 const MAX_INTERVALS: usize = 1 << 16;
 
 /// Describes an instance, such as `400 jobs on 200 processors`.
@@ -59,8 +59,8 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Formats the figures of one column, so that the decimal points are aligned. All figures have as many decimals as the
-/// largest one needs.
+/// Formats the numbers of one column with the number of decimals that the largest number needs, so that the decimal
+/// points are aligned.
 pub fn column(values: &[f64]) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let places = figure(largest).split_once('.').map_or(0, |(_, digits)| digits.len());
@@ -90,7 +90,7 @@ pub fn grouped_rows(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     rows.into_iter().map(|row| row.iter().map(|cell| grouped(cell)).collect()).collect()
 }
 
-/// Formats a number of bytes in the largest unit of which there is at least one.
+/// Formats a number of bytes in the largest unit that gives a value of at least 1.
 pub fn bytes(count: u64) -> String {
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.iter().find(|(shift, _)| count >> shift > 0) {
@@ -104,9 +104,9 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
     figure(amount(objective, value))
 }
 
-/// Returns a value of an objective in the unit of [`value`].
+/// Returns a value of an objective as a number, in the unit of [`value`].
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // Throughputs are rationals without decimal scaling.
+    // Throughput is a fraction without a decimal scale.
     let places = if objective == Objective::Throughput { 0 } else { objective.places() };
     value.into().as_f64() / 10_f64.powi(places as i32)
 }
@@ -115,15 +115,16 @@ pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
 pub fn gap(ratio: Option<f64>) -> String {
     match ratio {
         None => "no proof".into(),
-        // Only a schedule with a part of the jobs can be below the bound.
+        // A schedule can be below the bound only if it contains a part of the jobs.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
         Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
     }
 }
 
-/// Returns rows for the objectives with their bounds, followed by rows for the other metrics. If `minimised` is not
-/// empty, marks each objective that `minimised` does not contain, unless the value of this objective is proved optimal.
+/// Returns rows for the objectives with their bounds, then rows for the other metrics. Marks an objective if
+/// `minimised` is not empty and does not contain the objective. An objective with a proved optimal value is not
+/// marked.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {
@@ -176,7 +177,7 @@ fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
     text
 }
 
-/// Returns a table of the schedules of a front with their bounds.
+/// Returns a table of the schedules of a front, with the bounds of each schedule.
 pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
@@ -202,7 +203,7 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
         let most = point.bound.as_ref().and_then(|bound| bound.makespan_at_most);
         most.map_or(f64::NAN, Time::seconds)
     };
-    // Values and bounds of one objective have the same digits.
+    // The values and the bounds of an objective are printed with the same number of digits.
     let halves = |first: Vec<f64>, second: Vec<f64>| {
         let mut first = column(&[first, second].concat());
         let second = first.split_off(points.len());
@@ -230,8 +231,8 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
     (heading.to_vec(), rows.collect())
 }
 
-/// Returns a table of the jobs in order of their starts, with one line for each bag. If there are too many jobs to
-/// list, returns the number of placements and `elsewhere`, which states where to find them.
+/// Returns a table of the jobs in order of their starts. A bag has one line. If there are too many jobs, returns the
+/// number of placements and `elsewhere`, a text that says where all placements are.
 pub fn placements(instance: &Instance, schedule: &Schedule, elsewhere: &str) -> String {
     let mut bags: BTreeMap<JobId, Bag> = BTreeMap::new();
     let mut rows: Vec<(Time, Vec<String>)> = Vec::new();
@@ -267,7 +268,7 @@ fn row(instance: &Instance, placement: &Placement) -> Vec<String> {
     named(instance, instance.name(placement.task).into_owned(), processors).chain(cells).collect()
 }
 
-/// Returns the name of a job, followed by the names of its nodes if tables name nodes.
+/// Returns the name of a job. If tables name nodes, the names of the job's nodes follow.
 fn named(instance: &Instance, name: String, processors: &ProcSet) -> impl Iterator<Item = String> {
     let platform = instance.platform();
     std::iter::once(name).chain(names_nodes(platform).then(|| node_names(platform, processors)))
@@ -284,7 +285,7 @@ struct Bag {
 }
 
 impl Bag {
-    /// Creates a summary without tasks, with the start, end and width of a placement.
+    /// Creates a summary with the start, end and width of `placement` and a task count of 0.
     fn first(placement: &Placement) -> Self {
         let width = placement.processors.len();
         let (start, end) = (placement.start, placement.end);
@@ -298,7 +299,7 @@ impl Bag {
         self.processors.extend(placement.processors.intervals());
         self.narrowest = self.narrowest.min(placement.processors.len());
         self.widest = self.widest.max(placement.processors.len());
-        // Merging limits the memory that millions of tasks need.
+        // With millions of tasks, unmerged intervals would need too much memory.
         if self.processors.len() > MAX_INTERVALS {
             self.processors = ProcSet::from_intervals(std::mem::take(&mut self.processors)).intervals().to_vec();
         }
@@ -323,7 +324,7 @@ impl Bag {
     }
 }
 
-/// Returns true if tables name nodes: there are at least two nodes, and not too many.
+/// Returns true if tables name nodes: the number of nodes is from 2 to `MAX_NODES`.
 pub fn names_nodes(platform: &Platform) -> bool {
     (2..=MAX_NODES).contains(&platform.node_count())
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-/// Options that name sources of arguments and combine them.
+/// Options that name the sources of arguments and state how to combine them.
 #[derive(Args)]
 pub struct ArgumentOptions {
     /// Read arguments from a file, one per line; - is standard input
@@ -37,7 +37,7 @@ pub struct ArgumentOptions {
 }
 
 impl ArgumentOptions {
-    /// Returns true if an option is given that requires a template.
+    /// Returns true if an option is given that is meaningful only with a command template.
     pub fn is_stated(&self) -> bool {
         !self.args_from.is_empty() || self.link || self.colsep.is_some() || self.max_args.is_some()
     }
@@ -57,7 +57,8 @@ pub enum JobSlots {
 }
 
 impl JobSlots {
-    /// Returns the number, which is at least 1, for a machine and an instance with this number of tasks.
+    /// Returns the number of slots, at least 1, for a machine with `processors` processors and an instance with
+    /// `tasks` tasks.
     pub fn of(self, processors: u32, tasks: u64) -> u32 {
         let count = match self {
             Self::Count(count) => u64::from(count),

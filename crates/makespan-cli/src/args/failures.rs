@@ -88,7 +88,7 @@ impl FailureOptions {
         self.halt.map_or(fail_fast, |HaltOption(rule)| rule)
     }
 
-    /// Returns the maximum number of attempts after the first one.
+    /// Returns the maximum number of retries.
     fn further_attempts(&self) -> u32 {
         self.retries.map_or(self.retry, |attempts| attempts - 1)
     }

@@ -1,10 +1,10 @@
-//! `--halt`, as GNU parallel writes it.
+//! The value of `--halt`, in the notation of GNU parallel.
 
 use std::str::FromStr;
 
 use makespan_exec::{HaltCount, HaltLimit, HaltRule};
 
-/// When a run ends early; never if there is no rule.
+/// The rule that ends a run early, or `None` if no rule is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HaltOption(pub Option<HaltRule>);
 

@@ -81,7 +81,7 @@ impl QueueOptions {
     }
 }
 
-/// Where the predicted run times of a cluster's jobs come from.
+/// The source of the predicted run times of a cluster's jobs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum KnownTimes {
     /// Learn from ended jobs of this cluster; without such jobs, as `usual`

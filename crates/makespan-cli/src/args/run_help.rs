@@ -67,7 +67,8 @@ const LONG: [(&str, &[&str]); 3] = [
 ];
 const OTHER: &str = "Other options";
 
-/// Returns an argument of `run` with its heading, text and position in the short help, or hidden from the short help.
+/// Sets the heading, text and position of an argument of `run`. An argument that `SHORT` does not contain is hidden
+/// from the short help.
 pub fn placed(arg: Arg) -> Arg {
     let entries = SHORT.iter().flat_map(|(heading, entries)| entries.iter().map(move |entry| (*heading, entry)));
     let Some((order, (heading, (_, text)))) = entries.enumerate().find(|(_, (_, (id, _)))| arg.get_id() == *id) else {

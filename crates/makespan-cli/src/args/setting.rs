@@ -53,7 +53,7 @@ pub struct SettingOptions {
 }
 
 impl SettingOptions {
-    /// Applies these options to the options of a run on this machine, which has this number of processors.
+    /// Applies these options to the options of a run on this machine, which has `processors` processors.
     pub fn apply(&self, options: &mut ExecuteOptions, processors: u32) -> Result<()> {
         let delay = self.delay.as_deref().map(delay).transpose()?;
         if delay.is_some() || self.memfree.is_some() || self.load.is_some() {

@@ -17,7 +17,7 @@ pub struct ShardOptions {
 }
 
 impl ShardOptions {
-    /// Returns true if the options request shards.
+    /// Returns true if an option requests shards.
     pub const fn are_asked(&self) -> bool {
         self.shards.is_some() || self.slurm.on.is_some()
     }

@@ -113,8 +113,8 @@ pub struct Breakdowns {
     pub requeue: Option<u32>,
 }
 
-/// Output files. If several policies are simulated, each policy gets its own file, such as `out.easy.csv` for
-/// `out.csv`. Only the picture and the report contain all policies in one file.
+/// Output files. If several policies are simulated, the name of the policy is added to a file name: `out.csv` becomes
+/// `out.easy.csv`. The picture and the report contain all policies.
 #[derive(Args)]
 pub struct SimulationOutputs {
     /// Write the jobs as CSV in the columns of Batsim and evalys
@@ -146,7 +146,7 @@ pub struct SimulationOutputs {
     pub raw_names: bool,
 }
 
-/// Options that ask when a job starts.
+/// Options of the question when and why a job starts.
 #[derive(Args)]
 pub struct StartQuestion {
     /// Print when this job was predicted to start, which jobs delay it, and when it really started

@@ -13,7 +13,8 @@ use super::{ArgumentOptions, InputFormat, JobSlots, MachineOptions};
 /// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Words that begin a source of arguments: arguments, linked arguments, files of arguments, linked files of arguments.
+/// Words that begin a source of arguments: `:::` arguments, `:::+` linked arguments, `::::` files with arguments,
+/// `::::+` files with linked arguments.
 pub const SOURCES: [&str; 4] = [":::", ":::+", "::::", "::::+"];
 
 /// A command, and the arguments for which it runs.
@@ -37,7 +38,7 @@ pub struct TemplateOptions {
 }
 
 impl TemplateOptions {
-    /// Returns whether no command is given.
+    /// Returns true if no command is given.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -48,8 +49,7 @@ impl TemplateOptions {
     }
 }
 
-/// Options for the source of the jobs (a file, or a command with arguments) and for the part of this machine that they
-/// use.
+/// Options for the source of the jobs (a file, or a command with arguments) and for the cores that the jobs use.
 #[derive(Args)]
 pub struct SourceOptions {
     /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
@@ -104,7 +104,7 @@ fn word(word: OsString) -> String {
 }
 
 impl SourceOptions {
-    /// Returns the name of the source in messages.
+    /// Returns the name of the job source for messages.
     pub fn name(&self) -> String {
         match &self.instance {
             Some(path) => path.display().to_string(),
@@ -118,7 +118,7 @@ impl SourceOptions {
         (!words.is_empty() && self.instance.is_none()).then(|| words.join(" "))
     }
 
-    /// Returns the first part of the name of the run's folder.
+    /// Returns the name from which the name of the run's folder is made: `runs/STEM-1`, `runs/STEM-2` and so on.
     pub fn stem(&self) -> String {
         let stem = match &self.instance {
             Some(path) if path.as_os_str() == STANDARD_INPUT => return "stdin".into(),

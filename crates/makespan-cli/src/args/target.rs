@@ -32,7 +32,7 @@ pub enum JobTarget {
 }
 
 impl From<OsString> for JobTarget {
-    /// Reads a number as the number of a job. A folder with the name `7` must be written `./7`.
+    /// Parses the argument. A number is the number of a job, so a folder with the name `7` must be written `./7`.
     fn from(word: OsString) -> Self {
         let number = word.to_str().and_then(|word| word.parse().ok());
         number.map_or_else(|| Self::Folder(word.into()), Self::Number)

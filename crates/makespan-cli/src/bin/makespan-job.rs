@@ -1,4 +1,4 @@
-//! The shim, which is the parent process of each job of a run. It is a separate program, because a small program starts
+//! The shim: the parent process of each job of a run. The shim is a program of its own, because a small program starts
 //! faster than `makespan`.
 
 fn main() -> std::process::ExitCode {

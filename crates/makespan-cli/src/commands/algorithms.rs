@@ -13,7 +13,7 @@ use crate::args::{AlgorithmsOptions, Format};
 use crate::output::{emit, wrapped};
 
 pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
-    // A spec with parameters, such as list[order=saf], is explained by its name.
+    // The parameters of a spec such as list[order=saf] are removed, because an algorithm is explained by its name.
     let name = options.name.as_deref().map(|spec| spec.split('[').next().unwrap_or(spec).trim());
     let listing = Listing::of(name);
     if let Some(name) = name.filter(|_| listing.is_empty()) {
@@ -45,7 +45,7 @@ fn needed() -> String {
     text + &format!("\nDetails: makespan algorithms NAME. All, including {others} more: makespan algorithms --all\n")
 }
 
-/// The entries of each catalogue that are listed.
+/// The entries to print from each catalogue.
 struct Listing {
     schedulers: Vec<&'static Entry>,
     policies: Vec<&'static Entry<OfPolicy>>,
@@ -53,7 +53,7 @@ struct Listing {
 }
 
 impl Listing {
-    /// Returns all entries, or the entries with this name.
+    /// Returns the entries with this name, or all entries if `name` is `None`.
     fn of(name: Option<&str>) -> Self {
         fn named<K>(entries: &'static [Entry<K>], name: Option<&str>) -> Vec<&'static Entry<K>> {
             entries.iter().filter(|entry| name.is_none_or(|name| entry.name == name)).collect()
@@ -82,7 +82,7 @@ impl Listing {
         text
     }
 
-    /// Describes each entry, with an example of a command line.
+    /// Describes each entry and adds an example of a command line.
     fn explained(&self) -> String {
         let schedulers = self.schedulers.iter().map(|entry| {
             // The last spec has the most parameters.

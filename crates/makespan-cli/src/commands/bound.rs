@@ -77,7 +77,7 @@ fn reached(instance: &Instance) -> Result<String> {
     stated.map_or_else(|| Ok("nothing".into()), |file| Ok(decimal_text(&file.fair_throughput)))
 }
 
-/// Explains a bound that takes into account only the jobs with early deadlines.
+/// Explains a bound for only the jobs with deadlines up to `due`.
 fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueBy) -> String {
     let speaks = proof.objectives().contains(&DueBy::objective(objective));
     let objective = if speaks { objective } else { Objective::MaxLateness };

@@ -35,7 +35,7 @@ struct Row {
     for_cost: bool,
 }
 
-/// A row, or the reason why the algorithm made no plan.
+/// The row of an algorithm, or the reason why the algorithm made no plan.
 type Outcome = std::result::Result<Row, String>;
 
 pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
@@ -72,7 +72,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses options that contradict each other, before anything is planned.
+/// Returns an error if options contradict each other. This check precedes all planning.
 fn check(options: &CompareOptions, paths: &[&Path]) -> Result<()> {
     if options.shards.are_asked() && paths.len() > 1 {
         return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
@@ -125,8 +125,8 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
     let plans = rows.iter().map(|row| &row.plan);
     let mut bounds = makespan::bounds_for(&instance, &plans).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
-    // The cost is compared only if some plan was made for low cost. Its bound is the sum of the least costs of all
-    // tasks, because tasks may end at any time.
+    // The cost is compared only if some algorithm minimised the cost. The bound on the cost is the sum of the least
+    // costs of all tasks, because tasks may end at any time.
     if rows.iter().any(|row| row.for_cost) {
         bounds.push(makespan::cheapest(&instance));
     }
@@ -149,8 +149,8 @@ fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }
 
-/// Plans an instance with an algorithm. A failure of the algorithm is an error if there is only one instance and the
-/// user named the algorithm. If there are several instances, failures are counted.
+/// Plans an instance with an algorithm. If there is one instance and the user named the algorithm, a failure of the
+/// algorithm is an error. Otherwise, the reason of the failure is returned as the outcome.
 fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
     let begin = Instant::now();
     match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(instance) {

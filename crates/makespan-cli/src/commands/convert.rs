@@ -32,7 +32,7 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses a file whose ending is not the ending of an instance format.
+/// Returns an error if the ending of a file is not the ending of an instance format.
 pub fn check_ending(path: &Path) -> Result<()> {
     match ending(path).as_str() {
         "json" | "toml" | "swf" | "etc" | "xml" => Ok(()),

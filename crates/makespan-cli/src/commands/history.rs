@@ -83,7 +83,7 @@ fn export(options: &HistoryExportOptions) -> Result<()> {
     }
 }
 
-/// An existing history, or the path of a history that does not exist.
+/// An open history, or the path of a history that does not exist.
 struct Opened {
     path: PathBuf,
     history: Option<History>,
@@ -135,7 +135,7 @@ fn rows(entries: &[Entry]) -> String {
     for row in &mut rows {
         row[6] = shortened(&row[6], left);
     }
-    // The table right-aligns this column, so all commands are padded to the same length.
+    // The table right-aligns the column of commands, so all commands are padded to the same length.
     let longest = rows.iter().map(|row| row[6].chars().count()).max().unwrap_or(0);
     for row in &mut rows {
         row[6] = format!("{:<longest$}", row[6]);
@@ -162,7 +162,7 @@ fn cells(entry: &Entry, now: i64) -> Vec<String> {
     ]
 }
 
-/// Formats the age of an instant in one unit. An instant in the future, which a wrong clock can cause, gives `-`.
+/// Formats an age in one unit. If `then` is in the future, for example because a clock was wrong, returns `-`.
 fn age(now: i64, then: i64) -> String {
     match now.saturating_sub(then) {
         seconds if seconds < 0 => "-".into(),

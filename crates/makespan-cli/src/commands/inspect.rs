@@ -34,13 +34,13 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
     }
 }
 
-/// Refuses to show a job of a service.
+/// Returns an error: this build cannot connect to a service.
 #[cfg(not(feature = "service"))]
 fn job_of_service(number: u64, _: &JobOptions) -> Result<ExitCode> {
     Err(without_service(number))
 }
 
-/// Refuses to print the output of a job of a service.
+/// Returns an error: this build cannot connect to a service.
 #[cfg(not(feature = "service"))]
 fn logs_of_service(number: u64, _: &LogsOptions) -> Result<ExitCode> {
     Err(without_service(number))

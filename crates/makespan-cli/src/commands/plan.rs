@@ -33,8 +33,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         loaded = Past::read(file)?.teach(loaded)?.loaded;
     }
     let Loaded { instance, mut remarks, .. } = loaded;
-    // The time limit applies to the whole command. Checking and writing a plan take about as long as reading the
-    // instance.
+    // The time limit applies to the whole command. The time to check and write a plan is about the time to read the
+    // instance, so this time is subtracted twice.
     let spent = begin.elapsed() * 2;
     let spec = search::spec(options, &instance)?;
     tree::check_options(&spec, options)?;
@@ -58,12 +58,12 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         Plan::Periodic(state) => tree::tell(told, *state, length)?,
         plan => tell(told, plan)?,
     }
-    // The program ends here, so the memory of up to a million jobs need not be freed.
+    // The process ends here, so it does not free the memory of the instance, which may have a million jobs.
     std::mem::forget(instance);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the instance, or makes the commands of a template.
+/// Reads the instance, or makes an instance from a command template and its arguments.
 fn loaded(options: &PlanOptions) -> Result<Loaded> {
     let template = &options.template;
     let InstanceOptions { instance, machines, strict, speedup, nextflow_trace, .. } = &options.input;
@@ -86,7 +86,7 @@ fn loaded(options: &PlanOptions) -> Result<Loaded> {
     }
 }
 
-/// The information about a plan that is printed and written, for any kind of plan.
+/// The facts about a plan that are printed and written, for plans of every kind.
 struct Told<'a> {
     instance: &'a Instance,
     options: &'a PlanOptions,
@@ -99,7 +99,7 @@ struct Told<'a> {
 /// Writes and prints a plan that has placements.
 fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let Told { instance, options, title, algorithm, bounds, remarks } = told;
-    // A single schedule is not cloned, because it may have a million placements.
+    // A single schedule is moved and not cloned, because it may have a million placements.
     let (schedule, plan) = match plan {
         Plan::Schedule(schedule) => (schedule, None),
         plan => (plan.schedule().cloned().unwrap_or_default(), Some(plan)),
@@ -108,7 +108,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
     let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
-    // The file keeps its bounds, because `verify` checks them for the times of the instance.
+    // The file always contains the bounds, because `verify` checks them for the run times in the instance.
     let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);
     let values = if has_bounds { summary::objectives } else { summary::values };
     file.remarks.clone_from(&remarks);
@@ -164,7 +164,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
             summary::placements(instance, &file.schedule, "--output, --gantt or --report shows them")
         ),
     };
-    // Nothing follows, so the memory of up to a million placements need not be freed.
+    // The process ends soon, so it does not free the memory of the file, which may have a million placements.
     std::mem::forget(file);
     emit(&text)
 }
@@ -173,8 +173,8 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
 /// schedule.
 const MAX_ALTERNATIVES: usize = 1_500_000;
 
-/// The schedules of a front or the variants of a strategy. The page shows one of them at a time, beginning with the
-/// chosen one.
+/// The schedules of a front or the variants of a strategy. The page shows one schedule at a time, first the chosen
+/// one.
 #[derive(Default)]
 struct Alternatives<'a> {
     chosen: Option<String>,
@@ -202,7 +202,8 @@ impl<'a> Alternatives<'a> {
         }
     }
 
-    /// Returns the position on the page of each schedule in the table of alternatives.
+    /// Returns the page position of each schedule, in the order of the table of alternatives. The chosen schedule
+    /// comes first on the page.
     fn positions(chosen: usize, count: usize) -> Vec<usize> {
         (0..count).map(|at| if at == chosen { 0 } else { at + usize::from(at < chosen) }).collect()
     }
@@ -210,7 +211,8 @@ impl<'a> Alternatives<'a> {
 
 fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Duration) -> Result<Planned> {
     let scheduler = makespan::scheduler(spec).map_err(|error| miette!("{error}"))?;
-    // A signal ends the program unless the algorithm can return its best plan at any time.
+    // If the algorithm can return its best plan at any time, a signal ends the search. Otherwise, a signal ends the
+    // program.
     let stop = if scheduler.is_anytime() { search::stop_on_signals()? } else { Stop::default() };
     let clock = search::watch(spec);
     let planner = Planner::new().algorithm(spec).seed(options.seed).stop(&stop).spent(spent);

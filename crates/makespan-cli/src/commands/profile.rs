@@ -20,7 +20,7 @@ use crate::summary::figure;
 
 pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
     if let Some(path) = &options.output {
-        // An output file that cannot be written is refused before the measurements, which take long.
+        // The output file is checked before the measurements, which take long.
         check_ending(path)?;
         check_target(path)?;
     }

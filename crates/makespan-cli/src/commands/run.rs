@@ -79,8 +79,8 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// Returns true if bounds are printed. The file of the plan always contains them, because `verify` checks them for
-    /// the times of the instance.
+    /// Returns true if bounds are printed. The plan file always contains bounds, because `verify` checks them for the
+    /// run times in the instance.
     fn states_bounds(&self) -> bool {
         !self.remarks.iter().any(|remark| remark == NO_BOUND)
     }
@@ -106,7 +106,7 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
     Ok(place_of(options)?.platform().map(Platform::processors))
 }
 
-/// Executes a run. Prints the outcome of the run unless the run is part of another command.
+/// Executes a run. Prints the outcome unless another command started the run.
 pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let stop = signals::listen()?;
     let mut place = place_of(options)?;
@@ -170,7 +170,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     session.ended(&begun, trace, &watch, is_printed)
 }
 
-/// A run: reads the source, makes the plan, and executes the jobs.
+/// A session of a run: reads the source, makes the plan and executes the jobs.
 struct Session<'a> {
     options: &'a RunOptions,
     instance: Instance,
@@ -181,9 +181,9 @@ struct Session<'a> {
     decider: Decider,
     execution: ExecuteOptions,
     remarks: Vec<String>,
-    /// Name of the machine or the cluster, for the report.
+    /// Name of this computer or of the cluster, for the report.
     machine: String,
-    /// True if the history supplied run times that the file does not state.
+    /// True if the history supplied run times.
     learned: bool,
     /// True if the folder is not yet chosen.
     is_new: bool,
@@ -192,8 +192,7 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Returns the session, and the recorder of run times for the history. An invalid run is refused before anything is
-    /// printed or written.
+    /// Returns the session, and the recorder that adds run times to the history. All checks precede the first output.
     fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
         options.printing.joblog.as_deref().map(check_target).transpose()?;
         options.printing.results.as_deref().map(ArgumentFolders::new).transpose()?;
@@ -275,8 +274,8 @@ impl<'a> Session<'a> {
         Ok(planned)
     }
 
-    /// Returns the plan of the run and writes it to the folder. If another session began this run in the meantime, the
-    /// plan of that session is returned.
+    /// Returns the plan of the run and writes it to the folder. If another session wrote a plan for this run first,
+    /// returns the plan of that session.
     fn begun(&self, planned: Begun) -> Result<Begun> {
         RunRecord::write(self.options, &self.execution.folder, &self.instance)?;
         let mut begun = match self.earlier() {
@@ -298,7 +297,7 @@ impl<'a> Session<'a> {
             complain(&announced(&self.instance, begun, remarks));
             return;
         }
-        // The values of the plan are not printed, so notes about guesses are omitted.
+        // No values of the plan are printed, so notes about guessed run times are left out.
         let others = results::without_guesses(&self.instance, remarks);
         let others = others.iter().filter(|remark| **remark != NO_BOUND);
         let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
@@ -337,7 +336,7 @@ impl<'a> Session<'a> {
         let outcomes = outcomes.with_cores_note(source::cores_note(self.options));
         let title = page::title(&self.options.source, &self.machine, folder);
         let written = results::write(&title, begun, &outcomes, watch.log());
-        // The outcome is printed even if the report cannot be written.
+        // If the report cannot be written, the outcome is still printed.
         if !self.is_silent() {
             complain_lines(&outcomes.lines());
             if self.options.printing.verbose {
@@ -378,15 +377,15 @@ fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
     )
 }
 
-/// Ends the processes of an interrupted session before the source is read, because these processes may
-/// still write the files that determine which jobs must run.
+/// Ends the processes of an interrupted session before the source is read. These processes may still write files, and
+/// the files determine which jobs must run.
 fn settle_first(options: &RunOptions) -> Result<()> {
     let execution = ExecuteOptions::new(folder::choose(options)?);
     settle(&execution, &mut watch::Messages { quiet: options.printing.quiet }).map_err(|error| miette!("{error}"))
 }
 
-/// Refuses a run that cannot be executed. This function does not check the folder of a new run, because `folder::claim`
-/// creates this folder later.
+/// Returns an error if a run cannot be executed. The folder of a new run is not checked, because `folder::claim`
+/// creates it later.
 fn check_all(
     instance: &Instance,
     execution: &ExecuteOptions,
@@ -406,8 +405,8 @@ fn pinning(options: &RunOptions, is_here: bool) -> Pinning {
     if options.source.pin || !is_here { Pinning::All } else { Pinning::Stated }
 }
 
-/// Returns an estimator that learns run times from the ended tasks of a run: first from tasks with the same command,
-/// then from similar commands, then from all tasks.
+/// Returns an estimator that learns run times from the ended tasks of a run. Tasks with the same command are
+/// preferred, then tasks with similar commands, then all tasks.
 fn learning(template: Option<String>) -> Estimation {
     Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
 }
@@ -424,7 +423,7 @@ fn where_it_is(folder: &Path, has_report: bool) -> String {
     format!("{which} in {}", shown(&folder.display().to_string()))
 }
 
-/// Returns a sentence with the command that continues an incomplete run.
+/// Returns a sentence with the command that continues the run.
 fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     let command = format!("`makespan run --folder {} --resume", shell_word(folder.as_os_str()));
     let input = if record::reads_standard_input(&options.source) { ", with the same standard input," } else { "" };
@@ -437,7 +436,8 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     }
 }
 
-/// Writes the plan into the folder before the first job starts, so that an interrupted run can be compared with it.
+/// Writes the plan into the folder before the first job starts. After an interruption, the report can then show
+/// planned and actual times.
 fn write_begun(folder: &Path, instance: &Instance, planned: &Begun, learned: bool) -> Result<()> {
     write_plan(folder, instance, planned)?;
     if learned {

@@ -26,7 +26,7 @@ use crate::past::{Memory, Past, of_command};
 struct Place {
     platform: Platform,
     cluster: Option<Cluster>,
-    /// The history; its database connection can be used by one thread at a time.
+    /// The history. The lock allows one thread at a time to use the database connection.
     past: Mutex<Past>,
     memory: Mutex<Memory>,
 }
@@ -127,7 +127,7 @@ fn licences(stated: &[String]) -> Result<Resources> {
     all.map_err(|error| miette!("--licence: {error}"))
 }
 
-/// Returns the folder of the latest round, if there is one. Its pilots may still be alive.
+/// Returns the folder of the latest round of pilots, if there is one. These pilots may still run.
 fn last_round(store: &Path) -> Option<PathBuf> {
     let number = |name: &str| name.strip_prefix("round-").and_then(|number| number.parse::<u64>().ok());
     let entries = std::fs::read_dir(store).ok()?.flatten();

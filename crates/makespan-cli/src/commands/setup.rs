@@ -15,7 +15,7 @@ use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
 /// Shells that load completions from a folder below the user's data folder. Each entry contains the shell, the folder,
-/// and the prefix and suffix that turn the program name into a file name.
+/// and the prefix and suffix that are added to the program name to form the file name.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),
@@ -78,7 +78,7 @@ fn parts(program: &Command, share: &Path) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Describes how shells and `man` find the installed files if they do not search these folders.
+/// Advises how to make the shells and `man` search the folders of the installed files.
 fn advice(program: &str, share: &Path) -> String {
     let zsh = share.join(SHELLS[2].1);
     format!(
@@ -115,7 +115,7 @@ fn manual(program: &Command) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-/// Writes a file and returns true.
+/// Writes a file. Returns true.
 fn write(path: &Path, content: &[u8]) -> Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| {
@@ -125,7 +125,7 @@ fn write(path: &Path, content: &[u8]) -> Result<bool> {
     write_file(path, |out| out.write_all(content)).map(|()| true)
 }
 
-/// Removes a file. Returns false if there was none.
+/// Removes a file. Returns false if the file did not exist.
 fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -23,7 +23,7 @@ pub fn slurm(options: &SlurmCommands) -> Result<ExitCode> {
     }
 }
 
-/// Checks the cluster. Returns a failure if runs would fail.
+/// Checks the cluster. The exit status is a failure if runs on the cluster would fail.
 fn doctor(options: &DoctorOptions) -> Result<ExitCode> {
     let wait = Time::parse(&options.wait).map_err(|error| miette!("--wait: {error}"))?;
     let folder = std::path::absolute(&options.folder)

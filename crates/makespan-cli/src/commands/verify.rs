@@ -14,7 +14,7 @@ use crate::input::load;
 use crate::output::{emit, shown};
 use crate::summary;
 
-/// Maximum number of violations that are listed. The others are only counted.
+/// Maximum number of violations to print. For further violations, only their number is printed.
 const LISTED: usize = 20;
 
 pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {
@@ -101,7 +101,7 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     problems
 }
 
-/// Returns the rules that a schedule violates, and its values that are stated wrongly.
+/// Returns the rules that a schedule violates, and its incorrect values.
 fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Objective) -> Option<i128>) -> Vec<String> {
     let mut problems: Vec<String> = match validate(instance, schedule) {
         Ok(()) => Vec::new(),
@@ -123,7 +123,7 @@ fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
     silent.then(|| format!("the bound on the {} speaks of shorter schedules only", bound.objective))
 }
 
-/// Returns a problem if the value of a schedule is below its bound. One of the two is then wrong.
+/// Returns a problem if the value of a schedule is below its bound. In this case, the value or the bound is wrong.
 fn value_below(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Option<String> {
     let objective = bound.objective;
     let value = objective.value(instance, schedule);

@@ -1,11 +1,12 @@
-//! Decides which tasks are alike.
+//! Decides which tasks are similar, so that run times can be learned from one another.
 
 use makespan_core::{Instance, TaskId};
 use makespan_history::Command;
 
-/// Returns the kinds of a task, the most specific first. For a task with a command, these are the command, the template
-/// that the user stated, and the template with holes. For a task without a command, this is the user who submitted it,
-/// if known.
+/// Returns the kinds of a task, the most specific first. Tasks that share a kind are similar.
+///
+/// For a task with a command, the kinds are the command, the user's template, and a template in which variable parts
+/// are holes. For a task without a command, the only kind is the user who submitted it, if known.
 pub fn kinds(instance: &Instance, task: TaskId, stated: Option<&str>) -> Vec<String> {
     let command = &instance.task(task).command;
     if command.is_empty() {

@@ -20,7 +20,7 @@ pub struct Memory {
     crowd: Crowd,
 }
 
-/// Counts the jobs that run at the same time.
+/// Computes the mean number of jobs that run at the same time.
 #[derive(Default)]
 struct Crowd {
     /// Start time, and `area` at this time, of each running job.
@@ -44,7 +44,7 @@ impl Crowd {
         self.running.insert(task, (at, self.area));
     }
 
-    /// Returns the mean number of jobs that ran between the start and the end of this job, including this job.
+    /// Returns the mean number of running jobs during the run of this job, including this job.
     fn ended(&mut self, task: TaskId, at: Time) -> Option<f64> {
         self.advance(at);
         let (start, area) = self.running.remove(&task)?;
@@ -58,7 +58,7 @@ impl Memory {
         Self { recorder, place, trials, inputs: BTreeMap::new(), crowd: Crowd::default() }
     }
 
-    /// Notes that a task starts, and the present size of its input files.
+    /// Stores the size of a task's input files when the task starts.
     pub fn started(&mut self, running: &Running, instance: &Instance) {
         if self.recorder.is_some() {
             let inputs = self.input_bytes(&instance.command(running.task));
@@ -68,7 +68,7 @@ impl Memory {
     }
 
     #[cfg(feature = "service")]
-    /// Records a process that has ended. If `folder` is given, the process ran in that folder.
+    /// Records an ended process. `folder` is its working directory, if it differs from that of the run.
     pub fn measured_in(&mut self, folder: Option<&str>, measured: &Measured<'_>) {
         let Some(folder) = folder else { return self.measured(measured) };
         let own = std::mem::replace(&mut self.place.folder, folder.to_owned());
@@ -76,13 +76,13 @@ impl Memory {
         self.place.folder = own;
     }
 
-    /// Records a process that has ended.
+    /// Records an ended process.
     pub fn measured(&mut self, measured: &Measured<'_>) {
         let Some(recorder) = &self.recorder else { return };
         let run = measured.run;
         let at_once = self.crowd.ended(run.task, run.end);
         if measured.is_spread {
-            // A run on several nodes does not show how long the command takes on one node.
+            // A run on several nodes does not show the run time of the command on one node.
             self.inputs.remove(&run.task);
             return;
         }

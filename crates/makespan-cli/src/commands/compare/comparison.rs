@@ -32,12 +32,12 @@ impl Figure {
     }
 }
 
-/// Mark after a value whose objective the algorithm does not minimise.
+/// Mark after a value if the algorithm does not minimise the objective.
 pub const NO_AIM: &str = "~";
 /// Explanation of [`NO_AIM`], printed as a line below a table.
 pub const NO_AIM_LINE: &str = "~ the algorithm does not minimise this objective\n";
 
-/// Returns whether an algorithm minimises an objective, or `None` if this is unknown.
+/// Returns true if the algorithm minimises the objective, or `None` if this is unknown.
 pub fn minimises(algorithm: &str, objective: Objective) -> Option<bool> {
     let minimised = makespan::minimised(algorithm);
     (!minimised.is_empty() && !objective.is_maximised()).then(|| minimised.contains(&objective))
@@ -57,12 +57,12 @@ pub struct Comparison {
     condition: &'static str,
     has_guesses: bool,
     summary: String,
-    /// True if the table shows the cost instead of the metrics. Costs differ only for compound jobs or different
-    /// processors.
+    /// True if the table shows the cost instead of other metrics. Costs can differ only if jobs are compound or
+    /// processors differ.
     has_cost: bool,
 }
 
-/// Information about a comparison other than its figures.
+/// Data of a comparison other than its figures.
 pub struct Beside {
     pub name: String,
     pub left_out: Vec<(String, String)>,
@@ -99,7 +99,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the figure of an algorithm for an objective, if there is one.
+    /// Returns the figure of an algorithm for an objective.
     pub fn figure(&self, algorithm: &str, objective: Objective) -> Option<&Figure> {
         let at = self.bounds.iter().position(|(known, _)| *known == objective)?;
         self.rows.iter().find(|row| row.algorithm == algorithm).map(|row| &row.figures[at])

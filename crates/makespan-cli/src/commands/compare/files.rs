@@ -32,7 +32,7 @@ pub fn write_table(path: &Path, comparisons: &[Comparison]) -> Result<()> {
     }
 }
 
-/// Writes a performance profile.
+/// Writes the performance profile of an objective.
 pub fn write_profile(
     path: &Path,
     (names, profiles): &(Vec<String>, Vec<PerformanceProfile>),
@@ -108,7 +108,7 @@ fn cells(totals: &Totals) -> Vec<Vec<String>> {
     totals.rows.iter().map(row).collect()
 }
 
-/// Returns the note below a table, or `None` if no value in the table needs an explanation.
+/// Returns the note below a table. Returns `None` if no value needs an explanation.
 fn note(totals: &Totals) -> Option<String> {
     let is_marked = cells(totals).iter().flatten().any(|cell| cell.ends_with(NO_AIM));
     let mark = is_marked.then(|| format!("{NO_AIM} marks an objective that the algorithm does not minimise"));

@@ -14,14 +14,14 @@ use crate::args::ObjectiveName;
 use crate::output::{table, wrapped};
 use crate::summary;
 
-/// Maximum number of notes on the files that are printed one by one.
+/// Number of notes on instance files above which only the first note is printed.
 const MAX_REMARKS: usize = 3;
 
 /// The results of one algorithm for one objective.
 pub struct Sum {
     /// Geometric mean of the ratios to the proven bounds.
     pub mean: f64,
-    /// Largest of these ratios.
+    /// Largest ratio to a proven bound.
     pub largest: f64,
     /// Number of instances on which no algorithm was better.
     pub best: usize,
@@ -106,7 +106,8 @@ impl Totals {
         )
     }
 
-    /// Returns a note that lists the algorithms whose means cover only some of the instances, if there are any.
+    /// Returns a note that lists the algorithms that planned only some instances. Returns `None` if every algorithm
+    /// planned all instances.
     pub fn partial(&self) -> Option<String> {
         let fewer: Vec<String> = self
             .rows
@@ -194,7 +195,7 @@ pub fn profiles(comparisons: &[Comparison], objective: Objective) -> (Vec<String
     let values = |one: &Comparison| {
         let value = |algorithm: &String| {
             let value = one.figure(algorithm, objective)?.value.as_ref()?.as_f64();
-            // A maximised objective is inverted, because profiles expect that smaller values are better.
+            // The value of a maximised objective is inverted, because in profiles smaller values are better.
             Some(if objective.is_maximised() { 1.0 / value } else { value })
         };
         algorithms.iter().map(value).collect()

@@ -19,13 +19,13 @@ use crate::args::{Arguments, Command, CompareOptions, ShardCommand};
 use crate::commands::shards::{self, SHARDS, Shard, ShardPlan, Work, build};
 use crate::output::{shown, write_file};
 
-/// Name of the file with the instance, after the options were applied.
+/// Name of the file with the instance. The options of the command line are already applied to this instance.
 const INSTANCE: &str = "instance.json";
 
 /// Name of this program on its command line.
 const PROGRAM: &str = "makespan";
 
-/// JSON key of the identity of a comparison, which states all inputs of a result.
+/// JSON key of the identity of a comparison, a text with all inputs that determine the results.
 const IDENTITY: &str = "identity";
 
 /// Computes the outcomes of all algorithms in shards. Returns `None` if the user stopped the shards.
@@ -113,7 +113,7 @@ fn is_done(path: &Path, identity: &str) -> bool {
     file.is_some_and(|file| file[IDENTITY] == identity)
 }
 
-/// Writes the instance for the shards, unless it is already there. Checks that the shards will read the same instance.
+/// Writes the instance for the shards, unless the file exists. Checks that reading the file gives the same instance.
 fn keep(instance: &Instance, folder: &Path) -> Result<()> {
     let path = folder.join(SHARDS).join(INSTANCE);
     let is_same = || kept(folder).is_ok_and(|kept| fingerprint(&kept) == fingerprint(instance));
@@ -159,7 +159,7 @@ fn read(path: &Path, instance: &Instance) -> Result<Outcome> {
     let text = |name: &str| file[name].as_str().ok_or_else(wrong);
     let plan = text("plan")?;
     let schedule = if plan.is_empty() {
-        // A front without points has no schedule.
+        // A front without points is a plan without a schedule.
         Plan::from(Front::new(instance, Vec::new()))
     } else {
         ScheduleFile::read(&name, plan.as_bytes(), instance).map_err(|error| miette!("{error}"))?.schedule.into()

@@ -1,4 +1,4 @@
-//! Selects the algorithm that plans, and shows and interrupts its search.
+//! Selects the planning algorithm, shows the progress of its search, and interrupts it.
 
 use std::process;
 
@@ -23,7 +23,7 @@ pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
 }
 
 /// Handles Ctrl-C and SIGTERM. The first signal ends the search with the best plan so far. The second signal ends the
-/// program at once. No file is left incomplete, because a complete temporary file replaces each output file.
+/// program at once. Output files are never incomplete, because each is replaced by a complete temporary file.
 pub fn stop_on_signals() -> Result<Stop> {
     let stop = Stop::default();
     let requested = stop.clone();

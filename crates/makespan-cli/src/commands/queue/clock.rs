@@ -40,7 +40,8 @@ impl Clock {
     }
 }
 
-/// Converts an instant to a date and time. Instants beyond the calendar become its first or last instant.
+/// Converts an instant to a date and time. An instant outside the calendar becomes the first or the last instant of
+/// the calendar.
 fn zoned(seconds: i64, zone: TimeZone) -> Zoned {
     let within = seconds.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(within).unwrap_or(Timestamp::MAX).to_zoned(zone)

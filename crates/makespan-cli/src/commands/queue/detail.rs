@@ -7,12 +7,12 @@ use super::rows::{between, clocked, head, nodes, remarks, width};
 use super::{Chosen, Seen};
 use crate::output::{shown, wrapped};
 
-/// Returns the predicted starts of a job with other numbers of nodes from its range.
+/// A function that returns the predicted starts of a job for other numbers of nodes that the job accepts.
 pub type Sizes<'a> = &'a dyn Fn(&Expected) -> Vec<Size>;
 
-/// Default number of tasks of an array that are shown.
+/// Default for the maximum number of array tasks to show.
 const SHOWN: usize = 8;
-/// Number of jobs below which the text also mentions the default that was included in the estimate.
+/// Number of jobs below which the text says that the estimate includes a default.
 const FEW: usize = 10;
 
 pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: Sizes<'_>) -> String {
@@ -108,10 +108,11 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     text
 }
 
-/// Describes where the run time of a job comes from.
+/// Describes the source of the predicted run time of a job.
 fn known(known: Known, has_limit: bool) -> String {
     let jobs = |count: usize| counted(count, "job");
-    // The estimate includes a default, which counts as one more job. The text mentions it only if there are few jobs.
+    // The estimate includes the default as if it were one more job. With many jobs, this has little effect and is not
+    // printed.
     let one_more = |count: usize, what: &str| {
         if has_limit && count < FEW { format!(", with {what} as one more job") } else { String::new() }
     };

@@ -36,7 +36,7 @@ struct Chosen<'a> {
     waiting: Vec<&'a Expected>,
     /// Running jobs with their predicted ends, ordered by these ends.
     running: Vec<(usize, i64)>,
-    /// Describes the selection, such as `of ann`; empty if all jobs are selected.
+    /// Description of the selection, such as `of ann`. Empty if all jobs are selected.
     which: String,
     /// Maximum number of pending jobs to show.
     limit: usize,
@@ -54,7 +54,8 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Minimum time between two updates of `--watch`, in seconds. Each update requests the whole queue from the controller.
+/// Minimum time between two updates of `--watch`, in seconds. For each update, Slurm's controller must send the whole
+/// queue.
 const MIN_PAUSE: u64 = 5;
 /// Default number of days of ended jobs from which run times are learned.
 const DAYS: u32 = 7;
@@ -101,8 +102,8 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
 }
 
-/// Returns the cluster whose queue the caller must show. If the user wants the queue of a service, shows this queue and
-/// returns the exit status instead.
+/// Returns the cluster whose queue the caller must show. If the options mean a service, shows the queue of the service
+/// and returns an exit status instead.
 #[cfg(feature = "service")]
 fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     let given = options.of_cluster();
@@ -117,9 +118,9 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
         ));
     }
     match super::service::queue(options) {
-        // `--state` applies only to a service, so the queue of a cluster cannot replace it.
+        // `--state` has no meaning for a cluster, so the queue of Slurm is no replacement.
         Err(error) if !options.state.is_empty() => Err(error),
-        // No service responds, but Slurm is installed on this machine, so the user means the queue of the cluster.
+        // No service responds, but Slurm is installed, so the queue of Slurm is shown instead.
         Err(error) if options.names_no_service() && source::has_slurm() => {
             complain(&format!(
                 "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"

@@ -44,7 +44,7 @@ pub fn write(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, out: &mut dyn Wri
     write_queue(&mut { out }, &report)
 }
 
-/// Describes the jobs in the tables, unless the tables contain all jobs.
+/// Returns a note that says which jobs are in the tables. Returns `None` if the tables contain all jobs.
 fn listed(chosen: &Chosen<'_>) -> Option<String> {
     let more = (chosen.more() > 0).then(|| format!("{} more wait", chosen.more()));
     let which = (!chosen.which.is_empty()).then(|| format!("tables: jobs {}", chosen.which));
@@ -52,13 +52,13 @@ fn listed(chosen: &Chosen<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// A job, with the data that determine its processors in the chart.
+/// A job of the chart, with the data from which its processors are chosen.
 struct Drawn {
     /// Index of the job in the queue.
     index: usize,
     /// Nodes of the job, each with its number of processors.
     on: Vec<(usize, u32)>,
-    /// Indices of the jobs for whose end this job waits.
+    /// Indices of the jobs that must end before this job can start.
     after: Vec<usize>,
     shown: QueuedJob,
 }
@@ -104,7 +104,7 @@ fn expected(seen: &Seen<'_>, one: &Expected, is_listed: bool) -> Drawn {
     Drawn { index: one.job, on: one.nodes.clone(), after: one.after.clone(), shown }
 }
 
-/// Returns the fields that every job has, running or pending.
+/// Returns the fields that running and pending jobs have.
 fn named(seen: &Seen<'_>, index: usize) -> QueuedJob {
     let job = &seen.queue.jobs[index];
     QueuedJob {
@@ -118,7 +118,7 @@ fn named(seen: &Seen<'_>, index: usize) -> QueuedJob {
     }
 }
 
-/// The nodes of a cluster, with consecutive numbers for their processors.
+/// The nodes of a cluster. Their processors are numbered consecutively.
 struct Cluster {
     nodes: Vec<QueueNode>,
     /// Number of the first processor of each node; the last entry is the number of all processors.
@@ -144,12 +144,12 @@ impl Cluster {
         Self { nodes, first }
     }
 
-    /// Assigns processors to the jobs. Slurm does not report the cores of future jobs. On each of its nodes, a job gets
-    /// the first processors that are free at its start.
+    /// Assigns processors to the jobs, because Slurm does not report the cores of pending jobs. On each of its nodes,
+    /// a job gets the lowest-numbered processors that are free at its start.
     fn place(&self, jobs: &mut [Drawn]) {
         let mut free_from = vec![i64::MIN; self.first.last().map_or(0, |&all| all as usize)];
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].shown.period().is_some()).collect();
-        // Running jobs hold their processors now, regardless of their start.
+        // A running job holds its processors now, so its start counts as 0.
         order.sort_by_key(|&at| (jobs[at].shown.start.map(|start| start.max(0)), Reverse(jobs[at].shown.runs), at));
         let mut own: Vec<u32> = Vec::new();
         for at in order {
@@ -164,7 +164,7 @@ impl Cluster {
                 own.extend(processors.clone().filter(is_free).take(cpus as usize));
                 let missing = cpus as usize - (own.len() - from).min(cpus as usize);
                 if missing > 0 {
-                    // Slurm lets jobs share processors, so the jobs may hold more processors than the node has.
+                    // Slurm can let jobs share processors. The jobs then need more processors than the node has.
                     let mut others: Vec<u32> = processors.filter(|one| !own[from..].contains(one)).collect();
                     others.sort_by_key(|&one| (free_from[one as usize], one));
                     own.extend(others.into_iter().take(missing));
@@ -192,7 +192,7 @@ impl Cluster {
     }
 }
 
-/// Returns sorted intervals, and merges adjacent ones.
+/// Sorts intervals and merges adjacent ones.
 fn intervals(all: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
     ProcSet::from_intervals(all.collect()).intervals().to_vec()
 }

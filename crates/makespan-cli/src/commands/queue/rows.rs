@@ -1,4 +1,4 @@
-//! The queue as a table that is as wide as the terminal.
+//! The queue as a table as wide as the terminal.
 
 use makespan_core::counted;
 use makespan_slurm::JobState;
@@ -103,7 +103,7 @@ pub fn between(seen: &Seen<'_>, one: &Expected) -> String {
     match (one.early, one.late) {
         (Some(early), Some(late)) if early != late => {
             let (early, late) = (seen.clock.words(early), seen.clock.words(late));
-            // A common date is written once.
+            // If both ends of the range are on the same date, the date is written once.
             let shared = early.rsplit_once(' ').zip(late.rsplit_once(' ')).filter(|(early, late)| early.0 == late.0);
             let late = shared.map_or(late.as_str(), |(_, late)| late.1);
             format!("{early}..{late}")
@@ -182,7 +182,7 @@ fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
         .map(|(at, column)| widest(at).clamp(column.0.len().max(column.1), column.2.max(column.0.len())))
         .collect();
     let last = widths.len() - 1;
-    // The last column takes the width that the others leave. If this is too little, the other columns shrink.
+    // The last column takes the rest of the width. If the rest is too small, the other columns shrink.
     let mut others: usize = widths[..last].iter().map(|width| width + 2).sum();
     for (at, column) in columns.iter().enumerate().take(last) {
         let missing = (others + columns[last].1).saturating_sub(width);
@@ -202,7 +202,7 @@ fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
     std::iter::once(&heading).chain(&rows).map(line).collect()
 }
 
-/// Breaks a text between words into up to `most` lines of at most `width` columns. The rest is cut.
+/// Breaks a text between words into up to `most` lines of at most `width` columns. Text after these lines is cut.
 fn folded(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut words = text.split_whitespace().peekable();
@@ -252,8 +252,8 @@ fn columns_of(text: &str) -> usize {
     text.chars().map(columns_of_character).sum()
 }
 
-/// Returns the columns that a character takes. East Asian characters and emoji take two columns (Unicode Standard Annex
-/// 11).
+/// Returns the number of columns that a character takes. East Asian characters and emoji take two columns (Unicode
+/// Standard Annex 11).
 fn columns_of_character(character: char) -> usize {
     let wide = matches!(u32::from(character),
         0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F | 0xFF00..=0xFF60

@@ -1,4 +1,5 @@
-//! The folders of `--results`: the outputs of each job below the arguments of its command, as GNU parallel names them.
+//! The folders of `--results`. As in GNU parallel, the path of a job's outputs consists of the arguments of its
+//! command.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,7 +17,7 @@ use miette::{Result, miette};
 use super::command::command_line;
 use crate::output::{complain, shown};
 
-/// Longest name of a folder in bytes.
+/// Maximum length of a folder name, in bytes.
 const LONGEST: usize = 255;
 
 /// Names of the links to standard output and standard error.
@@ -29,7 +30,7 @@ pub struct ArgumentFolders {
 }
 
 impl ArgumentFolders {
-    /// Opens the folder. Refuses names that select other kinds of output in GNU parallel.
+    /// Opens the folder. Returns an error for a name that GNU parallel would read as a file or a template.
     pub fn new(root: &Path) -> Result<Self> {
         let name = root.display().to_string();
         let ending = root.extension().and_then(|ending| ending.to_str());
@@ -85,8 +86,8 @@ pub struct Jobs<'a> {
 }
 
 impl Jobs<'_> {
-    /// Returns the folder of a job. For each argument, the path contains the number of the source and the argument. A
-    /// job without arguments uses its command as its argument.
+    /// Returns the folder of a job. The path contains, for each argument, the number of the argument's source and the
+    /// argument. If a job has no arguments, its command is its argument.
     fn folder(&self, task: TaskId) -> PathBuf {
         let records = self.arguments.records(task.index());
         if records.is_empty() {
@@ -101,8 +102,8 @@ fn of_records(records: &[Vec<&str>]) -> PathBuf {
     numbered.flat_map(|(number, argument): (u32, _)| [number.to_string().into(), folder_name(argument)]).collect()
 }
 
-/// Returns an argument as the name of a folder, with `\_` for a slash. For an empty argument and for a dot, returns an
-/// empty name, which adds no folder to the path.
+/// Returns the folder name for an argument, with `\_` for a slash. An empty argument and a dot give an empty name,
+/// which adds no folder to the path.
 fn folder_name(argument: &str) -> OsString {
     let mut name = Vec::new();
     for &byte in bytes_of_text(argument).iter() {
@@ -117,13 +118,13 @@ fn folder_name(argument: &str) -> OsString {
     name.truncate(LONGEST);
     match name.as_slice() {
         b"." => OsString::new(),
-        // In GNU parallel, this argument leads out of the folder of results.
+        // GNU parallel uses `..` unchanged, so the outputs would be outside the folder of results.
         b".." => "\\..".into(),
         _ => OsString::from_vec(name),
     }
 }
 
-/// Makes a folder with links to the output files, and with the number of the job.
+/// Creates a folder with links to the output files and a file with the number of the job.
 fn link_all(folder: &Path, outputs: &[PathBuf; 2], task: TaskId) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (output, name) in outputs.iter().zip(STREAMS) {
@@ -134,8 +135,7 @@ fn link_all(folder: &Path, outputs: &[PathBuf; 2], task: TaskId) -> io::Result<(
     fs::write(seq, (task.0 + 1).to_string())
 }
 
-/// Makes a hard link to a file, or a symbolic link if the link is on another disk. Replaces an existing file of this
-/// name.
+/// Creates a hard link to a file, or a symbolic link if the file is on another disk. Replaces an existing file `name`.
 fn link(file: &Path, name: &Path) -> io::Result<()> {
     remove(name)?;
     match fs::hard_link(file, name) {

@@ -3,8 +3,8 @@
 use makespan_core::shell_line;
 use makespan_formats::list::quoted;
 
-/// Returns a command as a line that a shell runs: the line itself if the command is a shell with a line, and otherwise
-/// the quoted words.
+/// Returns a command as a line for a shell. For a command such as `sh -c LINE`, returns the line. For other commands,
+/// quotes each word.
 pub fn command_line(words: &[String]) -> String {
     match shell_line(words) {
         Some(line) => line.to_owned(),

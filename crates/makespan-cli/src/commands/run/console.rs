@@ -1,5 +1,4 @@
-//! The thread that prints during a run. A slow reader of the output delays only this thread, and never the start of a
-//! job.
+//! The thread that prints during a run. If the output is read slowly, only this thread waits, so jobs start on time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,20 +17,20 @@ use crate::output::{complain, shown};
 /// Time between two checks for new output of running jobs.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Time between two checks for a request to stop while the last outputs are printed.
+/// While the last outputs are printed, the time between two checks for a request to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An event that the thread shows to the user.
 pub enum Message {
-    /// The session begins, with the tasks whose outputs are still to be printed and the sizes of the outputs that
+    /// The session begins. The tasks are those whose outputs must still be printed; the sizes are the outputs that
     /// earlier sessions printed.
     Open(Vec<TaskId>, PrintedSizes),
     /// These tasks have arrived during the run.
     Grown(Vec<TaskId>),
     /// An attempt at a job has started.
     Started(Output),
-    /// An attempt at a job has ended, and the next attempt gets new files. The output names links to the old files. The
-    /// thread prints the old files and removes the links.
+    /// An attempt at a job has ended, and new files replace its output files. `Output` names links to the old files.
+    /// The thread prints the old files and removes the links.
     Replaced(Output),
     /// A job has ended.
     Ended(Output),
@@ -48,9 +47,9 @@ pub struct Console {
     sender: Option<Sender<Message>>,
     /// The thread, which returns true if an error prevented an output from being printed.
     thread: Option<JoinHandle<bool>>,
-    /// Disconnected when the thread has printed everything.
+    /// A channel that is disconnected after the thread has printed everything.
     done: Receiver<()>,
-    /// True if the queue contains a progress message. No second one is then sent.
+    /// True while a progress message is in the channel. Meanwhile, no further progress message is sent.
     has_progress: Arc<AtomicBool>,
     is_hidden: bool,
     stop: Stop,
@@ -102,7 +101,7 @@ impl Console {
 
     pub fn send(&self, message: Message) {
         if let Some(sender) = &self.sender {
-            // The thread ends only when this sender is dropped.
+            // The receiver exists as long as this sender, so the send cannot fail.
             let _ = sender.send(message);
         }
     }
@@ -114,8 +113,8 @@ impl Console {
         }
     }
 
-    /// Removes the progress line and waits until everything is printed. After a request to stop, this function waits up
-    /// to two seconds, because the reader may have stopped reading. Returns false if an error prevented an output from
+    /// Removes the progress line and waits until everything is printed. After a request to stop, waits at most two
+    /// seconds, because the reader of the output may have stopped. Returns false if an error prevented an output from
     /// being printed.
     pub fn finish(&mut self) -> bool {
         self.sender = None;
@@ -145,7 +144,7 @@ fn style(template: &str) -> ProgressStyle {
 /// The state of the thread.
 struct Screen {
     bar: ProgressBar,
-    /// The printer of outputs, until standard output is closed.
+    /// The printer of outputs; `None` after standard output was closed.
     prints: Option<Prints>,
     /// True if the user does not want outputs to be printed.
     hides: bool,

@@ -1,5 +1,4 @@
-//! Copies the output of jobs to standard output and standard error. Memory use does not depend on the size of the
-//! output.
+//! Copies the output of jobs to standard output and standard error, with a bounded amount of memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -12,10 +11,10 @@ use std::time::Duration;
 use makespan_core::bytes_of_text;
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
-/// Maximum length in bytes of a line that is tagged or printed while its job runs. Longer lines are split.
+/// Maximum length, in bytes, of a line with a tag or a line of a running job. Longer lines are split.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Number of bytes that are read at once if lines need not be complete.
+/// Number of bytes to read at once if lines may be split.
 const CHUNK: usize = 1 << 16;
 
 /// Standard output or standard error of this process.
@@ -35,7 +34,7 @@ pub fn streams() -> io::Result<[Stream; 2]> {
     Ok([stream(io::stdout().as_fd())?, stream(io::stderr().as_fd())?])
 }
 
-/// A file that waits if its reader is slow, even if another program has set it to non-blocking mode.
+/// A file whose writes wait for a slow reader, even if another program has made the file non-blocking.
 struct Unbuffered(File);
 
 impl Write for Unbuffered {
@@ -65,7 +64,7 @@ impl Stream {
 
     /// Writes bytes with a tag at the beginning of each line, and splits lines that are too long.
     fn copy_lines(&mut self, mut bytes: &[u8], tag: &str) -> io::Result<()> {
-        // File names need not be UTF-8.
+        // A tag may contain file names that are not UTF-8.
         let tag = bytes_of_text(tag);
         let mut out = BufWriter::with_capacity(CHUNK, &mut self.file);
         while !bytes.is_empty() {
@@ -87,7 +86,7 @@ impl Stream {
     }
 
     /// Ends an unfinished line if `always` is true or the stream is a terminal. On a terminal, the progress line would
-    /// overwrite an unfinished line.
+    /// otherwise overwrite the unfinished line.
     pub fn end_line(&mut self, always: bool) -> io::Result<()> {
         if self.column == 0 || !(always || self.is_terminal) {
             return Ok(());
@@ -116,10 +115,10 @@ pub enum CopyError {
     Write(io::Error),
 }
 
-/// Copies the output in a file from byte `from`, and returns the first byte that was not copied.
+/// Copies the bytes of a file from position `from`. Returns the position after the last copied byte.
 pub fn copy(path: &Path, from: u64, style: Style<'_>, to: &mut Stream) -> Result<u64, CopyError> {
     let length = path.symlink_metadata().map_err(CopyError::Read)?.len();
-    // A new attempt begins with an empty file.
+    // If the file is shorter than `from`, a new attempt has emptied it.
     let mut at = if from > length { 0 } else { from };
     if at == length {
         return Ok(at);
@@ -147,7 +146,7 @@ pub fn copy(path: &Path, from: u64, style: Style<'_>, to: &mut Stream) -> Result
     Ok(at)
 }
 
-/// Opens a regular file. Refuses a link or a pipe, because a job may have replaced the file by one.
+/// Opens a regular file. Returns an error for a link or a pipe, by which a job may have replaced the file.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }

@@ -11,7 +11,7 @@ use crate::args::RunOptions;
 
 /// The algorithm that makes the plan of a run, or the policy that decides without a plan.
 pub enum Decider {
-    /// The default algorithm. Its plan is kept and improved during the run.
+    /// The default algorithm. It improves its plan during the run.
     Default {
         spec: String,
     },
@@ -38,7 +38,8 @@ fn runs_one_by_one(instance: &Instance) -> bool {
 }
 
 impl Decider {
-    /// Returns the algorithm or the policy that the options select, or the default algorithm for the instance.
+    /// Returns the algorithm or the policy that the options select. Without such options, returns the default for the
+    /// instance.
     pub fn new(options: &RunOptions, instance: &Instance) -> Result<Self> {
         if let Some(spec) = &options.policy {
             return Ok(Self::Policy { spec: spec.clone(), is_stated: true });
@@ -79,7 +80,7 @@ impl Decider {
         }
     }
 
-    /// Refuses a policy that does not support the instance.
+    /// Returns an error if the policy does not support the instance.
     pub fn check(&self, instance: &Instance, seed: u64) -> Result<()> {
         if let Self::Policy { spec, .. } = self {
             policy_for(spec, instance, seed).map_err(|error| miette!("{error}"))?;
@@ -129,8 +130,8 @@ impl Decider {
         Ok(Begun { algorithm: spec.clone(), seed, schedule, bounds, remarks })
     }
 
-    /// Returns the policy of the run. The policy of a named algorithm keeps the order of the plan if tasks wait for
-    /// each other. Otherwise, it plans the remaining jobs again when the run departs from the plan.
+    /// Returns the policy that controls the run. With a named algorithm, the policy keeps the order of the plan if
+    /// tasks depend on each other. Otherwise, it plans the remaining jobs again when the run departs from the plan.
     pub fn policy(&self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec, .. } => {

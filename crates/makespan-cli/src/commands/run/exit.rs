@@ -16,20 +16,20 @@ pub struct RunEnding {
     pub jobs: u64,
     /// The number of jobs that failed or were not run, in all sessions of the run.
     pub unsuccessful: u64,
-    /// Exit status that follows from the end of the job that halted the run, if a job halted the run.
+    /// Exit status that the halt rule gives; `None` if no job halted the run.
     pub halt: Option<u8>,
     /// True if the status is a percentage of the jobs.
     pub is_percentage: bool,
-    /// Exit status that follows from the signal, if a signal stopped the run before its end.
+    /// Exit status for the signal that stopped the run; `None` if no signal stopped the run.
     pub stopped: Option<u8>,
     /// True if an error prevented outputs or the report from being written.
     pub is_incomplete: bool,
 }
 
 impl RunEnding {
-    /// Returns the exit status: 255 after an error, 128 plus the number of the signal if the run was stopped, the
-    /// status of the halt rule if the run halted, and otherwise the number of jobs that failed or were not run (101 if
-    /// the number is above 100).
+    /// Returns the exit status of the run, from the first condition that is true: an error gives 255; a signal gives
+    /// 128 plus its number; a halt gives the status of the halt rule. Otherwise, the status is the number of jobs that
+    /// failed or were not run, or 101 if this number is above 100.
     pub fn status(self) -> u8 {
         match (self.is_incomplete, self.stopped.or(self.halt)) {
             (true, _) => ERROR,
@@ -40,13 +40,13 @@ impl RunEnding {
     }
 }
 
-/// Returns true if the exit status of a run with this rule is a percentage.
+/// Returns true if the halt rule makes the exit status a percentage.
 pub fn is_percentage(rule: Option<HaltRule>) -> bool {
     rule.is_some_and(|rule| matches!(rule.limit, HaltLimit::Percent(_)))
 }
 
-/// Returns the exit status of a run that a job halted. If the end of a single job satisfies the rule, returns the exit
-/// status of this job.
+/// Returns the exit status of a halted run. If one job was enough to halt the run, returns the exit status of this
+/// job.
 pub fn of_halt(cause: &HaltCause) -> u8 {
     let HaltCause { rule, failed, tasks, outcome } = cause;
     match rule.limit {

@@ -21,21 +21,21 @@ pub const PLAN: &str = "plan.json";
 /// File of the instance with the learned run times. It exists only if run times were learned.
 pub const INSTANCE: &str = "instance.json";
 
-/// Files of a run, except its journal and the output of its jobs.
+/// Files of a run other than its journal and the output of its jobs.
 const RESULTS: [&str; 9] =
     [PLAN, INSTANCE, RECORD, COMMANDS, PRINTED, "jobs.csv", "gantt.svg", "report.html", "decisions.csv"];
 
 /// Additional folders of a run on Slurm.
 const BOARDS: [&str; 2] = ["jobs", "pilot"];
 
-/// Returns the names of all files that a run writes, except its journal and the output of its jobs.
+/// Returns the names of all files of a run other than its journal and the output of its jobs.
 pub fn results(on_cluster: bool) -> Vec<String> {
     let boards = BOARDS.iter().filter(|_| on_cluster);
     RESULTS.iter().chain(boards).map(ToString::to_string).collect()
 }
 
-/// Returns the folder that the options name. Without this option, returns the latest folder `runs/NAME-k` of a run that
-/// can be resumed, or the next free one for a new run.
+/// Returns the folder in `--folder`. Without this option, returns the latest folder `runs/NAME-k` if the run is
+/// resumed, and otherwise the next unused one.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     if let Some(folder) = &options.folder {
         if folder.is_file() {
@@ -64,7 +64,7 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/", shown(&options.source.name())))
 }
 
-/// Creates the folder that [`choose`] returns for a new run. No other session can create the same folder.
+/// Creates the folder that [`choose`] returns for a new run. Two sessions never create the same folder.
 pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     loop {
         let folder = choose(options)?;
@@ -79,21 +79,21 @@ pub fn claim(options: &RunOptions) -> Result<PathBuf> {
     }
 }
 
-/// Returns true if a folder belongs to a run. A run that was killed before it wrote its journal leaves its lock file,
-/// and perhaps its plan.
+/// Returns true if a folder belongs to a run. If a run was killed before it wrote its journal, the folder contains
+/// only a lock file and perhaps a plan.
 fn is_of_a_run(folder: &Path) -> bool {
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     is_there(makespan_exec::journal::FILE) || makespan_exec::is_lock_of_a_run(&folder.join("lock"))
 }
 
-/// Returns true if a folder is empty. A session leaves an empty folder if it is killed just after it has created the
-/// folder.
+/// Returns true if a folder is empty. A session that is killed just after it created the folder leaves the folder
+/// empty.
 pub fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Refuses to resume in a folder that does not belong to a run: it is not empty, and contains neither a journal nor the
-/// lock of a session that ended before it wrote a journal.
+/// Returns an error if a folder does not belong to a run: it is not empty, and contains neither a journal nor a lock
+/// file.
 fn check_begun(folder: &Path) -> Result<()> {
     if is_empty(folder) || is_of_a_run(folder) || folder.join("status").symlink_metadata().is_ok() {
         return Ok(());
@@ -104,7 +104,7 @@ fn check_begun(folder: &Path) -> Result<()> {
     ))
 }
 
-/// Returns the numbers of the existing runs of this name. There may be gaps, because runs can be removed.
+/// Returns the numbers of the existing runs with this name. Numbers of removed runs are missing.
 fn numbers(stem: &str) -> Vec<u32> {
     let entries = fs::read_dir("runs").into_iter().flatten();
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -112,14 +112,14 @@ fn numbers(stem: &str) -> Vec<u32> {
     numbers.filter(|&number| number < u32::MAX).collect()
 }
 
-/// Returns the plan of an earlier session, if it is a valid plan of this instance.
+/// Returns the plan of an earlier session. Returns `None` if there is no plan or if it is invalid for this instance.
 pub fn planned(folder: &Path, instance: &Instance) -> Option<Begun> {
     let path = folder.join(PLAN);
     let bytes = fs::read(&path).ok()?;
     let file = ScheduleFile::read(&path.display().to_string(), &bytes, instance).ok()?;
     let ScheduleFile { algorithm, seed, schedule, bounds, remarks, .. } = file;
-    // After an edit, the instance may have jobs with the names in the plan but with other properties, so the plan may
-    // be invalid.
+    // The plan may be invalid: after an edit, the instance may contain a job with a name in the plan but with other
+    // properties.
     validate(instance, &schedule).ok()?;
     Some(Begun { algorithm, seed: seed.unwrap_or(1), schedule, bounds, remarks })
 }

@@ -56,7 +56,7 @@ impl InspectedRun {
         ["out", "err"].map(|ending| self.folder.join(format!("{}.{ending}", self.run.stems[task])))
     }
 
-    /// Returns true if the output files of a task belong to its last attempt.
+    /// Returns true if the output files contain the output of the task's last attempt.
     fn has_output(&self, task: usize) -> bool {
         match self.run.history.tasks[task] {
             Progression::Running(_) => true,
@@ -83,9 +83,8 @@ fn outcome_words(outcome: Outcome) -> String {
     }
 }
 
-/// Prints the outputs of all jobs of a run in the order of the list, each to standard output or standard error as in
-/// the run. With `only_errors`, prints only the text that the jobs wrote to standard error, and prints it to standard
-/// output.
+/// Prints the outputs of all jobs of a run in the order of the list, each to standard output or standard error as the
+/// job wrote it. With `only_errors`, prints only the standard error of the jobs, to standard output.
 pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     let run = InspectedRun::read(folder)?;
     let sizes = Printed::read(folder).unwrap_or_default();
@@ -115,12 +114,12 @@ pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
 
 /// The reason why a file was not printed completely.
 enum Unprinted {
-    /// The reader has closed the pipe.
+    /// The reader of the output has closed the pipe.
     Closed,
     Failed(String),
 }
 
-/// Prints a file. Returns an error if the file has fewer than `least` bytes, its size when its job ended.
+/// Prints a file. Returns an error if the file has fewer than `least` bytes, which was its size when its job ended.
 fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Result<(), Unprinted> {
     let style = Style { tag: None, lines: false, ended: true };
     match copy(path, 0, style, stream) {
@@ -134,7 +133,7 @@ fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Resu
     }
 }
 
-/// Prints the command, folder, times, exit status and output of one job, which is named by its name or by its number in
+/// Prints the command, folder, times, exit status and output of a job. `job` is the name of the job or its number in
 /// the list.
 pub fn show_job(folder: &Path, job: Option<&str>) -> Result<ExitCode> {
     let run = InspectedRun::read(folder)?;
@@ -181,7 +180,7 @@ pub fn show_job(folder: &Path, job: Option<&str>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the state of a run, whether it is still running or has ended.
+/// Prints the state of a running or ended run.
 pub fn show_status(options: &StatusOptions) -> Result<ExitCode> {
     let latest = || latest_folder().ok_or_else(|| miette!("there is no run under runs/; name the folder of a run"));
     let folder = options.folder.clone().map_or_else(latest, Ok)?;
@@ -229,7 +228,7 @@ fn latest_folder() -> Option<PathBuf> {
     found.max().map(|(_, folder)| folder)
 }
 
-/// Returns the age of an instant as text, such as `5 s ago`.
+/// Describes the time since an instant, such as `5 s ago`.
 fn ago(instant: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(instant).unwrap_or_default().as_secs();
     match seconds {

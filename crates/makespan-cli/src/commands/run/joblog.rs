@@ -31,7 +31,7 @@ pub struct JobLog {
 }
 
 impl JobLog {
-    /// Opens the file, and keeps its content until [`JobLog::begin`].
+    /// Opens the file. [`JobLog::begin`] replaces its content later.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let file = OpenOptions::new().create(true).write(true).truncate(false).open(path);
@@ -79,7 +79,7 @@ impl JobLog {
         line(instance, run, self.origin, received)
     }
 
-    /// Prints the error of a write, if it is the first error.
+    /// Prints the error of the first failed write. Later errors are not printed.
     fn write(&mut self, written: io::Result<()>) {
         if let Err(error) = written
             && !std::mem::replace(&mut self.has_failed, true)

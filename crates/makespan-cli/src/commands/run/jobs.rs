@@ -1,5 +1,5 @@
-//! A run on Slurm in which each task is a Slurm job: the machines of the plan, and the options and time limits of the
-//! jobs.
+//! A run on Slurm in which each task is a Slurm job. This file selects the machines for the plan, and the options and
+//! time limits of the jobs.
 
 mod later;
 
@@ -30,8 +30,8 @@ pub struct ClusterOfJobs {
     commands: Commands,
     /// Options of `sbatch` for each job.
     options: Vec<String>,
-    /// Time limit, in seconds, of a job that states no walltime: the option `--time`, or the default of the partition.
-    /// `None` if it is unlimited or unknown.
+    /// Default time limit of a job without a walltime, in seconds: the option `--time`, or the default of the
+    /// partition. `None` if there is no limit or if it is unknown.
     limit: Option<u64>,
     is_stated: bool,
     /// Maximum time limit of the partition, in seconds, if there is one.
@@ -65,7 +65,8 @@ impl ClusterOfJobs {
         }
         let commands = Commands::new().with_teller(complain);
         let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
-        // A resumed run uses its first platform, because a node that is down now still belongs to the cluster.
+        // A resumed run uses the platform of its first session, because a node that is down now is still part of the
+        // cluster.
         let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let platform = match earlier {
@@ -103,8 +104,8 @@ impl ClusterOfJobs {
         Ok(Self { platform, commands, options: sbatch, limit, is_stated, most })
     }
 
-    /// Makes a plan around the jobs that run or wait on the cluster now. If there is no such plan, makes a plan for an
-    /// empty cluster.
+    /// Makes a plan in which the other running and pending jobs of the cluster keep their processors. If this is
+    /// impossible, makes a plan for an empty cluster.
     pub fn plan_beside(
         &self,
         decider: &Decider,
@@ -132,8 +133,8 @@ impl ClusterOfJobs {
         }
     }
 
-    /// Refuses a plan that cannot be expressed as jobs of Slurm, or with a task that takes longer than the time limit
-    /// of its job.
+    /// Returns an error if Slurm jobs cannot implement the plan, or if a task takes longer than the time limit of its
+    /// job.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Time after which a line is due even if few jobs have ended, unless the user wants to see progress.
+/// Time after which a progress line is due regardless of the number of ended jobs, unless the user requests progress.
 const INTERVAL: Duration = Duration::from_mins(1);
 
 /// Minimum time between two lines.
@@ -14,14 +14,14 @@ const PARTS: u64 = 20;
 /// The last line about progress.
 pub struct Milestones {
     at: Instant,
-    /// Time after which a line is due even if few jobs have ended.
+    /// Time after which a progress line is due regardless of the number of ended jobs.
     interval: Duration,
-    /// The number of tasks that had ended, if it is known.
+    /// Number of ended tasks when the last line was printed, if known.
     ended: Option<u64>,
 }
 
 impl Milestones {
-    /// Starts at the instant `now`. If progress is `wanted`, a line is due each second.
+    /// Starts the clock at `now`. If `wanted` is true, a line is due each second.
     pub fn new(now: Instant, wanted: bool) -> Self {
         Self { at: now, interval: if wanted { SHORTEST } else { INTERVAL }, ended: None }
     }

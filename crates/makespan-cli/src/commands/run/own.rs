@@ -1,4 +1,4 @@
-//! Files of a run, except its journal and the output of its jobs.
+//! Files of a run other than its journal and the output of its jobs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub const COMMANDS: &str = "commands.jsonl";
 /// File that records which outputs were printed.
 pub const PRINTED: &str = "printed";
 
-/// Returns the path of a file of the run. Refuses a symbolic link, because a job may have created it.
+/// Returns the path of a file of the run. Returns an error for a symbolic link, because a job may have created it.
 pub fn own(folder: &Path, name: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {

@@ -20,9 +20,9 @@ use crate::output::shortened;
 const TITLE: usize = 60;
 /// Maximum number of characters of a command in the table of jobs.
 const COMMAND: usize = 1000;
-/// Maximum number of characters of all commands in the table of jobs. The limit keeps a page of many jobs small.
+/// Maximum number of characters of all commands together in the table of jobs. The limit keeps the page small.
 const ALL_COMMANDS: usize = 4_000_000;
-/// Number of characters that each command may have even in a table of very many commands.
+/// Smallest limit for the length of a command in the table, in characters.
 const SHORT_COMMAND: usize = 40;
 
 /// Returns the title of a report: the list or the command, the date and the machine.
@@ -44,7 +44,7 @@ fn begin(folder: &Path) -> Option<String> {
     Some(begin.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// Returns the facts about a run for the report. `ran` contains the executions of the run.
+/// Returns the facts about a run for the report. `ran` is the schedule of the actual executions.
 pub fn details(outcomes: &Outcomes<'_>, ran: &Schedule) -> RunDetails {
     let (instance, outputs) = (outcomes.instance, outcomes.outputs);
     let runs: BTreeMap<(TaskId, Time), &Run> =
@@ -74,7 +74,7 @@ fn lasts(trace: &Trace) -> BTreeMap<TaskId, Time> {
     trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted).map(|run| (run.task, run.start)).collect()
 }
 
-/// Returns the exit status, or another reason why a run ended.
+/// Describes the end of an execution: the exit status or another reason.
 fn ended(run: &Run) -> String {
     match run.outcome {
         Outcome::Succeeded => "0".to_owned(),
@@ -96,7 +96,7 @@ fn with_files(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Attem
     Attempt { ended: String::new(), stem, has_output: is_written(&out), has_errors: is_written(&err) }
 }
 
-/// Returns the command of each different task as a user would type it.
+/// Returns the command of each distinct task as a user would type it.
 fn commands(instance: &Instance) -> Vec<String> {
     let room = (ALL_COMMANDS / instance.different_tasks().max(1)).clamp(SHORT_COMMAND, COMMAND);
     instance.different_task_ids().map(|task| shortened(&command_line(&instance.task(task).command), room)).collect()

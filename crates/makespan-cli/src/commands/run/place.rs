@@ -1,4 +1,4 @@
-//! Places where a run is executed: this machine, pilots on a cluster, or jobs of a cluster.
+//! Places that execute a run: this machine, pilots on a cluster, or jobs of a cluster.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::jobs::{ClusterOfJobs, Later};
 use super::signals::outlive_the_terminal;
 use crate::args::{On, RunOptions};
 
-/// Input of a run after planning.
+/// Inputs for the execution of a planned run.
 pub struct Work<'a> {
     pub instance: &'a Instance,
     pub begun: &'a Begun,
@@ -34,20 +34,20 @@ impl Work<'_> {
 
 /// A place where runs are executed.
 pub trait Place {
-    /// Returns the machines to plan for if the options state none. Returns `None` if the place is this machine, because
-    /// the source of the run then states the machines.
+    /// Returns the machines of the plan if the options state none. Returns `None` for this machine: the source of the
+    /// jobs then states the machines.
     fn platform(&self) -> Option<&Platform>;
 
     /// Returns notes for the user about the machines.
     fn remarks(&self, instance: &Instance) -> Vec<String>;
 
-    /// Chooses machines for the instance, and returns the instance on these machines. Returns `None` if the place does
-    /// not choose machines.
+    /// Chooses machines for the instance and returns the instance on these machines. Returns `None` if this place has
+    /// no choice.
     fn choose(&mut self, _decider: &Decider, _instance: &Instance, _seed: u64) -> Result<Option<Instance>> {
         Ok(None)
     }
 
-    /// Prepares this process for the run, before any other step of the run.
+    /// Prepares this process for the run. Called before all other steps.
     fn prepare(&self) {}
 
     /// Makes the plan.
@@ -55,7 +55,7 @@ pub trait Place {
         decider.plan(instance, seed, remarks)
     }
 
-    /// Refuses a plan that cannot be executed at this place.
+    /// Returns an error if this place cannot execute the plan.
     fn check(&self, _instance: &Instance, _schedule: &Schedule) -> Result<()> {
         Ok(())
     }
@@ -79,7 +79,7 @@ impl dyn Place + '_ {
         self.platform().is_none()
     }
 
-    /// Locks the folder of the run against other sessions.
+    /// Locks the folder of the run, so that no other session uses it.
     pub fn reserve<'a>(&self, instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>> {
         let reserve = if self.is_here() { reserve } else { reserve_folder };
         reserve(instance, options).map_err(|error| miette!("{error}"))
@@ -121,7 +121,7 @@ impl Place for Cluster {
         self.check_plan(instance, schedule)
     }
 
-    /// The policy is created again when the pilots start, because the ends of the pilots are then known.
+    /// The policy is created again when the pilots start, because the ends of the pilots are known only then.
     fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
@@ -140,12 +140,12 @@ impl Place for ClusterOfJobs {
         Vec::new()
     }
 
-    /// Ignores SIGHUP, so that this program and its jobs continue after the terminal is closed.
+    /// Ignores SIGHUP, so that this program and its jobs continue after the terminal was closed.
     fn prepare(&self) {
         outlive_the_terminal();
     }
 
-    /// Plans the run around the other jobs of the cluster.
+    /// Makes a plan in which the other jobs of the cluster keep their processors.
     fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
         self.plan_beside(decider, instance, seed, remarks)
     }

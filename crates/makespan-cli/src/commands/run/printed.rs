@@ -1,4 +1,4 @@
-//! Record of the outputs that were printed, in the folder of a run.
+//! The file in the folder of a run that records the printed outputs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -10,8 +10,8 @@ use super::own::{PRINTED, own};
 /// Sizes in bytes of the files of standard output and standard error, by the stem of the file names.
 pub type PrintedSizes = BTreeMap<String, [u64; 2]>;
 
-/// The file that records printed outputs, one on each line: the stem of the files, and their sizes. Outputs that the
-/// user suppressed count as printed.
+/// The file that records printed outputs. Each line contains the stem of the output files and their sizes. An output
+/// that the user suppressed is recorded as printed.
 pub struct Printed {
     path: PathBuf,
     file: File,
@@ -36,7 +36,7 @@ impl Printed {
         Some(text.lines().filter_map(entry).collect())
     }
 
-    /// Replaces the content of the record. Jobs without an entry will be printed when they end.
+    /// Replaces the content of the file. Outputs that are not in `sizes` are printed when their jobs end.
     pub fn replace(&mut self, sizes: &PrintedSizes) -> io::Result<()> {
         let text: String = sizes.iter().map(|(stem, sizes)| line(stem, *sizes)).collect();
         let mut new = self.path.clone().into_os_string();
@@ -47,7 +47,7 @@ impl Printed {
         Ok(())
     }
 
-    /// Adds an output. An output that cannot be added is printed again when the run is resumed.
+    /// Adds an output. If this fails, a resumed run prints the output again.
     pub fn add(&mut self, stem: &str, sizes: [u64; 2]) {
         let _ = self.file.write_all(line(stem, sizes).as_bytes());
     }

@@ -23,13 +23,13 @@ pub struct Output {
 /// The printer of outputs.
 pub struct Prints {
     streams: [Stream; 2],
-    /// True if lines are printed while their job runs.
+    /// True if lines are printed while their job is running.
     lines: bool,
-    /// The tasks whose outputs are still to be printed, if the order of the list is kept.
+    /// The tasks whose outputs must still be printed. `None` if outputs are not printed in the order of the list.
     order: Option<BTreeSet<TaskId>>,
-    /// The outputs of ended jobs that wait for their turn.
+    /// The outputs of ended jobs that are printed after the outputs of earlier jobs in the list.
     ended: BTreeMap<TaskId, Output>,
-    /// The outputs of running jobs, if lines are printed while their job runs.
+    /// The outputs of running jobs. Empty unless lines are printed while their job is running.
     running: BTreeMap<TaskId, Output>,
     /// The number of bytes of each output that were printed so far.
     printed: BTreeMap<TaskId, [u64; 2]>,
@@ -59,14 +59,14 @@ impl Prints {
         })
     }
 
-    /// Adds the tasks whose outputs are to be printed, if the order of the list is kept.
+    /// Sets the tasks whose outputs must be printed. Has no effect unless the order of the list is kept.
     pub fn open(&mut self, tasks: Vec<TaskId>) {
         if let Some(order) = &mut self.order {
             order.extend(tasks);
         }
     }
 
-    /// Begins to follow the output of an attempt that has started, if lines are printed while their job runs.
+    /// Registers the output of a started attempt. Has no effect unless lines are printed while their job is running.
     pub fn start(&mut self, output: Output) {
         if self.lines {
             self.printed.remove(&output.task);
@@ -74,7 +74,8 @@ impl Prints {
         }
     }
 
-    /// Prints the rest of an attempt that has ended, if its lines were printed while the job ran.
+    /// Prints the rest of the output of a failed attempt. Has no effect unless lines are printed while their job is
+    /// running.
     pub fn replace(&mut self, output: &Output) -> Result<(), Closed> {
         let has_turn = self.order.as_ref().is_none_or(|order| order.first() == Some(&output.task));
         // The attempt may have failed before the message about its start arrives.
@@ -97,7 +98,7 @@ impl Prints {
         self.advance()
     }
 
-    /// Removes a job that ends without output from the order.
+    /// Removes a job that has no output from the order.
     pub fn skip(&mut self, task: TaskId) -> Result<(), Closed> {
         self.running.remove(&task);
         if let Some(order) = &mut self.order {
@@ -106,13 +107,13 @@ impl Prints {
         self.advance()
     }
 
-    /// Returns true if [`Prints::follow`] must be called repeatedly, because lines of running jobs are printed.
+    /// Returns true if lines of running jobs are printed. The caller must then call [`Prints::follow`] repeatedly.
     pub fn follows(&self) -> bool {
         !self.running.is_empty()
     }
 
-    /// Prints the new lines of running jobs. If the order of the list is kept, prints only the lines of the job whose
-    /// turn it is.
+    /// Prints the new lines of running jobs. If the order of the list is kept, prints only the lines of the first job
+    /// whose output is not complete.
     pub fn follow(&mut self) -> Result<(), Closed> {
         let first = self.order.as_ref().map(|order| order.first().copied());
         let running = std::mem::take(&mut self.running);
@@ -127,8 +128,8 @@ impl Prints {
         std::mem::take(&mut self.done)
     }
 
-    /// Prints the outputs that wait for jobs that will not end. If the run was stopped, prints a note instead: a later
-    /// session will run these jobs, and then prints the outputs in order.
+    /// Prints the outputs that still wait for outputs of earlier jobs in the list. If the run was stopped, prints a
+    /// note instead, because a later session runs the missing jobs and then prints all outputs in order.
     pub fn finish(&mut self, stopped: bool) -> Result<(), Closed> {
         self.follow()?;
         let ended = std::mem::take(&mut self.ended);
@@ -142,11 +143,11 @@ impl Prints {
 
     /// Ends an unfinished line on standard error before Makespan prints its own line there.
     pub fn end_line(&mut self) {
-        // An error is ignored, because standard error may be closed.
+        // Errors are ignored, because standard error may be closed.
         let _ = self.streams[1].end_line(true);
     }
 
-    /// Prints the outputs whose turn it is.
+    /// Prints the stored outputs whose earlier outputs are all printed.
     fn advance(&mut self) -> Result<(), Closed> {
         while let Some(order) = &mut self.order
             && let Some(first) = order.first().copied()
@@ -174,7 +175,7 @@ impl Prints {
                 }
                 // The reader of standard error has closed the pipe.
                 Err(CopyError::Write(_)) => {}
-                // A running job may not have created its files yet.
+                // A running job may not have output files yet.
                 Err(CopyError::Read(_)) if !ended => {}
                 Err(CopyError::Read(error)) => {
                     let name = path.display().to_string();

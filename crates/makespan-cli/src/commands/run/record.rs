@@ -15,7 +15,7 @@ use super::own::{COMMANDS, RECORD, own};
 use crate::args::{Arguments, Command, RunOptions, STANDARD_INPUT, SourceOptions};
 use crate::output::{shell_word, shown, write_file};
 
-/// Options that apply to one session only.
+/// Options that affect only one session and are not repeated when the run is resumed.
 const OF_SESSION: [&str; 3] = ["--resume", "--retry-failed", "--recover"];
 
 /// The command line that began a run.
@@ -57,7 +57,7 @@ pub enum Likeness {
 }
 
 impl RunRecord {
-    /// Returns the record of a run with the command line of this process.
+    /// Creates the record of a run from the command line of this process.
     fn of_this_process(source: &SourceOptions) -> Self {
         let words: Vec<String> =
             std::env::args_os().skip(2).map(|word| text_of_bytes(word.as_bytes().to_vec())).collect();
@@ -109,7 +109,7 @@ impl RunRecord {
         serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()
     }
 
-    /// Returns the similarity between `source` and the source of the run in a folder, or `None` if the sources differ.
+    /// Compares `source` with the source of the run in a folder. Returns `None` if the sources differ.
     pub fn likeness(folder: &Path, source: &SourceOptions) -> Option<Likeness> {
         let Some(record) = Self::read(folder) else { return Some(Likeness::Unknown) };
         let command = |words: &[String]| -> Vec<String> {
@@ -123,7 +123,7 @@ impl RunRecord {
         }
     }
 
-    /// Returns the options of the run that began in a folder, with the options of this command line added.
+    /// Returns the options of the recorded command line, followed by the options of the current one.
     fn merged(&self) -> Result<RunOptions> {
         let now = std::env::args_os().skip(2);
         let stored = |words: &[String]| -> Vec<OsString> {
@@ -147,7 +147,8 @@ impl RunRecord {
     }
 }
 
-/// Returns the options of the run in a folder, if the command line names this folder to resume and no source.
+/// Returns the recorded options of the run to resume. Returns `None` unless the command line names the folder of the
+/// run and no source.
 pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
     if options.source.instance.is_some() || !options.source.template.is_empty() {
         return Ok(None);
@@ -178,7 +179,7 @@ pub fn reads_standard_input(source: &SourceOptions) -> bool {
     source.instance.iter().chain(&source.template.arguments.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
 }
 
-/// Returns the command of a task from the folder of a run.
+/// Reads the command of a task from the folder of a run.
 pub fn command_of(folder: &Path, task: usize) -> Option<Vec<String>> {
     let text = fs::read_to_string(folder.join(COMMANDS)).ok()?;
     let mut first = 0;

@@ -61,7 +61,7 @@ pub fn write(title: &str, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntr
     })
 }
 
-/// Returns the remarks that are not notes about guessed run times.
+/// Returns the remarks except those about guessed run times.
 pub fn without_guesses(instance: &Instance, remarks: &[String]) -> Vec<String> {
     let guesses = instance.notes().into_iter().filter(|note| matches!(note, Note::Guessed { .. }));
     let guesses: Vec<String> = guesses.map(|note| note.describe(instance)).collect();

@@ -7,7 +7,8 @@ use super::source;
 use crate::args::RunOptions;
 use crate::machine;
 
-/// Applies the options to the options of the execution. Refuses options that have no effect on the place of the run.
+/// Adds the options to the execution options. Returns an error for an option that has no effect on a cluster, if the
+/// jobs run on a cluster.
 pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool) -> Result<()> {
     if let Some(option) = options.setting.of_this_machine().filter(|_| !is_here) {
         return Err(miette!(

@@ -14,7 +14,7 @@ const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 /// The first signal that was received, or 0.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-/// True if a signal stops the run. As long as this is false, a signal ends the process at once.
+/// True if a signal stops the run. If false, a signal ends the process at once.
 static STOPS_RUN: AtomicBool = AtomicBool::new(false);
 
 /// True if the process continues after its terminal is closed.
@@ -23,7 +23,7 @@ static OUTLIVES_TERMINAL: AtomicBool = AtomicBool::new(false);
 /// Starts a thread that receives signals. Call this function before the process starts other threads, because threads
 /// inherit the set of blocked signals.
 ///
-/// A signal that the process ignored when it started stays ignored. `nohup` and shells with background jobs rely on
+/// Signals that the process ignored at its start stay ignored, because `nohup` and shells with background jobs rely on
 /// this.
 pub fn listen() -> Result<Stop> {
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
@@ -48,7 +48,7 @@ pub fn listen() -> Result<Stop> {
     Ok(stop)
 }
 
-/// Changes the effect of later signals: the first signal ends the running jobs, and the second signal kills them.
+/// Makes the next signal end the running jobs, and the signal after it kill them.
 pub fn stop_the_run() {
     STOPS_RUN.store(true, Ordering::Relaxed);
 }
@@ -58,8 +58,8 @@ pub fn outlive_the_terminal() {
     OUTLIVES_TERMINAL.store(true, Ordering::Relaxed);
 }
 
-/// Returns the exit status of a run that was stopped: 128 and the number of the first signal. A run that was stopped
-/// because standard output was closed has the exit status of a run that received SIGTERM.
+/// Returns the exit status of a stopped run: 128 plus the number of the first signal. If the run was stopped because
+/// standard output was closed, SIGTERM counts as the signal.
 pub fn status() -> u8 {
     let signal = match FIRST.load(Ordering::Relaxed) {
         0 => Signal::SIGTERM as i32,
@@ -68,7 +68,7 @@ pub fn status() -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }
 
-/// Returns the ignored signals from the status file of a process, one bit each.
+/// Parses the ignored signals in the status file of a process. Each signal is one bit.
 fn ignored(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

@@ -28,7 +28,7 @@ use super::outcome::CoresNote;
 use super::strangers::doubt;
 use super::stream::{self, Begin, InputLines, Stream};
 
-/// Maximum size of a file of arguments, in bytes.
+/// Maximum size of a file with arguments, in bytes.
 const MAX_ARGUMENTS: u64 = 1 << 30;
 
 /// The jobs of a run, with the arguments of their commands.
@@ -188,7 +188,7 @@ impl Source {
     }
 }
 
-/// Returns where the user states the cores of a job.
+/// Returns the place where the user states the cores of a job.
 pub fn cores_note(options: &RunOptions) -> CoresNote {
     let SourceOptions { instance, format, .. } = &options.source;
     match instance.as_deref() {
@@ -205,7 +205,7 @@ fn is_instance(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["toml", "json", "dot", "xml", "dax"].iter().any(|known| ending == *known))
 }
 
-/// Gives `cores` processors to each job that only assumes one core.
+/// Sets the processors of each job whose single core is only assumed to `cores`.
 fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--cores-per-job {cores}: {error}");
     let instance = &loaded.instance;
@@ -257,8 +257,8 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     }
 }
 
-/// Returns the number of digits of the numbers in names of jobs: as many as in an earlier session, or six for commands
-/// from standard input. `None` means as many as the last number has.
+/// Returns the number of digits of the numbers in names of jobs: the number of an earlier session, or six for commands
+/// from standard input. `None` means the number of digits of the last job's number.
 fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
     const OF_STREAM: usize = 6;
     let number = |name: &String| {
@@ -274,8 +274,8 @@ fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
     names.iter().filter_map(number).min().or_else(|| is_stream.then_some(OF_STREAM))
 }
 
-/// Returns the arguments of a template: the arguments from files that options name, then the arguments that follow the
-/// command.
+/// Returns the arguments of a template: first the arguments in files that the options name, then the arguments after
+/// the command.
 pub fn arguments(options: &TemplateOptions) -> Result<Arguments> {
     let wrong = |error: TemplateError| miette!("{error}");
     let stated = &options.arguments;
@@ -316,7 +316,7 @@ pub fn argument_sources(words: &[String], read: &dyn Fn(&Path) -> Result<Vec<Str
     Ok(sources)
 }
 
-/// Makes the commands of a template.
+/// Creates the commands of a template.
 pub fn made(
     template: &TemplateOptions,
     machines: input::Machines,
@@ -342,8 +342,8 @@ pub fn made(
     Ok(Loaded { instance, remarks, has_made_up_names: true })
 }
 
-/// Returns a warning if a command of several words contains a shell operator, which works only in a command that is one
-/// string. Also returns a warning if a command that is one string contains a word of bash.
+/// Returns a warning about a command that probably needs another shell. A shell operator in a command of several words
+/// has no effect. A command in one string may contain a word that only bash knows.
 pub fn operator(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 12] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "|&", "&>"];
     if let [line] = words {
@@ -356,7 +356,7 @@ pub fn operator(words: &[String]) -> Option<String> {
     ))
 }
 
-/// Returns the arguments in a file: its nonempty lines or, with `null`, its nonempty parts between NUL bytes.
+/// Returns the arguments in a file: its nonempty lines, or, with `null`, its nonempty parts between NUL bytes.
 pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     let name = if file.as_os_str() == STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
     let bytes = if file.as_os_str() == STANDARD_INPUT {
@@ -372,8 +372,8 @@ pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     Ok(stream::arguments(&text_of_bytes(bytes), null))
 }
 
-/// Refuses commands whose program is a folder. Without this check, the run would start, and these jobs would fail one
-/// by one.
+/// Returns an error if the program of a command is a folder. Otherwise, the run would start and these jobs would fail
+/// one by one.
 fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let instance = &loaded.instance;
     for task in instance.different_task_ids() {
@@ -390,7 +390,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file that was read as a list if more than half of its first commands name no program of this machine.
+/// Returns an error for a file that was read as a list if most of its first commands name no program of this machine.
 fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
     if !is_list || options.format.is_some() {
@@ -403,8 +403,8 @@ fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
     ))
 }
 
-/// Returns the beginning of a message: the file of a job and, for a list, the line of the job. The names of jobs in a
-/// list begin with their lines.
+/// Returns the beginning of a message: the file and, for a list, the line of the job. The names of jobs in a list
+/// begin with their line numbers.
 fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
     let Some(path) = &options.instance else { return String::new() };
     let file = if path.as_os_str() == STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
@@ -415,7 +415,7 @@ fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
     }
 }
 
-/// Returns the first word of a command if it is the path of a folder and the shell would not change it.
+/// Returns the first word of a command if it is the path of a folder and a shell would not expand it.
 fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     let command = &instance.task(task).command;
     let word = match shell_line(command) {
@@ -426,15 +426,15 @@ fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     (plain && word.contains('/') && Path::new(word).is_dir()).then_some(word)
 }
 
-/// Returns the platform of a cluster with the rule that a job runs on one node if a node is large enough, unless the
-/// platform states another rule. The reason for this rule is that most commands start no processes on other nodes.
+/// Returns the platform of a cluster with a placement rule: a job runs on one node if a node is large enough. A rule
+/// that the platform states is kept. Most commands start no processes on other nodes, so they need this rule.
 pub fn within_nodes(platform: Platform) -> Platform {
     let stated = platform.stated_placement();
     platform.with_placement(stated.or(Some(true)))
 }
 
-/// Removes the rule of [`within_nodes`] if every job uses one processor: such a job is on one node in any case, and the
-/// plan is faster without the rule. Otherwise, adds a note if a job may use several nodes.
+/// Removes the rule of [`within_nodes`] if every job uses one processor. Such a job is on one node in any case, and
+/// planning without the rule is faster. Otherwise, adds a note if a job may use several nodes.
 fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
     let instance = &loaded.instance;
     let platform = instance.platform();
@@ -464,7 +464,8 @@ fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Returns the instance with up to `slots` tasks at once, and true if it uses more processors than the machine has.
+/// Limits the instance to `slots` tasks at once. The second value is true if the instance uses more processors than
+/// the machine has.
 ///
 /// If every task uses one processor of this machine, and the user stated no other machine, the platform gets `slots`
 /// processors. Otherwise, each task holds one of `slots` licences.

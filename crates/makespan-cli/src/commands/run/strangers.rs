@@ -12,7 +12,7 @@ use crate::output::shown;
 /// Maximum number of commands that are checked.
 const LOOKED: usize = 100;
 
-/// Words that a POSIX shell interprets itself.
+/// Words that a POSIX shell interprets without starting a program.
 const SHELL: [&str; 56] = [
     "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "in", "function", "time", "select", ".", ":", "[", "alias", "bg", "break", "cd", "command", "continue", "echo",
@@ -20,8 +20,8 @@ const SHELL: [&str; 56] = [
     "read", "readonly", "return", "set", "shift", "source", "test", "trap", "true", "ulimit", "umask", "unset", "wait",
 ];
 
-/// Returns the reason to doubt that a text is a list of commands, if more than half of its first commands name no
-/// program of this machine.
+/// Returns a reason why a text may not be a list of commands: more than half of its first commands name no program of
+/// this machine. Returns `None` if there is no such reason.
 pub fn doubt(instance: &Instance) -> Option<String> {
     let lines: Vec<&str> = instance
         .different_task_ids()
@@ -64,13 +64,13 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
     Some(format!("{commands} a program of this machine ({})", named.join(", ")))
 }
 
-/// Returns true if a word has no quotation or expansion, so that it can be looked up as the name of a program.
+/// Returns true if a word contains no quotation or expansion, so that it can be the name of a program.
 fn is_plain(word: &str) -> bool {
     !word.contains(|c: char| "\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word)
 }
 
-/// Returns true if a shell on this machine would find the program `word`. The path of a missing file also counts as
-/// found, because an earlier job may create the file.
+/// Returns true if a shell on this machine would find the program `word`. The path of a missing file also gives true,
+/// because an earlier job may create the file.
 fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;

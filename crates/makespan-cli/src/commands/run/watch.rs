@@ -1,4 +1,4 @@
-//! Shows a run while it runs: the output of jobs, notes and, on a terminal, a progress line at the bottom.
+//! Shows the output of jobs and notes during a run and, on a terminal, a progress line at the bottom.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,13 +55,13 @@ pub struct Shown<'a> {
     pub grows: bool,
     /// True if only notes and errors are printed, because of `--quiet` or because the run is part of another command.
     pub is_silent: bool,
-    /// True if the run is part of another command, which reports failures itself.
+    /// True if another command started the run and reports the failures.
     pub is_part: bool,
     /// The stop request that the console sends when standard output is closed.
     pub stop: Stop,
 }
 
-/// Shows a run on the console, and collects the data that only the observer of a run receives.
+/// The observer of a run. Shows the run on the console and collects data for the report.
 pub struct Watch<'a> {
     /// The instance, with the jobs that have arrived during the run.
     instance: Cow<'a, Instance>,
@@ -78,27 +78,27 @@ pub struct Watch<'a> {
     interrupted: Vec<Run>,
     log: Vec<LogEntry>,
     memory: Memory,
-    /// The outputs that earlier sessions printed, if there is a record of them.
+    /// The outputs that earlier sessions printed. `None` if no record of them exists.
     printed: Option<PrintedSizes>,
     outputs: OutputFiles,
     joblog: Option<JobLog>,
     folders: Option<ArgumentFolders>,
     milestones: Milestones,
-    /// Sum of the run times of attempts that ended in this session.
+    /// Sum of the run times of all attempts that ended in this session.
     busy: Time,
     /// The instant at which the session began.
     begun: Instant,
-    /// Jobs whose background processes were ended with them.
+    /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
     /// The number of jobs that failed in this session.
     failed: u64,
-    /// The different tasks whose estimated run times were replaced.
+    /// Distinct tasks whose estimated run times were replaced.
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
     /// Jobs whose last attempt ended in an earlier session.
     attempted: BTreeSet<TaskId>,
-    /// The number of attempts whose output files were replaced by the files of a later attempt.
+    /// Number of attempts whose output files were replaced by those of a later attempt.
     replaced: u64,
 }
 
@@ -154,8 +154,8 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Waits until everything is printed and the history has stored the run times. Removes the progress line. Returns
-    /// false if an error prevented an output from being printed, logged or linked.
+    /// Waits until all outputs are printed and the history contains all run times. Removes the progress line. Returns
+    /// false if an output could not be printed, logged or linked.
     pub fn finish(&mut self) -> bool {
         self.check_input();
         let is_printed = self.console.finish();
@@ -200,7 +200,7 @@ impl<'a> Watch<'a> {
         &self.reasons
     }
 
-    /// Returns the executions that ended because the session ended.
+    /// Returns the executions that were interrupted at the end of the session.
     pub fn interrupted(&self) -> &[Run] {
         &self.interrupted
     }
@@ -210,7 +210,8 @@ impl<'a> Watch<'a> {
         Spent { busy: self.busy.seconds(), wall: self.begun.elapsed().as_secs_f64() }
     }
 
-    /// Returns the jobs whose background processes were ended with them in this session.
+    /// Returns the jobs of this session that left processes in the background. These processes were ended with the
+    /// job.
     pub fn background(&self) -> &BTreeSet<TaskId> {
         &self.background
     }
@@ -220,17 +221,17 @@ impl<'a> Watch<'a> {
         &self.log
     }
 
-    /// Returns the end of the job that halted the run, if a job halted the run.
+    /// Returns the end of the job that halted the run.
     pub fn halt(&self) -> Option<&HaltCause> {
         self.halt.as_ref()
     }
 
-    /// Returns the different tasks whose estimated run times were replaced in any session.
+    /// Returns the distinct tasks whose estimated run times were replaced in any session.
     pub fn restated(&self) -> &BTreeSet<TaskId> {
         &self.restated
     }
 
-    /// Returns the names of the output files of a task, with its tag.
+    /// Returns the output files of a task with its tag.
     fn output(&self, task: TaskId) -> Output {
         let (stem, files) = (self.outputs.stem(&self.instance, task), self.outputs.of(&self.instance, task));
         let tag = self.shown.options.tag.then(|| {
@@ -243,8 +244,7 @@ impl<'a> Watch<'a> {
         Output { task, stem, files, tag }
     }
 
-    /// Prints the outputs of jobs that ended in an earlier session, if that session was killed or stopped before it
-    /// printed them.
+    /// Prints the outputs of jobs of an earlier session that was killed or stopped before it could print them.
     fn print_earlier(&self, begin: &SessionBegin<'_>) {
         let ended = ended_before(begin);
         let stem = |run: &&Run| begin.outputs.stem(&self.instance, run.task);
@@ -266,7 +266,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Updates the progress line. Without a terminal, prints a line when one is due.
+    /// Updates the progress line. Without a terminal, prints a line if one is due.
     fn refresh(&mut self, progress: &Progress<'_>) {
         self.check_input();
         let (ended, tasks, failed) = (progress.ended, self.instance.tasks(), self.failed);
@@ -294,8 +294,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Prints the reason why a job failed, and the last line of its errors. Prints nothing for a job that depends on a
-    /// failed job.
+    /// Prints the reason why a job failed, and the last line of its error output. Prints nothing for a job that was
+    /// not started because a job before it failed.
     fn failure(&self, run: &Run, reason: Option<&str>) {
         if self.shown.is_part || run.processors.is_empty() {
             return;
@@ -315,8 +315,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns true if a stream is a pipe. The program at the other end may print to the terminal, where its text would mix
-/// with the progress line.
+/// Returns true if a stream is a pipe. The program that reads the pipe may print to the terminal, and its text would
+/// mix with the progress line.
 fn is_pipe(stream: impl AsFd) -> bool {
     let Ok(file) = stream.as_fd().try_clone_to_owned().map(File::from) else { return false };
     file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.file_type().is_socket())
@@ -359,8 +359,8 @@ impl Observer for Watch<'_> {
         let is_of_this_session = !self.attempted.remove(&task);
         if self.shown.options.line_buffer && is_of_this_session {
             let output = self.output(task);
-            // The new attempt gets new files, so a second link keeps the lines that are not printed yet. Each link has its
-            // own name, because the lines of several attempts may still have to be printed.
+            // The new attempt gets new files. A second link keeps the old file, whose lines may not be printed yet.
+            // Each link has its own name, because several attempts may have unprinted lines.
             self.replaced += 1;
             let ending = format!(".{}.before", self.replaced);
             let links = output.files.each_ref().map(|file| {
@@ -391,7 +391,8 @@ impl Observer for Watch<'_> {
     }
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
-        // If the order of the list is kept, the outputs of later jobs are printed after this job has run again.
+        // If outputs are printed in the order of the list, the outputs of later jobs wait until this job has run
+        // again.
         self.busy += run.end - run.start;
         self.interrupted.push(run.clone());
     }

@@ -80,7 +80,7 @@ fn tasks_told(tasks: &[TaskDetail], all: u64) -> String {
     let rows = tasks.iter().take(SHOWN).map(|task| {
         let time = match (task.started, task.ended) {
             (Some(started), Some(ended)) => span(ended - started),
-            // If a task runs longer than expected, the table shows how long the task has already run.
+            // If a task has run longer than expected, its run time so far is shown instead of an end.
             (Some(started), None) if now - started > task.estimate + 0.5 => format!(">{}", span(now - started)),
             _ => format!("~{}", span(task.estimate)),
         };

@@ -1,4 +1,4 @@
-//! The HTTP side of `makespan serve`.
+//! The HTTP server of `makespan serve`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::args::ServeHttpOptions;
 use crate::output::complain;
 
 /// Starts the HTTP server of a service in the background. The server runs until the returned value is stopped or
-/// dropped. Writes a token for the current user and the URL into the store, where the commands of the client find them.
+/// dropped. Writes a token for the current user and the URL into the store, where client commands such as `makespan
+/// submit` read them.
 pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>) -> Result<RunningServer> {
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.name);
     let user = user.unwrap_or_else(|| format!("u{}", nix::unistd::getuid()));

@@ -12,7 +12,7 @@ use super::{connect, fail};
 use crate::args::LogsOptions;
 use crate::output::{complain, harmless};
 
-/// Interval between two requests for new output.
+/// Time between two requests for new output.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub fn logs(job: u64, options: &LogsOptions) -> Result<ExitCode> {
@@ -24,7 +24,7 @@ pub fn logs(job: u64, options: &LogsOptions) -> Result<ExitCode> {
     loop {
         let part = match client.log(job, task, stream, from) {
             Ok(part) => part,
-            // After a restart, the service continues at the same position.
+            // The service may be restarting. The next request continues at the same position.
             Err(error) if options.follow && has_answered && error.is_passing() => {
                 std::thread::sleep(LOOK * 4);
                 continue;
@@ -60,8 +60,7 @@ fn point_to_errors(client: &Client, job: JobNumber, number: u64) {
     }
 }
 
-/// Prints the bytes unchanged. On a terminal, control characters are escaped. Returns false if the reader has gone
-/// away.
+/// Prints bytes. On a terminal, escapes control characters. Returns false if the reader of the output has exited.
 fn printed(bytes: &[u8]) -> Result<bool> {
     let mut out = io::stdout().lock();
     let written = if out.is_terminal() {

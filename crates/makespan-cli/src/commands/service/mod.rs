@@ -37,8 +37,8 @@ fn fail(error: ClientError) -> Report {
     miette!("{error}")
 }
 
-/// Cancels, holds or releases jobs. Continues after a job that cannot be changed, and returns the error of the first
-/// such job.
+/// Cancels, holds or releases jobs. If a job cannot be changed, continues with the next job, and returns the first
+/// error at the end.
 pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
     let client = connect(&options.connection)?;
     let mut first = None;
@@ -59,12 +59,12 @@ pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
     first.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
-/// Returns the present, in seconds after 1970.
+/// Returns the current time, in seconds after 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// Parses the duration that an option states. Returns seconds.
+/// Parses the duration in an option. Returns seconds.
 fn seconds(option: &str, text: &str) -> Result<f64> {
     Ok(Time::parse(text).map_err(|error| miette!("--{option}: {error}"))?.seconds())
 }
@@ -90,12 +90,12 @@ fn relative(instant: Option<f64>, now: f64) -> String {
     }
 }
 
-/// Returns the time until an expected event as text: `in 5 s`, or `in 0 s` if the expected instant has passed.
+/// Formats the time until an expected instant: `in 5 s`, or `in 0 s` if the instant has passed.
 fn ahead(instant: Option<f64>, now: f64) -> String {
     relative(instant.map(|instant| instant.max(now)), now)
 }
 
-/// Returns the expected start or end of a job as text. If this instant is unknown, the text states the reason.
+/// Formats the expected start or end of a job. If it is unknown, returns the reason.
 fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String {
     match (instant, behind) {
         (None, Some(JobNumber(0))) => "unknown, behind a job of somebody else that runs longer than expected".into(),
@@ -104,7 +104,7 @@ fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String
     }
 }
 
-/// Adds the amounts that are stated as `NAME=AMOUNT`. Each name may occur only once.
+/// Parses amounts of the form `NAME=AMOUNT` and adds them to `amounts`. A repeated name is an error.
 pub fn add_amounts(option: &str, stated: &[String], amounts: &mut BTreeMap<String, u64>) -> Result<()> {
     for stated in stated {
         let (name, amount) = stated

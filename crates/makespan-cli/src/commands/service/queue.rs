@@ -35,7 +35,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         query += &format!("&user={}", bytes.collect::<String>());
     }
     let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
-    // The service returns at least one job.
+    // The service returns at least one job, so a limit of 0 is applied to its answer.
     let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
     page.items.truncate(limit);
     if options.format == Format::Json {
@@ -61,16 +61,15 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     rows(jobs, now) + &rest + soon + long
 }
 
-/// Time after the submission in which a job without an expected start is shown as `planning`, in seconds. Later, there
-/// is another reason, such as a held job before it.
+/// Time after the submission, in seconds, during which a job without an expected start is shown as `planning`. After
+/// this time, the cause is another, such as a held job that must start first.
 const PLANNING: f64 = 10.0;
 /// The text that is shown instead of the start of a job that is being planned.
 const SOON: &str = "planning";
 /// Explanation of [`SOON`], printed below the table.
 const NOT_YET: &str = "\nplanning: the service is planning new jobs; ask again in a moment\n";
 
-/// The text that is shown instead of an unknown start or end. The constant [`LONGER`] is an explanation of this text,
-/// printed below the table.
+/// Text for an unknown start or end. [`LONGER`], printed below the table, explains this text.
 const UNKNOWN: &str = "unknown";
 const LONGER: &str = "\nunknown: the job, or one that it waits behind, runs longer than expected, and no\njob like it is known to have run as long\n";
 
@@ -81,7 +80,7 @@ fn is_planned_now(job: &JobSummary, now: f64) -> bool {
         && (now - job.submitted).abs() < PLANNING
 }
 
-/// Returns true if the end of a job is unknown, because a task of this job, or another job for which it waits, runs
+/// Returns true if the end of a job is unknown because one of its tasks, or another job for which it waits, runs
 /// longer than expected.
 fn has_unknown_end(job: &JobSummary) -> bool {
     job.expected_end.is_none() && (job.longer_than.is_some() || job.behind.is_some())
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!(starts, ["planning", "in 30 s", "-", "-"]);
     }
 
-    /// An expected instant is always shown as now or later. Only events that have happened are shown as past.
+    /// An expected instant is never shown as past. Only the instant of an event is shown as past.
     #[test]
     fn nothing_that_is_expected_is_in_the_past() {
         for state in [State::Waiting, State::Running] {

@@ -19,9 +19,9 @@ use crate::makefile::is_makefile;
 use crate::output::{complain, emit};
 use crate::snakefile::is_snakefile;
 
-/// Maximum size of a file, in bytes. The service accepts no more.
+/// Maximum size of a file, in bytes. The service refuses larger files.
 const MAX_BYTES: u64 = 15 << 20;
-/// Maximum number of delays that are shown.
+/// Maximum number of delayed jobs to show.
 const SHOWN: usize = 10;
 
 pub fn submit(options: &SubmitOptions) -> Result<ExitCode> {
@@ -124,7 +124,7 @@ fn template(options: &SubmitOptions) -> Result<Content> {
     Ok(Content::List { text: commands.join("\n") + "\n" })
 }
 
-/// Reads a file and returns its text and its name. From these, the service detects the format, as `run` does.
+/// Reads a file. Returns its text and its name, from which the service detects the format as `run` does.
 fn read(path: &Path) -> Result<Content> {
     let name = path.display().to_string();
     if is_makefile(path) || is_snakefile(path) {
@@ -147,7 +147,7 @@ fn read(path: &Path) -> Result<Content> {
     Ok(Content::Instance { text, file: file.filter(|_| path.as_os_str() != STANDARD_INPUT) })
 }
 
-/// Returns the working directory of the commands: the current folder if the service is on this machine.
+/// Returns the working directory of the commands. The default is the current folder if the service is on this machine.
 fn directory(options: &SubmitOptions, client: &Client) -> Result<Option<String>> {
     let folder = match &options.directory {
         Some(folder) => {
@@ -180,7 +180,7 @@ fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
 /// Formats the predicted effects of a submission as text.
 fn told(what_if: &WhatIf) -> String {
     let now = now();
-    // The first start is the earliest of the known starts. The last end is known only if all ends are known.
+    // The first start is the earliest known start. The last end is unknown if any end is unknown.
     let first = what_if.starts.iter().flatten().copied().reduce(f64::min);
     let ends: Option<Vec<f64>> = what_if.ends.iter().copied().collect();
     let last = ends.and_then(|ends| ends.into_iter().reduce(f64::max));

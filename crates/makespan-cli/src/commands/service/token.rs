@@ -40,7 +40,8 @@ pub fn token(options: &TokenCommands) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the folder of the store, which must exist. A mistyped name would otherwise create another store.
+/// Returns the folder of the store. A missing folder is an error, so that a mistyped name does not create a second
+/// store.
 fn store(options: &TokenCommands) -> Result<PathBuf> {
     let store = options.store.clone().or_else(default_store);
     let store = store.ok_or_else(|| miette!("no store is known; name it with --store or MAKESPAN_STORE"))?;

@@ -12,7 +12,7 @@ use super::{connect, fail};
 use crate::args::JobsOptions;
 use crate::output::{complain, emit};
 
-/// Time after which an unreachable service is an error.
+/// Time after which a service that cannot be reached is an error.
 const AWAY: Duration = Duration::from_mins(10);
 /// Interval between two attempts to reach the service.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -46,8 +46,8 @@ pub(super) fn wait_for(client: &Client, jobs: &[JobNumber]) -> Result<ExitCode> 
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Follows the events of the service until all jobs have ended or the stream ends. The stream starts before the states
-/// are requested, so that no end is missed.
+/// Reads the events of the service until all jobs have ended or the stream ends. The stream is opened before the
+/// states are requested, so that no end of a job is missed.
 fn watched(client: &Client, ends: &mut BTreeMap<JobNumber, Option<State>>) -> Result<(), ClientError> {
     let mut events = client.events(None)?;
     let begun = events.begin();
@@ -58,7 +58,7 @@ fn watched(client: &Client, ends: &mut BTreeMap<JobNumber, Option<State>>) -> Re
         ended(ends, job, summary.state);
     }
     while ends.values().any(Option::is_none) {
-        // After the end of a stream, the caller opens a new one and requests the states again.
+        // The stream has ended. The caller opens a new stream and requests the states again.
         let Ok(happening) = events.following() else { return Ok(()) };
         if ends.contains_key(&happening.job) {
             ended(ends, happening.job, happening.state);
@@ -71,7 +71,7 @@ fn ended(ends: &mut BTreeMap<JobNumber, Option<State>>, job: JobNumber, state: S
     let is_new = ends.get(&job) == Some(&None) && state.is_final();
     if is_new {
         ends.insert(job, Some(state));
-        // A write error is ignored, because the exit status states the result.
+        // Write errors are ignored, because the exit status also states the result.
         let _ = emit(&format!("job {job} {}\n", state.name().replace('_', " ")));
     }
 }

@@ -1,8 +1,8 @@
-//! Splits work into shards. Each shard runs as a job of a run. It is a process of this program that computes a part of
-//! the work and writes the results into the folder of the work. The command that split the work collects the results of
-//! all shards.
+//! Splits work into shards. Each shard is a process of this program and one job of a run. A shard computes a part of
+//! the work and writes the results into the folder of the work. Then the command that split the work collects all
+//! results.
 //!
-//! The caller of [`shard`] provides the function that computes one part of the work.
+//! The caller of [`shard`] provides the function that computes a part of the work.
 
 mod build;
 mod plan;
@@ -26,8 +26,8 @@ use super::run;
 use crate::args::{Arguments, Command, RunOptions, ShardCommand, ShardOptions};
 use crate::output::{complain, shown, write_file};
 
-/// Default number of shards for each processor. With several shards for each, one slow shard delays the whole work only
-/// a little.
+/// Default number of shards for each processor. Several shards for each processor balance the load, so that a slow
+/// shard delays the work only a little.
 const SHARDS_A_PROCESSOR: usize = 4;
 
 /// Name of the list with the commands of all shards, in the folder of the shards.
@@ -40,25 +40,25 @@ const RUN: &str = "run";
 pub struct Work<'a> {
     /// Folder for the results.
     pub folder: &'a Path,
-    /// All inputs on which the results depend.
+    /// All inputs that determine the results, as a text.
     pub identity: String,
     /// Number of parts of the work, which is the maximum number of shards.
     pub parts: usize,
-    /// Number of threads that a shard keeps busy.
+    /// Number of threads that a shard uses.
     pub processors: usize,
     /// The option that names the folder.
     pub option: &'static str,
 }
 
-/// Refuses a folder that holds shards of other work.
+/// Returns an error if a folder contains shards of other work.
 pub fn refuse_other(work: &Work<'_>) -> Result<()> {
     ShardPlan::read(work.folder)?.map_or(Ok(()), |plan| plan.checked(work, None).map(drop))
 }
 
-/// Runs all shards that are not yet computed. Returns false if the user stopped them.
+/// Runs all shards without results. Returns false if the user stopped the run.
 pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
     let run = |words: &[String]| run_options(words, options);
-    // Options that Slurm refuses are an error before anything is written.
+    // If Slurm does not accept the options, the error occurs before a file is written.
     let there = run::processors(&run(&["-".into()])?)?;
     let available = match there {
         Some(processors) => processors as usize,
@@ -108,7 +108,7 @@ pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
     Err(miette!("not all shards are done; {kept}"))
 }
 
-/// Returns the options of the run that computes the shards on the same machines.
+/// Returns the options of the run that computes the shards.
 fn run_options(words: &[String], options: &ShardOptions) -> Result<RunOptions> {
     let front = ["makespan".to_owned(), "run".to_owned()];
     let all = front.iter().chain(words).map(String::as_str).chain(["--no-history"]);
@@ -141,7 +141,7 @@ fn made(folder: &Path) -> Result<PathBuf> {
     folder.canonicalize().map_err(fail)
 }
 
-/// Returns the lock of the work, which is held while the file is open.
+/// Locks the work. The lock is held while the returned file is open.
 fn locked(work: &Work<'_>, folder: &Path) -> Result<File> {
     let path = folder.join(SHARDS).join("lock");
     let fail = |error: std::io::Error| miette!("{}: {error}", shown(&path.display().to_string()));
@@ -186,7 +186,7 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the error for a shard plan whose recorded command cannot be split by this program.
+/// Returns the error for a recorded command that this program cannot split into shards.
 pub fn not_split(folder: &Path) -> Report {
     miette!("{}: the recorded command cannot be split into shards; remove the folder {SHARDS} there", folder.display())
 }

@@ -1,4 +1,4 @@
-//! The file that states how work is split into shards. All shards read it.
+//! The file that states how work is split into shards. Every shard reads the file.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,11 +16,11 @@ const FILE: &str = "plan.json";
 /// Version of the file format.
 const VERSION: u64 = 1;
 
-/// A description of work that was split into shards.
+/// Description of work that is split into shards.
 pub struct ShardPlan {
     /// Number of shards.
     pub shards: usize,
-    /// All inputs on which the results depend.
+    /// All inputs that determine the results, as a text.
     identity: String,
     /// Folder in which the user started the command.
     pub directory: PathBuf,
@@ -75,8 +75,8 @@ impl ShardPlan {
         known().ok_or_else(unknown).map(Some)
     }
 
-    /// Returns this plan if it is the plan of `work`. Refuses other work, another build of the program, or another
-    /// number of shards.
+    /// Returns this plan if it describes `work`. Returns an error for other work, another build of the program, or
+    /// another number of shards.
     pub fn checked(self, work: &Work<'_>, shards: Option<u32>) -> Result<Self> {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
@@ -96,8 +96,7 @@ impl ShardPlan {
         }
     }
 
-    /// Refuses to compute a shard if the program or the input files on this node differ from those at the start of the
-    /// work.
+    /// Returns an error if the program or the input files on this node are not those with which the work began.
     pub fn is_of(&self, identity: &str, folder: &Path) -> Result<()> {
         if self.identity == identity {
             return Ok(());

@@ -12,15 +12,16 @@ use super::row::Row;
 use crate::output::table;
 use crate::summary::{column, figure, grouped, grouped_rows};
 
-/// Maximum number of characters of a column heading. A longer spec is replaced by the name of its policy and a number.
+/// Maximum length of a column heading, in characters. A longer spec is replaced by the name of its policy and a
+/// number.
 const MAX_NAME: usize = 28;
 
-/// A figure of `T` with its name.
+/// The name of a measure, and the function that reads it from `T`.
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
 /// The format of the figures in a group of measures.
 pub(super) struct Written {
-    /// Unit that follows the label of a row.
+    /// Unit in the label of a row.
     pub(super) word: &'static str,
     pub(super) text: fn(f64) -> String,
 }
@@ -31,15 +32,15 @@ impl Written {
         Self { word: "", text: figure }
     }
 
-    /// Returns the format for a page, as in its tables of jobs. The largest value selects one unit for the whole group,
-    /// so that the digits are aligned.
+    /// Returns the format for a page. The largest value selects one unit for the whole group, so that the digits are
+    /// aligned.
     pub(super) fn on_page(largest: f64, is_time: bool) -> Self {
         match is_time {
             false if largest >= 1000.0 => Self { word: "", text: |value| grouped(&format!("{value:.1}")) },
             false => Self { word: "", text: |value| format!("{value:.3}") },
             true if largest >= 86_400.0 => Self { word: " (d h:min:s)", text: on_a_clock },
             true if largest >= 60.0 => Self { word: " (h:min:s)", text: on_a_clock },
-            // If all values are zero, the unit is seconds.
+            // Seconds are used if all values are zero.
             true if largest >= 0.1 || largest == 0.0 => Self { word: " (s)", text: |value| format!("{value:.3}") },
             true => Self { word: " (ms)", text: |value| format!("{:.3}", value * 1e3) },
         }
@@ -96,7 +97,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
     add(&format!("makespan{}", makespans.word), &|measures| (makespans.text)(measures.makespan));
     add("utilisation", &|measures| format!("{:.2} %", 100.0 * measures.utilisation));
     add("backfilled jobs", &|measures| measures.backfilled.to_string());
-    // Measures that are unknown or always zero have no row.
+    // A measure that is unknown or zero for all policies has no row.
     if simulated.iter().any(|one| one.measures.fairness.is_some()) {
         let figure_of = |of: Option<f64>| of.map_or("-".into(), |of| format!("{of:.3}"));
         add("fairness between users", &|measures| figure_of(measures.fairness.map(|fairness| fairness.jain)));
@@ -121,7 +122,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
         add("lost area, processor seconds", &|measures| figure(measures.lost_area));
     }
     if simulated.iter().any(|one| !one.simulation.cancelled.is_empty()) {
-        // If jobs are compound, this is the number of jobs, not of tasks.
+        // With compound jobs, the number of jobs differs from the number of tasks.
         let count =
             |one: &Simulated| one.compound.as_ref().map_or(one.simulation.cancelled.len(), |of| of.flow.given_up);
         let counts = simulated.iter().map(|one| count(one).to_string());
@@ -130,7 +131,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
     rows
 }
 
-/// Returns the rows for a flow of tasks, or none if the instance is not a flow of tasks.
+/// Returns the rows for a flow of tasks. Returns none for other instances.
 fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
     let Some(flows) = simulated.iter().map(|one| one.task_flow.as_ref()).collect::<Option<Vec<_>>>() else {
         return Vec::new();
@@ -150,8 +151,8 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
     rows
 }
 
-/// Formats a table with a column for each policy. If the table is wider than `widest` characters, the columns are
-/// spread over several tables.
+/// Formats a table with one column for each policy. A table wider than `widest` characters is split into several
+/// tables.
 pub fn text(simulated: &[Simulated], widest: usize) -> String {
     let rows = rows(simulated, Written::plain);
     let (names, notes) = short_names(simulated);
@@ -176,8 +177,8 @@ pub fn text(simulated: &[Simulated], widest: usize) -> String {
     tables.join("\n") + &notes
 }
 
-/// Returns the column headings, and notes below the table that explain shortened headings. A spec with many parameters
-/// is shortened, because it would fill a whole line.
+/// Returns the column headings, and notes that explain the shortened headings. A spec with many parameters is
+/// shortened, because it would fill a line.
 fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
     let mut notes = String::new();
     let mut name = |(at, one): (usize, &Simulated)| {
@@ -192,10 +193,10 @@ fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
     (names, if notes.is_empty() { notes } else { notes + "\n" })
 }
 
-/// Returns the same comparison as a section of the report.
+/// Returns the comparison as a section of the report.
 pub fn section(simulated: &[Simulated]) -> Section {
     let columns = std::iter::once(String::new()).chain(simulated.iter().map(|one| one.policy.clone()));
-    // A terminal states the unit in the first line of the output. On a page, the unit is part of the label.
+    // On a terminal, the first line of the output states the unit. On a page, each label contains the unit.
     let labelled = |label: String| if label == "span of the flow" { label + " (s)" } else { label };
     let rows = rows(simulated, Written::on_page)
         .into_iter()

@@ -31,7 +31,7 @@ pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
         0 => "-".into(),
         all => format!("{} of {all}", flow.in_time),
     });
-    // A policy may count the time to deadlines from another instant than the release.
+    // A policy may measure the time to a deadline from another instant than the release of the job.
     let differs = any(&|flow| flow.as_told > 0 && flow.as_told != flow.in_time);
     add(differs, "jobs in time by the policy's clock", &|flow| flow.as_told.to_string());
     add(true, "cost of the flow", &|flow| figure(flow.cost as f64 / 1e3));
@@ -48,7 +48,7 @@ pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
         (any(&|flow| flow.fallbacks > 0), "jobs planned by a list", |flow| flow.fallbacks.to_string()),
         (any(&|flow| flow.changes > 0), "plans changed", |flow| flow.changes.to_string()),
     ];
-    // These counts are unknown if a policy writes no log.
+    // Without a log of the policy, these counts are unknown.
     let known = |one: &Simulated, flow, of: Shown| if one.log.is_empty() { "-".into() } else { of(flow) };
     for (_, label, of) in told.into_iter().filter(|(wanted, ..)| *wanted) {
         let cells = simulated.iter().zip(&flows).map(|(one, flow)| known(one, flow, of));
@@ -75,8 +75,8 @@ pub fn text(instance: &Instance, simulated: &[Simulated]) -> String {
     .collect()
 }
 
-/// Adds `jobs_in_time`, `flow`, `compound_jobs` and `log` to the object of a policy if jobs are compound. Otherwise,
-/// adds only `log`, if there is one.
+/// Adds `log` to the JSON object of a policy if there is a log. If jobs are compound, also adds `jobs_in_time`, `flow`
+/// and `compound_jobs`.
 pub fn add_json(object: &mut Value, instance: &Instance, one: &Simulated) {
     if let Some(compound) = &one.compound {
         object["jobs_in_time"] = compound.flow.in_time.into();

@@ -27,7 +27,8 @@ const PARAMETERS: [&str; 10] = [
     "partition_job_depth",
 ];
 
-/// Reads the queue of a cluster as a log. Running jobs continue, and all jobs end as learned from ended jobs.
+/// Reads the queue of a cluster as a log. Running jobs continue. The run times of all jobs are predicted from ended
+/// jobs.
 pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     let refused = [
         (options.speedup.is_some(), "--speedup"),
@@ -105,8 +106,8 @@ impl Live {
         Some(format!("each further node is like {}: {}{homes}", like.name, parts.join(", ")))
     }
 
-    /// Describes how much the simulated starts of pending jobs differ from the starts that `makespan queue` predicts.
-    /// Returns `None` if they do not differ.
+    /// Compares the simulated starts of pending jobs with the starts that `makespan queue` predicts. Returns `None` if
+    /// they are equal, otherwise a sentence about the difference.
     pub fn differs(&self, instance: &Instance, waited: &[&Run]) -> Option<String> {
         let apart = |run: &&Run| {
             let expected = *self.expected.get(instance.name(run.task).as_ref())?;
@@ -127,8 +128,8 @@ impl Live {
     }
 }
 
-/// Returns the expected remaining run times of all jobs of the instance. Also returns the number of jobs with learned
-/// times, and the number of jobs with the default share of their limit.
+/// Returns the predicted remaining run times of all jobs, the number of jobs with learned times, and the number of
+/// jobs with the default share of their time limit.
 fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usize, usize) {
     let mut lasts: Vec<Option<i64>> = vec![None; queue.jobs.len()];
     let (mut known, mut usual) = (0, 0);
@@ -155,8 +156,8 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
     (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known, usual)
 }
 
-/// Product of the numbers of pending jobs and nodes above which the policy `slurm` considers fewer jobs than Slurm, and
-/// less often.
+/// Product of the number of pending jobs and the number of nodes above which the policy `slurm` backfills less often
+/// and considers fewer jobs than Slurm.
 const MUCH: usize = 2_000_000;
 /// Parameters of the policy `slurm` above this product.
 const RARELY: [(&str, i64); 3] = [("bf_interval", 300), ("bf_max_job_test", 10), ("default_queue_depth", 10)];
@@ -181,7 +182,8 @@ fn policy(queue: &Queue) -> (String, Option<String>) {
     (spec, is_much.then_some(told))
 }
 
-/// Returns the running jobs that fit on the platform of `instance`, and the number of the others, which become pending.
+/// Returns the running jobs that fit on the platform of `instance`, and the number of running jobs that do not fit.
+/// Jobs that do not fit become pending.
 pub fn left(running: &[(TaskId, ProcSet)], instance: &Instance) -> (Vec<(TaskId, ProcSet)>, usize) {
     let fits = |processors: &ProcSet| processors.last().is_some_and(|last| last < instance.processors());
     let left: Vec<_> = running.iter().filter(|run| fits(&run.1)).cloned().collect();

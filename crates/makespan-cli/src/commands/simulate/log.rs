@@ -7,26 +7,26 @@ use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Rows, TaskId, Time};
 use makespan_formats::Past;
 use makespan_slurm::queue::Queue;
 
-/// A log with the machines and the settings that all policies share.
+/// A log with the machines and settings for all policies.
 #[derive(Clone)]
 pub struct Log {
     pub instance: Instance,
     pub actual: Actual,
     pub remarks: Vec<String>,
-    /// Second of the week at instant 0, if the log states it.
+    /// Second of the week at which the log begins, if known.
     pub week: Option<i64>,
-    /// Recorded starts and the clock of the log, as far as the log states them.
+    /// The recorded starts and the clock of the log, if the log states them.
     pub past: Past,
     /// Jobs that run at instant 0, with their processors.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// Policy of the cluster, if the log is the queue of a cluster.
+    /// The cluster's own policy, if the log is the queue of a cluster.
     pub usual: Option<String>,
     /// Queue of a cluster, if the log is one.
     pub live: Option<Arc<Live>>,
 }
 
 impl Log {
-    /// Returns true if the log is the queue of a cluster, so that time 0 is now.
+    /// Returns true if the log is the queue of a cluster. Instant 0 is then the present.
     pub fn is_present(&self) -> bool {
         self.usual.is_some()
     }
@@ -59,7 +59,7 @@ impl Log {
         let place = |task: TaskId| tasks.binary_search(&task.index()).ok().map(|at| TaskId(at as u64));
         let running = std::mem::take(&mut self.running);
         self.running = running.into_iter().filter_map(|(task, own)| Some((place(task)?, own))).collect();
-        // The recorded starts belong to the unchanged log.
+        // The recorded starts are removed, because they are those of the complete log.
         self.past.starts.clear();
         Ok(left)
     }

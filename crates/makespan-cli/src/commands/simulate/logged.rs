@@ -16,7 +16,7 @@ pub fn as_logged(log: &Log) -> Option<Simulated> {
     }
     let started = instance.task_ids().zip(&past.starts);
     let run = |(task, start): (_, &Option<_>)| {
-        // The measures do not depend on the numbers of the processors.
+        // Any processors may be used, because the measures depend only on their number.
         let processors = ProcSet::first(instance.profile(task).min_processors());
         let start = (*start)?;
         let end = start + actual.time(instance, task, &processors);

@@ -81,7 +81,7 @@ fn cluster(
 ) -> Result<ExitCode> {
     let rules = scene::rules(options, log)?;
     let scene = Scene { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
-    // Errors in a question or a policy are reported before the simulation.
+    // An error in a question or a policy is reported before the simulation starts.
     let question = Question::new(&options.question, &scene, &log.past)?;
     if options.sizes {
         sizes::check(&log.instance)?;
@@ -145,7 +145,7 @@ fn cluster(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns all policies that the options and the scenarios name.
+/// Returns all policies in the options and in the scenarios.
 fn stated_policies<'a>(specs: &'a [String], scenarios: &'a [scenario::Scenario]) -> Vec<&'a str> {
     specs.iter().map(String::as_str).chain(scenarios.iter().filter_map(scenario::Scenario::policy)).collect()
 }

@@ -24,7 +24,7 @@ enum Kind {
     Log,
 }
 
-/// Returns the requested files. Refuses files that cannot be written, and files that are named twice.
+/// Returns the requested files. Returns an error if a file cannot be written or is named twice.
 pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
     let SimulationOutputs { jobs, swf, log, gantt, report, raw_names: _ } = outputs;
     let mut targets = Vec::new();
@@ -46,8 +46,8 @@ pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> R
     Ok(targets)
 }
 
-/// Inserts a policy into a file name: `out.csv` and `batch[scheduler=demt]` give `out.batch-scheduler-demt.csv`. A
-/// device keeps its name.
+/// Inserts the name of a policy into a file name: `out.csv` and `batch[scheduler=demt]` give
+/// `out.batch-scheduler-demt.csv`. The name of a device is unchanged.
 fn named(path: &Path, spec: &str) -> PathBuf {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return path.to_owned();
@@ -63,7 +63,7 @@ fn named(path: &Path, spec: &str) -> PathBuf {
     }
 }
 
-/// Writes each file completely or not at all. `instances` states the instance of each policy.
+/// Writes each file completely or not at all. `instances` contains the instance of each policy.
 pub fn write(
     instances: &[&Instance],
     workload: &str,

@@ -15,8 +15,8 @@ use crate::decisions;
 use crate::output::{draw, write_file};
 use crate::summary::{column, grouped};
 
-/// Maximum number of placements of all policies for a page with a chart and with details of single jobs. A browser
-/// would take too long to read more.
+/// Number of placements, over all policies, above which a page has no chart and no details of jobs, because a browser
+/// would load it too slowly.
 const MAX_CHARTED: u64 = 1_500_000;
 
 /// Writes one page about all policies.
@@ -67,8 +67,8 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
     write_file(path, |mut out| write_simulation(&mut out, &report))
 }
 
-/// Draws the schedules of all policies below each other. Each task of a bag has its own colour, because policies treat
-/// tasks like jobs.
+/// Draws the schedules of all policies below each other. As policies treat tasks of a bag like jobs, each task has its
+/// own colour.
 pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: &[Simulated]) -> Result<()> {
     let schedules: Vec<Schedule> = simulated.iter().map(|one| one.simulation.trace.schedule()).collect();
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
@@ -78,7 +78,7 @@ pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: 
     draw(paths, |mut out| write_svg(&mut out, scene.instance, &named, &options))
 }
 
-/// Writes one page about scenarios. Each scenario has its own instance. The first one may be the recorded schedule.
+/// Writes one page about scenarios, each with its own instance. The first one may be the recorded schedule.
 pub fn write_scenarios(
     path: &Path,
     title: &str,
@@ -127,7 +127,7 @@ fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
     decisions::marks(scene.instance, &rows, simulated.compound.as_ref()).with_outcomes(&simulated.simulation.trace)
 }
 
-/// Returns for each policy the tables of its compound jobs and of its decisions.
+/// Returns the tables of compound jobs and decisions of each policy.
 fn sections(scene: &Scene<'_>, simulated: &[Simulated]) -> Vec<Section> {
     let instance = scene.instance;
     let of = |one: &Simulated| {
@@ -149,7 +149,7 @@ fn levels_of(instance: &Instance, simulated: &Simulated) -> Vec<Level> {
     Usage::of(instance, &simulated.simulation.trace).steps.iter().map(level).collect()
 }
 
-/// Returns a summary line for each policy. All slowdowns have the same number of digits, so that they can be compared.
+/// Returns a summary line for each policy. All slowdowns are formatted with the same number of digits.
 fn summaries<'a>(all: impl Iterator<Item = &'a Simulated>) -> Vec<String> {
     let all: Vec<_> = all.map(|one| &one.measures).collect();
     let slowdowns = column(&all.iter().map(|measures| measures.bounded_slowdown.mean).collect::<Vec<f64>>());

@@ -15,8 +15,8 @@ use crate::progress::bar;
 /// Number of ended jobs between two updates of the progress bar.
 const STEP: usize = 1 << 12;
 
-/// Simulates each scene under its policy, up to `threads` at the same time. Returns the results in the order of the
-/// scenes. If several simulations fail, returns the error of the first one in this order.
+/// Simulates each scene under its policy, up to `threads` scenes at the same time. Returns the results in the order of
+/// the scenes. If several simulations fail, returns the error of the first failed scene.
 pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulated>> {
     let bar = bar(scenes.iter().map(|(scene, _)| scene.instance.tasks()).sum(), "simulating");
     let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(scenes.iter().map(|_| None).collect());
@@ -43,8 +43,8 @@ pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulate
     done.into_iter().flatten().map(|outcome| outcome.map_err(|error| miette!("{error}"))).collect()
 }
 
-/// Excludes jobs that ran from the beginning from the waits, flow times and slowdowns, because these jobs have not
-/// waited.
+/// Computes waits, flow times and slowdowns without the jobs that ran from the beginning, because these jobs did not
+/// wait.
 fn of_those_that_waited(scene: &Scene<'_>, mut one: Simulated) -> Simulated {
     let ran: HashSet<TaskId> = scene.options.running.iter().map(|run| run.0).collect();
     if !ran.is_empty() {
@@ -56,7 +56,7 @@ fn of_those_that_waited(scene: &Scene<'_>, mut one: Simulated) -> Simulated {
     one
 }
 
-/// Advances the progress bar by the ended jobs of one policy.
+/// Updates the progress bar when jobs of a policy end.
 struct Watch<'a> {
     bar: &'a ProgressBar,
     shown: usize,

@@ -1,4 +1,4 @@
-//! Answers when a job will start and which jobs delay it.
+//! Answers the question when a job starts and which jobs delay it.
 
 use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
@@ -15,7 +15,7 @@ use crate::summary::figure;
 /// Maximum number of jobs that a text names.
 const NAMED: usize = 20;
 
-/// A question about the start of a job, seen from an instant.
+/// A question about the start of a job, asked at an instant of the simulation.
 pub struct Question {
     task: TaskId,
     at: Time,
@@ -41,7 +41,7 @@ fn instant(text: &str, past: &Past) -> Result<Time> {
 /// The answer of one policy.
 pub struct Answer {
     state: State,
-    /// Last simulated start.
+    /// Start of the job's last run in the simulation.
     simulated: Option<Time>,
 }
 
@@ -70,7 +70,7 @@ impl Question {
         })?;
         let release = instance.release(task);
         let at = match &options.at {
-            // If the job was still pending when the log was written, the default is that instant.
+            // If the job was still pending at the end of the log, the default is the end of the log.
             None => past.now.filter(|_| past.starts.get(task.index()) == Some(&None)).unwrap_or(release),
             Some(text) => instant(text, past)?,
         };
@@ -90,7 +90,7 @@ impl Question {
         figure(time.seconds()) + " s" + &date
     }
 
-    /// Returns the prediction of the policy at the instant of the question. It uses only estimates.
+    /// Returns the prediction of the policy at the instant of the question, computed from estimates only.
     pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<Answer> {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.task == self.task && run.outcome != Outcome::NotStarted);

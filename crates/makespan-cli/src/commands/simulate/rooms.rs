@@ -3,11 +3,11 @@
 use makespan::Simulated;
 use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
 
-/// Free amounts of a node, of the platform, or of the resources that belong to no node. The number of processors comes
-/// first, then the amount of each resource.
+/// Free amounts of a node, of the platform, or of the licences. The first amount is the number of processors, followed
+/// by the amount of each resource.
 pub struct Place {
     begins: Vec<Time>,
-    /// Free amounts from each instant in `begins` on.
+    /// Free amounts from each instant in `begins` until the next one.
     free: Vec<Vec<i64>>,
 }
 
@@ -49,8 +49,8 @@ impl Place {
         self.begins.get(self.begins.partition_point(|&begin| begin <= after)).copied()
     }
 
-    /// Returns the first instant within the given period from which `size` processors are free for the duration `time`.
-    /// The processors of the run `own` (size, start and end of the run) are treated as free.
+    /// Returns the first instant in a period from which `size` processors are free for the duration `time`. The
+    /// processors of the run `own` (its size, start and end) are treated as free.
     pub fn first_fit(
         &self,
         size: u32,
@@ -76,8 +76,8 @@ impl Place {
         None
     }
 
-    /// Returns the least free amount of each resource in a period. The amounts in `back` are treated as free from
-    /// `start` to `end`.
+    /// Returns the minimum free amount of each resource in a period. From `start` to `end`, the amounts in `back` are
+    /// added to the free amounts.
     fn least(&self, (from, until): (Time, Time), back: &[i64], (start, end): (Time, Time)) -> Vec<i64> {
         let first = self.step_at(from);
         let mut least = vec![i64::MAX; back.len()];
@@ -99,8 +99,8 @@ pub struct Rooms<'a> {
     common: Place,
 }
 
-/// Returns the amounts that a task holds on these processors: the node, the number of the resource and the amount. The
-/// number of nodes stands for licences, which belong to no node.
+/// Returns the amounts that a task holds on these processors, each as a node, a resource number and an amount. For a
+/// licence, which belongs to no node, the node is the number of nodes.
 fn held(instance: &Instance, task: TaskId, parts: &[(usize, u32)]) -> Vec<(usize, usize, i64)> {
     let common = instance.platform().node_count();
     let width = parts.iter().map(|part| part.1).sum();
@@ -154,8 +154,8 @@ impl<'a> Rooms<'a> {
         Some(Self { instance, nodes, common: Place::new(all.collect(), changes.next().unwrap_or_default()) })
     }
 
-    /// Returns true if a job could have run on `size` processors in this period. The amounts that it held in its real
-    /// run `own` are treated as free.
+    /// Returns true if a job could have run on `size` processors in a period. The amounts of its actual run `own` are
+    /// treated as free.
     pub fn fit(&self, size: u32, period: (Time, Time), own: &Run) -> bool {
         let demands = self.instance.demands(own.task);
         let common = self.nodes.len();

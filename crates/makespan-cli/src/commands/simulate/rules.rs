@@ -8,8 +8,8 @@ use makespan_core::{Instance, TaskId};
 use super::log::Log;
 use super::words::{self, named};
 
-/// Returns the rules of the cluster that a policy ignores. Returns `None` for the policy that follows them, and for a
-/// platform without rules.
+/// Returns the cluster rules that a policy ignores. Returns `None` if the platform has no rules or the policy follows
+/// them.
 pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {
     if knows(policy) || log.instance.platform().site().is_none() {
         return None;
@@ -23,7 +23,7 @@ fn knows(policy: &str) -> bool {
     policy.split('[').next() == Some("slurm")
 }
 
-/// Describes how many jobs have rules that the policy ignores, and which rules.
+/// Describes the rules that a policy ignores, and the number of jobs with such rules.
 pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
     let rules: Vec<String> = unheeded.rules.iter().map(|(what, jobs)| format!("{what}: {jobs}")).collect();
     let jobs = unheeded.jobs;
@@ -38,11 +38,11 @@ pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
     })
 }
 
-/// Adds notes about ignored rules for several policies that share a log. Jobs that the cluster would never start are
-/// left out for all policies.
+/// Adds notes about the rules that the policies ignore. Removes the jobs that the cluster would never start from the
+/// log of all policies.
 pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
     let others: Vec<&String> = policies.iter().filter(|policy| !knows(policy)).collect();
-    // All these policies ignore the same rules.
+    // These policies all ignore the same rules.
     let Some(unheeded) = others.first().and_then(|policy| of(policy, &log)) else { return Ok(log) };
     log.remarks.extend(others.iter().filter_map(|policy| told(&unheeded, policy)));
     let never = never(&log.instance, &unheeded.never);
@@ -54,14 +54,14 @@ pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
     Ok(log)
 }
 
-/// States that jobs are left out, and names some of them.
+/// Returns a note with the number and some names of the jobs that are left out.
 pub fn left_out(never: &BTreeSet<String>) -> String {
     let names: Vec<&str> = never.iter().map(String::as_str).collect();
     let count = words::left_out(never.len());
     format!("{count}, held or never to start under the rules of the cluster: {}", named(&names))
 }
 
-/// Returns the jobs of tasks that can never start, and all jobs that wait for one of them.
+/// Returns the jobs of tasks that can never start, and the jobs that depend on them.
 pub fn never(instance: &Instance, tasks: &[TaskId]) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = tasks.iter().map(|&task| instance.job_of(task).name.clone()).collect();
     let mut before = 0;

@@ -63,9 +63,8 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     Ok(Log { instance, actual, remarks, week, past, running: Vec::new(), usual: None, live: None })
 }
 
-/// Removes the placement rule of a cluster's machines if the policy `slurm` is simulated. Plans put each job on as few
-/// nodes as possible, but the policy `slurm` places jobs as Slurm does. So this rule does not apply to the other
-/// policies either.
+/// Removes the placement rule of a cluster's machines (as few nodes as possible) if the policy `slurm` is simulated.
+/// This policy places jobs as Slurm does, and all policies must have equal rules.
 pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log) -> Result<Log> {
     let is_slurm = |policy: &&str| policy.split('[').next() == Some("slurm");
     let platform = log.instance.platform();
@@ -99,7 +98,7 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     Ok(log)
 }
 
-/// Draws the real times for `--deviation`, with one factor for each task.
+/// Draws the random run times for `--deviation`, with one factor for each task.
 pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     let Some(share) = options.deviation else { return Ok(log) };
     let deviation = Deviation::new(share, options.seed).map_err(|error| miette!("--deviation {share}: {error}"))?;
@@ -111,7 +110,7 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
         ));
     }
     let mut remarks = log.remarks;
-    // The recorded starts do not apply to the random times.
+    // The recorded starts are removed, because the run times have changed.
     let past = Past { starts: Vec::new(), ..log.past };
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
@@ -134,7 +133,7 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    // A queue that is read again would state its times, so it is dropped.
+    // The queue states run times, so it is removed.
     Ok(Log { instance, actual, remarks, live: None, ..log })
 }
 
@@ -155,7 +154,7 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
     })))
 }
 
-/// Returns the simulation rules that the options specify, such as kills at the walltime, failures and requeues.
+/// Returns the simulation rules in the options, such as kills at the walltime, failures and requeues.
 pub fn rules(options: &SimulateOptions, log: &Log) -> Result<SimulationOptions> {
     let stated = Circumstances {
         kill_at_walltime: options.kill_at_walltime,

@@ -12,32 +12,32 @@ use crate::summary::figure;
 
 /// Maximum number of jobs that are listed.
 const LISTED: usize = 10;
-/// Maximum number of sizes of a job that are tried, spread over all sizes that it accepts.
+/// Maximum number of sizes that are tried for a job, spread over all sizes that it accepts.
 const MAX_SIZES: usize = 64;
 
-/// A job with an earlier start at another size.
+/// A job that would start earlier with another size.
 struct Earlier {
     task: TaskId,
-    /// Real size and start.
+    /// Actual size (processors) and start.
     had: (u32, Time),
-    /// Other size, and the start with it.
+    /// Other size (processors) and its start.
     other: (u32, Time),
-    /// Real end, and the end with the other size.
+    /// Actual end, and the end with the other size.
     ends: (Time, Time),
 }
 
-/// The effect of other sizes on the jobs of a simulation. The runs of all other jobs are fixed.
+/// The jobs of a simulation that would start earlier with another size if all other jobs ran unchanged.
 pub struct Sizes {
     policy: String,
-    /// Number of jobs that accept several sizes and had to wait.
+    /// Number of jobs that waited and accept several sizes.
     asked: usize,
     /// Jobs that would have started earlier, in descending order of the gain.
     earlier: Vec<Earlier>,
 }
 
 impl Sizes {
-    /// Finds for each job that waited and accepts several sizes the earliest possible start with another size. The
-    /// start is not before the release, and the job uses only processors and resources that were free for its whole run
+    /// Finds the earliest start with another size, for each job that waited and accepts several sizes. The start is
+    /// not before the release, and the job uses only processors and resources that were free during its whole run
     /// time.
     pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
         check(instance)?;
@@ -57,13 +57,13 @@ impl Sizes {
             let first = candidates.into_iter().filter_map(|size| {
                 let time = profile.time(size);
                 let mut start = free.first_fit(size, time, (release, run.start), own)?;
-                // Enough processors are free then, but their nodes may lack another resource.
+                // Enough processors are free, but their nodes may lack another resource.
                 while !fits(size, (start, start + time)) {
                     start = free.first_fit(size, time, (free.next_step(start)?, run.start), own)?;
                 }
                 Some((start, start + time, size))
             });
-            // The earliest start; for equal starts, the earliest end.
+            // The earliest start is chosen; between equal starts, the earliest end.
             if let Some((start, end, size)) = first.min() {
                 let ends = (run.end, end);
                 earlier.push(Earlier { task: run.task, had: (own.0, run.start), other: (size, start), ends });
@@ -119,7 +119,7 @@ impl Sizes {
     }
 }
 
-/// Refuses instances in which the number of free processors does not determine if a job fits.
+/// Returns an error if the number of free processors does not determine whether a job fits.
 pub fn check(instance: &Instance) -> Result<()> {
     let platform = instance.platform();
     let plain = platform.has_unit_speed() && !platform.restricts_placement() && !instance.has_machine_times();
@@ -141,7 +141,7 @@ pub fn check(instance: &Instance) -> Result<()> {
     Ok(())
 }
 
-/// Returns up to `MAX_SIZES` of these sizes, including the first and the last.
+/// Returns up to `MAX_SIZES` of the sizes, including the first and the last.
 fn sizes(all: Vec<u32>) -> Vec<u32> {
     if all.len() <= MAX_SIZES {
         return all;
@@ -193,15 +193,15 @@ mod tests {
             let earlier = Sizes::of(&instance, &done).unwrap().earlier;
             earlier.iter().map(|one| (one.had, one.other)).collect::<Vec<_>>()
         };
-        // The need is for each processor, so on one processor `b` fits beside `a`.
+        // The memory is requested for each processor, so `b` fits beside `a` on one processor.
         assert_eq!(earlier(Need::per_processor(2), 1), [((2, seconds(10)), (1, seconds(1)))]);
-        // The need is for the whole job, so `b` fits on no number of processors.
+        // The memory is requested for the whole job, so `b` does not fit with any number of processors.
         assert_eq!(earlier(Need::whole(4), 1), []);
         // On a second node, `b` fits at once.
         assert_eq!(earlier(Need::whole(4), 2), []);
     }
     proptest::proptest! {
-        /// Each simulated run fits at its own time, and 13 processors never fit.
+        /// Each simulated run fits at its own time. 13 processors never fit.
         #[test]
         fn every_run_fits_where_it_was(
             rows in proptest::collection::vec((1_u32..9, 1_i64..20, 0_i64..30, 0_u64..5, 0_u64..2), 1..16),

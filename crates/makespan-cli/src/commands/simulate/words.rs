@@ -1,4 +1,4 @@
-//! Phrases that contain a number of jobs or a name.
+//! Phrases with a number of jobs or with names.
 
 use makespan_core::counted;
 

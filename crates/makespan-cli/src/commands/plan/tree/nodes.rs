@@ -13,7 +13,7 @@ const LISTED: usize = 40;
 const BUSIEST: usize = 20;
 /// Number of levels that are listed one by one. Deeper levels share one row.
 const LEVELS: usize = 12;
-/// Load from which a port counts as never idle. It is slightly below 1, because floats approximate exact figures.
+/// Load from which a port is reported as never idle. The value is slightly below 1 because of rounding errors.
 const FULL: f64 = 1.0 - 1e-9;
 
 /// The figures of all nodes, computed once.
@@ -28,9 +28,9 @@ pub struct Nodes<'a> {
 struct Figures {
     /// Rate of each application, in tasks per second.
     rates: Vec<f64>,
-    /// Work that the node does, in units per second.
+    /// Work that the node does in the steady state, in units per second.
     work: f64,
-    /// Work that the node can do, in units per second.
+    /// Maximum work that the node can do, in units per second.
     capacity: f64,
     link: f64,
     sends: f64,
@@ -59,7 +59,7 @@ impl<'a> Nodes<'a> {
         Self { instance, found, each }
     }
 
-    /// Returns a table of all nodes that compute or send, in the order of the platform.
+    /// Returns a table of all nodes that compute or send data, in platform order.
     pub fn all(&self) -> Section {
         let all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
         let names = all.iter().map(|&node| self.instance.platform().nodes()[node].name.clone());
@@ -67,8 +67,8 @@ impl<'a> Nodes<'a> {
         self.section(self.idle(all.len()), rows(names, &figures))
     }
 
-    /// Returns tables that a person can read. If there are few nodes, lists all of them. Otherwise lists the busiest
-    /// nodes, the sum of the others, and the levels of the tree.
+    /// Returns tables that are short enough to read. A small tree gets one table of all nodes. A larger tree gets a
+    /// table of the busiest nodes and the sum of the others, and a table of the levels.
     pub fn for_reading(&self) -> Vec<Section> {
         let mut all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
         if all.len() <= LISTED {
@@ -144,7 +144,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Returns a row for each name. The decimal points of each column of rates are aligned.
+/// Returns a row for each name. In each column of rates, the decimal points are aligned.
 fn rows(names: impl Iterator<Item = String>, all: &[&Figures]) -> Vec<Vec<String>> {
     let rates = rate_columns(all);
     let row = |(at, name): (usize, String)| {

@@ -1,4 +1,4 @@
-//! The period with the length that the user states, and the complete periodic schedule.
+//! The period for the length in `--period`, and the complete periodic schedule.
 
 use std::io;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn period(found: &Found, length: Time) -> Result<Periodic> {
     Periodic::rounded(&found.problem, &found.state.rates, length).map_err(|error| miette!("--period {length}: {error}"))
 }
 
-/// Checks and writes the schedule of all tasks and transfers. Returns its end.
+/// Checks the schedule of all tasks and transfers, and writes it. Returns its end.
 pub fn write(path: &Path, instance: &Instance, found: &Found, names: CsvNames) -> Result<Time> {
     let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
     let period = found.state.period.as_ref().map_err(|error| fail(error))?;

@@ -1,4 +1,4 @@
-//! Chooses the number of nodes of the pilots by comparing plans (`--pilots auto`).
+//! Compares plans to choose the number of nodes of the pilots (`--pilots auto`).
 
 use std::path::Path;
 
@@ -14,13 +14,13 @@ use crate::commands::run::decider::Decider;
 /// File in the folder of the run that stores the chosen pilots.
 pub(super) const SIZES: &str = "pilot/sizes.txt";
 
-/// Maximum number of pilots of one node each. For more nodes, each pilot has several nodes.
+/// Number of nodes up to which each pilot has one node. With more nodes, each pilot has several nodes.
 const MOST: usize = 32;
 
-/// Largest makespan of an acceptable plan, in hundredths of the proven bound for all nodes.
+/// Maximum makespan of an acceptable plan, in percent of the proven bound for all nodes.
 const WORTH: i128 = 110;
 
-/// Number of seconds by which the time limit of a pilot exceeds 5/4 of the planned makespan.
+/// Reserve that is added to 5/4 of the planned makespan for the time limit of a pilot, in seconds.
 const SPARE: u64 = 120;
 
 /// Returns the pilots that an earlier session chose.
@@ -33,8 +33,8 @@ pub(super) fn most(auto: &Auto, pool: &Pool) -> usize {
     auto.most.unwrap_or_else(|| pool.size()).max(1)
 }
 
-/// Returns pilots with `nodes` nodes in total. Pilots of few nodes begin as soon as any nodes are free. If a task may
-/// span several nodes (`spans`), a single pilot has all nodes.
+/// Returns pilots with `nodes` nodes in total. Small pilots are preferred, because they start as soon as a few nodes
+/// are free. If a task may use several nodes (`spans`), a single pilot has all nodes.
 pub(super) fn shapes(nodes: usize, time: Option<&String>, spans: bool) -> Vec<Size> {
     let each = if spans { nodes } else { nodes.div_ceil(MOST) };
     let full = std::iter::repeat_n(each, nodes / each);
@@ -42,7 +42,7 @@ pub(super) fn shapes(nodes: usize, time: Option<&String>, spans: bool) -> Vec<Si
     all.map(|nodes| Size { nodes, time: time.cloned() }).collect()
 }
 
-/// A candidate for the nodes of the pilots: the instance on these nodes, and its plan.
+/// The instance on a candidate number of nodes, with its plan.
 struct Candidate {
     instance: Instance,
     machines: Machines,
@@ -54,8 +54,8 @@ impl Candidate {
         self.planned.schedule.makespan()
     }
 
-    /// Returns the time limit of the pilots: the planned makespan plus a reserve, up to the largest allowed limit. If
-    /// run times are guesses, returns the time limit that the user stated, if any.
+    /// Returns the time limit of the pilots: the planned makespan plus a reserve, up to the maximum limit. If run
+    /// times are guesses, returns the time limit that the user stated, or `None`.
     fn pilot_time(&self, auto: &Auto, pool: &Pool) -> Option<String> {
         if self.instance.has_guesses() {
             return auto.time.clone();
@@ -69,9 +69,11 @@ impl Candidate {
 }
 
 impl Cluster {
-    /// Chooses the pilots if the user wrote `--pilots auto`: the fewest nodes on which the makespan of the plan is at
-    /// most 10 % above the proven bound for the maximum number of nodes. Returns the instance on the chosen nodes.
-    /// Returns `None` if the plan does not choose the pilots, or if no plan for the maximum number of nodes is found.
+    /// Chooses the pilots for `--pilots auto`: the smallest number of nodes for which the makespan of the plan is at
+    /// most 10 % above the proven bound for the maximum number of nodes.
+    ///
+    /// Returns the instance on the chosen nodes. Returns `None` without `--pilots auto`, or if there is no plan for
+    /// the maximum number of nodes.
     pub fn choose_pilots(&mut self, decider: &Decider, instance: &Instance, seed: u64) -> Result<Option<Instance>> {
         let Site::Asked { pool, auto: Some(auto), .. } = &self.site else { return Ok(None) };
         let (pool, auto) = (pool.clone(), auto.clone());
@@ -87,7 +89,7 @@ impl Cluster {
             Some(Candidate { instance, machines, planned })
         };
         let most = most(&auto, &pool);
-        // The cause is reported later, when the run makes its plan.
+        // The run plans again later, and reports the cause then.
         let Some(all) = try_on(most) else { return Ok(None) };
         let bound = all.planned.bounds.iter().find(|bound| bound.objective == Objective::Makespan);
         let least =
@@ -112,7 +114,7 @@ impl Cluster {
         Ok(Some(chosen.instance))
     }
 
-    /// Refuses instances that state other machines than the cluster's, or unavailable periods.
+    /// Returns an error if the instance states other machines than those of the cluster, or unavailable periods.
     fn refuse_others(&self, instance: &Instance) -> Result<()> {
         if instance.platform().nodes() != self.platform.nodes() {
             return Err(miette!(
@@ -130,9 +132,9 @@ impl Cluster {
     }
 }
 
-/// Returns the smallest number of nodes below `most` for which `at` returns a value, and this value. If `at` returns a
-/// value for some number, it must return one for every larger number. The search doubles the number of nodes, then
-/// bisects.
+/// Returns the smallest number of nodes below `most` for which `at` returns a value, and the value. Precondition: if
+/// `at` returns a value for a number, it also returns one for every larger number. The search doubles the number of
+/// nodes, then bisects.
 fn fewest<T>(most: usize, mut at: impl FnMut(usize) -> Option<T>) -> Option<(usize, T)> {
     let (mut below, mut nodes) = (0, 1);
     let mut found = loop {

@@ -1,4 +1,4 @@
-//! A run on pilots of Slurm: the machines of its plan, and its pilots.
+//! A run on pilots of Slurm: the machines of the plan and the pilots.
 
 mod auto;
 mod size;
@@ -36,11 +36,11 @@ pub struct Cluster {
     commands: Commands,
 }
 
-/// The origin of the pilots.
+/// The allocations in which the pilots run.
 enum Site {
-    /// An existing allocation.
+    /// The existing allocation in which this program runs.
     Here(Box<Allocated>),
-    /// New jobs, with options of `sbatch`.
+    /// New Slurm jobs, and the options of `sbatch` for them.
     Asked { pool: Box<Pool>, sizes: Vec<Size>, auto: Option<Auto>, options: Vec<String> },
 }
 
@@ -54,7 +54,7 @@ impl Cluster {
     /// Returns the cluster for these options. `earlier` is the folder of the run if a run is resumed.
     pub fn on(slurm: &SlurmOptions, earlier: Option<PathBuf>) -> Result<Self> {
         let commands = Commands::new().with_teller(complain);
-        // A resumed run keeps its pilots and its platform, because jobs that still run occupy the planned nodes.
+        // A resumed run keeps its pilots and its platform, because running jobs occupy nodes of this platform.
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let earlier = earlier.map(|earlier| within_nodes(earlier.platform().clone()));
@@ -65,7 +65,7 @@ impl Cluster {
         }
     }
 
-    /// Returns the cluster that consists of the existing allocation `id`. Refuses options for new pilots.
+    /// Returns the cluster with the nodes of the existing allocation `id`. Returns an error for options of new pilots.
     fn here(id: u64, slurm: &SlurmOptions, earlier: Option<Platform>, commands: Commands) -> Result<Self> {
         let idle = [("time", &slurm.time), ("account", &slurm.account), ("partition", &slurm.partition)];
         let idle = idle.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
@@ -84,7 +84,7 @@ impl Cluster {
         Ok(Self { platform, remarks, site, limit, commands })
     }
 
-    /// Returns the cluster that consists of new pilots on nodes of a partition. The pilots are not submitted yet.
+    /// Returns the cluster with the nodes of new pilots in a partition. Does not submit the pilots.
     fn asked(
         slurm: &SlurmOptions,
         earlier: Option<Platform>,
@@ -131,8 +131,8 @@ impl Cluster {
         Ok(Self { platform, remarks, site, limit, commands })
     }
 
-    /// Refuses a plan with a task that is longer than the shortest pilot, or with machines that the cluster cannot
-    /// provide. Prints a note if only a guessed run time is longer than the shortest pilot.
+    /// Returns an error if a task of the plan takes longer than the shortest pilot, or if the plan uses machines that
+    /// the cluster does not have. If the run time of the task is a guess, prints a note instead.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         self.allocation(instance.platform(), "")?;
         let Some(limit) = self.limit else { return Ok(()) };
@@ -158,7 +158,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Returns the allocation with the nodes of a plan: the existing allocation, or the pilots to submit.
+    /// Returns the allocation for the nodes of a plan: the existing allocation, or the pilots to submit.
     fn allocation(&self, platform: &Platform, name: &str) -> Result<Allocation> {
         match &self.site {
             Site::Here(allocated) => {

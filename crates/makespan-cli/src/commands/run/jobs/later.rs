@@ -1,4 +1,5 @@
-//! Plans tasks again that were not submitted together with the other tasks, or not by the session that planned them.
+//! Plans again the tasks that are not submitted yet: tasks that were not submitted together with the others, and tasks
+//! of an earlier session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -11,10 +12,10 @@ use crate::commands::run::decider::Decider;
 
 /// Minimum time between two plans.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Minimum time between two plans, as a multiple of the time that the last plan took.
+/// Minimum time between two plans, as a multiple of the computation time of the last plan.
 const TIMES: u32 = 5;
 
-/// Chooses the sizes and the order of tasks again, around the jobs that run or wait on the cluster at that time.
+/// Chooses sizes and order of tasks again. Other running and pending jobs of the cluster keep their processors.
 pub struct Later<'a> {
     cluster: &'a ClusterOfJobs,
     decider: &'a Decider,
@@ -34,7 +35,7 @@ impl<'a> Later<'a> {
         if begun < self.next {
             return None;
         }
-        // If no plan is found, or the plan cannot be executed, the existing plan is kept.
+        // If there is no plan that Slurm can execute, the existing plan is kept.
         let planned = self.planned(instance, now, tasks).ok();
         self.next = Instant::now() + PAUSE.max(begun.elapsed() * TIMES);
         planned
@@ -49,8 +50,8 @@ impl<'a> Later<'a> {
     }
 }
 
-/// Returns an instance whose jobs are these tasks, in this order, with all times relative to `now`. Dependencies on
-/// other tasks are left out, because these tasks are already submitted.
+/// Returns an instance of these tasks in this order, with times relative to `now`. Dependencies on other tasks are
+/// left out, because those tasks are already submitted.
 fn rest(instance: &Instance, now: Time, tasks: &[TaskId]) -> Result<Instance> {
     let names: BTreeMap<TaskId, String> = tasks.iter().map(|&task| (task, instance.name(task).into_owned())).collect();
     let job = |&task: &TaskId| {

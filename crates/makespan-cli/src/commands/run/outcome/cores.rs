@@ -9,10 +9,10 @@ use crate::summary::figure;
 /// Maximum number of jobs that are named.
 const NAMED: usize = 3;
 
-/// Minimum run time, in seconds, from which the figures of a job are meaningful.
+/// Minimum run time of a job whose use of cores is judged, in seconds.
 const LONG: f64 = 0.5;
 
-/// Where the user states the cores of a job.
+/// The place where the user states the cores of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CoresNote {
     /// In a note of a list.
@@ -37,17 +37,16 @@ impl CoresNote {
     }
 }
 
-/// A job with a number of cores that does not fit its use of cores.
+/// A job that needed more or fewer cores than it had.
 struct Misfit {
     task: TaskId,
-    /// The difference times the run time, in seconds.
+    /// Difference between needed and held cores, times the run time, in core seconds.
     wasted: f64,
     text: String,
 }
 
 impl Outcomes<'_> {
-    /// Returns a sentence for each job that needed another number of cores. The sentence contains the note that the
-    /// user should write.
+    /// Returns a sentence for each job that needed another number of cores, with the note that the user should write.
     pub(super) fn other_cores(&self) -> Vec<String> {
         let there = makespan_exec::cores().map_or(1, |cores| cores.len() as u32).max(self.instance.processors());
         let mut all: Vec<Misfit> = self.last.iter().filter_map(|(&task, run)| self.misfit(task, run, there)).collect();
@@ -60,8 +59,8 @@ impl Outcomes<'_> {
         texts
     }
 
-    /// Compares the number of cores of a job with the cores that the job used and with its threads that were ready to
-    /// run. Ignores a moldable job, because Makespan learns its numbers of cores from the history.
+    /// Compares the number of cores of a job with the cores that it used and with its number of threads that were
+    /// ready to run. Returns `None` for a moldable job, because Makespan learns its number of cores from the history.
     fn misfit(&self, task: TaskId, run: &Run, there: u32) -> Option<Misfit> {
         let profile = self.instance.profile(task);
         let seconds = (run.end - run.start).seconds();
@@ -89,7 +88,7 @@ impl Outcomes<'_> {
     }
 }
 
-/// Returns the number of cores that a job needed, if it differs from the number that the job had.
+/// Returns the number of cores that a job needed, or `None` if the job had this number.
 fn wanted(had: u32, used: f64, threads: u32, machine: u32) -> Option<u32> {
     let demand = used.max(f64::from(threads));
     let (more, fewer) = ((demand.round() as u32).min(machine), (demand - 0.25).ceil().max(1.0) as u32);
@@ -110,10 +109,10 @@ mod tests {
             (1, 0.98, 1, 8, None),
             (1, 0.1, 0, 8, None),
             (1, 3.9, 4, 8, Some(4)),
-            // Pinned to one core, with eight threads.
+            // The job is pinned to one core and has eight threads.
             (1, 1.0, 8, 16, Some(8)),
             (1, 1.0, 8, 2, Some(2)),
-            // There are no more cores.
+            // The machine has no more cores.
             (2, 2.0, 8, 2, None),
             (4, 1.02, 1, 8, Some(1)),
             (4, 0.0, 0, 8, Some(1)),

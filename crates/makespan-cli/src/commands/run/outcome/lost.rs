@@ -1,4 +1,4 @@
-//! The use of the processors' time during a run, and the jobs that took longer than planned.
+//! How the processors' time was spent during a run, and the jobs that took longer than planned.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,8 @@ const NAME: usize = 48;
 const LONGER: [&str; 3] = ["longer than planned", "took (s)", "planned (s)"];
 
 impl Outcomes<'_> {
-    /// Returns a sentence with the shares of the processors' time that were spent in successful jobs, in failed
-    /// attempts and idle. The shares that are not idle add up to the utilisation on the page. Returns `None` if no job
-    /// ran.
+    /// Returns a sentence with the shares of the processors' time in successful jobs, in failed attempts, and idle.
+    /// The utilisation on the page is the sum of the first two. Returns `None` if no job ran.
     pub(super) fn lost(&self) -> Option<String> {
         self.lost_as(&|time| format!("{} s", figure(time.seconds())))
     }
@@ -55,7 +54,7 @@ impl Outcomes<'_> {
         ))
     }
 
-    /// Returns the table of the jobs that exceeded their planned times the most, for the terminal.
+    /// Returns the table of [`Self::longer`] for the terminal.
     pub(super) fn longer_table(&self) -> Vec<Line> {
         let mut rows = self.longer(NAMED);
         rows.iter_mut().for_each(|row| row[0] = shortened(&row[0], NAME));
@@ -66,7 +65,7 @@ impl Outcomes<'_> {
         text.lines().map(|line| Line::plain(line.to_owned())).collect()
     }
 
-    /// Returns the table of the jobs that exceeded their planned times the most, for a page.
+    /// Returns a table of the jobs that exceeded their planned times the most, for a page.
     pub fn longer_section(&self) -> Option<Section> {
         let rows = self.longer(NAMED_ON_PAGE);
         let [_, took, planned] = LONGER.map(str::to_owned);
@@ -80,8 +79,8 @@ impl Outcomes<'_> {
         })
     }
 
-    /// Returns up to `most` jobs that exceeded their planned times the most, and by more than 10 %: name, actual time
-    /// and planned time.
+    /// Returns the name, actual time and planned time of up to `most` jobs, those that exceeded their planned times
+    /// the most. All of them took more than 10 % longer than planned.
     fn longer(&self, most: usize) -> Vec<Vec<String>> {
         let planned: BTreeMap<TaskId, Time> =
             self.plan.placements().iter().map(|placement| (placement.task, placement.end - placement.start)).collect();

@@ -1,4 +1,4 @@
-//! The last line of a run, for programs.
+//! The last line of a run's output, which programs can parse.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ use crate::output::{Line, Tone, narrow, shown};
 use crate::summary::{bytes, capital, figure, grouped};
 pub use cores::CoresNote;
 
-/// Maximum number of failures that are printed. The table of jobs contains all failures.
+/// Maximum number of failures to print. The table of jobs contains all failures.
 const TOLD: usize = 20;
 
 /// The outcome of all sessions of a run.
@@ -29,21 +29,21 @@ pub struct Outcomes<'a> {
     pub reasons: &'a BTreeMap<TaskId, String>,
     /// The output files of the tasks.
     pub outputs: &'a OutputFiles,
-    /// The different tasks whose estimated run times were replaced during the run.
+    /// Distinct tasks whose estimated run times were replaced during the run.
     pub restated: Option<&'a BTreeSet<TaskId>>,
     /// True if the run was stopped before all jobs had ended.
     pub stopped: bool,
-    /// True if run times were known for the plan, and the run followed the plan.
+    /// True if the plan was made with run times and the run followed it.
     pub has_plan: bool,
     /// The time that the session spent.
     spent: Spent,
-    /// Jobs whose background processes were ended with them.
+    /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
-    /// Where the user states the cores of a job.
+    /// The place where the user states the cores of a job.
     cores_note: CoresNote,
     /// The last execution of each task.
     last: BTreeMap<TaskId, &'a Run>,
-    /// The number of starts of each task that was started more than once.
+    /// Number of starts of each task that was started more than once.
     attempts: BTreeMap<TaskId, usize>,
 }
 
@@ -117,8 +117,8 @@ impl Kind {
     }
 }
 
-/// Returns the last execution of each task that was started in an earlier session and that this session does not run
-/// again. Interrupted executions are left out.
+/// Returns, for each task that an earlier session started and this session does not run again, its last execution.
+/// Interrupted executions are left out.
 pub fn ended_before<'a>(begin: &SessionBegin<'a>) -> Vec<&'a Run> {
     let last: BTreeMap<TaskId, (usize, &Run)> =
         begin.runs.iter().enumerate().map(|(index, run)| (run.task, (index, run))).collect();
@@ -174,7 +174,7 @@ impl<'a> Outcomes<'a> {
         Self { restated: Some(restated), ..self }
     }
 
-    /// Sets whether the run was stopped. A run in which all jobs had ended by then does not count as stopped.
+    /// Sets whether the run was stopped. A run whose jobs have all ended is not marked as stopped.
     pub fn with_stopped(self, stopped: bool) -> Self {
         let stopped = stopped && self.ended() < self.instance.jobs().len();
         Self { stopped, ..self }
@@ -185,7 +185,7 @@ impl<'a> Outcomes<'a> {
         Self { has_plan, ..self }
     }
 
-    /// Sets where the user states the cores of a job.
+    /// Sets the place where the user states the cores of a job.
     pub fn with_cores_note(self, cores_note: CoresNote) -> Self {
         Self { cores_note, ..self }
     }
@@ -195,12 +195,12 @@ impl<'a> Outcomes<'a> {
         Self { spent, ..self }
     }
 
-    /// Sets the jobs whose background processes were ended with them.
+    /// Sets the jobs whose background processes were ended with the job.
     pub fn with_background(self, background: BTreeSet<TaskId>) -> Self {
         Self { background, ..self }
     }
 
-    /// Returns the jobs whose background processes were ended with them, in a sentence.
+    /// Returns a sentence about the jobs whose background processes were ended, if there are any.
     fn ended_in_background(&self) -> Option<String> {
         let first = self.instance.name(*self.background.first()?);
         let others = match self.background.len() - 1 {
@@ -220,7 +220,7 @@ impl<'a> Outcomes<'a> {
         self.instance.jobs().iter().filter(|job| !job.task_ids().any(goes_on)).count()
     }
 
-    /// Returns the title of the page. It begins with the title of the run.
+    /// Returns the title of the page: the title of the run, and its state.
     pub fn title(&self, run: &str) -> String {
         let count = |count: usize| grouped(&count.to_string());
         let jobs = self.instance.jobs().len();
@@ -281,7 +281,8 @@ impl<'a> Outcomes<'a> {
         lines
     }
 
-    /// Returns planned and actual times, line by line. A resumed run follows a newer plan, so its first plan is left out.
+    /// Returns the lines with planned and actual times. For a resumed run, leaves out the first plan, because the run
+    /// follows a newer one.
     pub fn details(&self, resumes: bool) -> Vec<Line> {
         let mut lines = vec![Line::plain(String::new())];
         lines.extend(self.table(!resumes));
@@ -298,7 +299,7 @@ impl<'a> Outcomes<'a> {
         lines
     }
 
-    /// Returns the number of jobs that succeeded, and a text with the number of tasks for each other outcome.
+    /// Returns the number of successful jobs, and a text with the numbers of all other outcomes.
     pub fn numbers(&self) -> (usize, String) {
         let jobs = self.instance.jobs();
         let done = jobs.iter().filter(|job| job.task_ids().all(|task| self.kind(task) == Kind::Succeeded)).count();
@@ -307,7 +308,7 @@ impl<'a> Outcomes<'a> {
         (done, others.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a text with the number of jobs that succeeded and the numbers of other outcomes.
+    /// Returns a line with the number of successful jobs and the numbers of other outcomes.
     fn counted(&self) -> Line {
         let (jobs, (done, others), counts) = (self.instance.jobs(), self.numbers(), self.counts());
         let stopped = if self.stopped { "stopped before its end: " } else { "" };
@@ -320,7 +321,8 @@ impl<'a> Outcomes<'a> {
         Line::new(tone, parts.join("; "))
     }
 
-    /// Returns all sessions of the run in a sentence for the report, with the planned time if run times were known.
+    /// Describes all sessions of the run in a sentence for the report. The planned time is included if run times were
+    /// known.
     pub fn sentence(&self) -> String {
         let busy: f64 = self.trace.runs.iter().map(|run| (run.end - run.start).seconds()).sum();
         let (busy, wall) = (duration(busy), duration(self.trace.schedule().makespan().seconds()));
@@ -354,7 +356,7 @@ impl<'a> Outcomes<'a> {
         Some(format!("{} by how long the tasks took that ended before", parts.join(" and ")))
     }
 
-    /// Returns the reason why a task did not succeed, and the end of its output.
+    /// Returns the reason why a task did not succeed, and the last lines of its output.
     fn trouble(&self, task: TaskId) -> Vec<Line> {
         let tone = self.kind(task).tone();
         let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));

@@ -1,4 +1,4 @@
-//! The table of planned and actual times, with a line for each job.
+//! The table of planned and actual times, with one line for each job.
 
 use makespan_core::{Job, Outcome, Rows, Run, Time, counted};
 
@@ -6,18 +6,18 @@ use super::{Kind, Outcomes};
 use crate::output::{Line, Tone, shortened, table};
 use crate::summary::{figure, names_nodes, node_names};
 
-/// Maximum number of jobs in the table. If there are more, jobs that did not succeed come first.
+/// Maximum number of jobs in the table. Jobs that did not succeed are preferred.
 const LISTED: usize = 20;
 
-/// Widths of names, outcomes and nodes, in columns. With these widths, a table fits 80 columns.
+/// Maximum widths of names, outcomes and nodes, in columns, so that the table fits into 80 columns.
 const NAME: usize = 20;
 const OUTCOME: usize = 22;
 const WIDE_OUTCOME: usize = 38;
 const NODES: usize = 12;
 
 impl Outcomes<'_> {
-    /// Returns a heading and a line for each job, all tasks of a bag or a compound job together. Tables with nodes have
-    /// no room for planned times.
+    /// Returns a heading and a line for each job. All tasks of a bag or a compound job share one line. A table with
+    /// nodes leaves out the planned times, to fit into 80 columns.
     pub(super) fn table(&self, with_plan: bool) -> Vec<Line> {
         let mut rows: Vec<Row> = self.instance.jobs().iter().map(|job| Row::new(job.tasks())).collect();
         for placement in self.plan.placements() {
@@ -70,9 +70,9 @@ struct Row<'a> {
     succeeded: u64,
     planned: Option<(Time, Time)>,
     happened: Option<(Time, Time)>,
-    /// The last execution of the job's task or, if the job has several tasks, of its last task.
+    /// The last execution of the job's task. For a job of several tasks, the last execution of any of its tasks.
     run: Option<&'a Run>,
-    /// The largest number of attempts of a task of the job.
+    /// Largest number of attempts at a task of the job.
     attempts: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns the last execution of a job of one task, if it was started.
+    /// Returns the last execution of a job that consists of one task. Returns `None` if the job was not started.
     fn ran(&self, job: &Job<Rows>) -> Option<&'a Run> {
         self.run.filter(|run| run.outcome != Outcome::NotStarted && !many(job))
     }
@@ -114,7 +114,7 @@ impl<'a> Row<'a> {
         if self.attempts > 1 { format!("{outcome}, attempt {}", self.attempts) } else { outcome }
     }
 
-    /// Returns the first start and the last end as cells.
+    /// Returns two cells: the first start and the last end.
     fn times(span: Option<(Time, Time)>) -> [String; 2] {
         let seconds = |time: Option<Time>| time.map_or("-".into(), |time| figure(time.seconds()));
         [seconds(span.map(|span| span.0)), seconds(span.map(|span| span.1))]

@@ -1,4 +1,4 @@
-//! The end of the output of a job.
+//! The last lines of the output of a job.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -17,14 +17,14 @@ const BYTES: u64 = 8192;
 /// The last lines of a job's standard error, or of its standard output if its standard error is empty.
 pub struct Tail(Vec<String>);
 
-/// Returns the end of the output of a task, or `None` if the task wrote nothing.
+/// Returns the last lines of the output of a task, or `None` if there is no output.
 pub fn of(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Option<Tail> {
     let [out, err] = outputs.of(instance, task);
     [err, out].iter().filter_map(|path| last_lines(path)).find(|lines| !lines.is_empty()).map(Tail)
 }
 
 fn last_lines(path: &Path) -> Option<Vec<String>> {
-    // A job may have replaced the file by a link or a pipe, which is not read.
+    // A job may have replaced the file by a link or a pipe. Neither is read.
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
     }
@@ -34,8 +34,7 @@ fn last_lines(path: &Path) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
     file.take(BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    // A progress bar overwrites its line repeatedly. Only the text after the last carriage return is visible on a
-    // screen.
+    // A progress bar overwrites its line repeatedly, so the text after the last carriage return is the visible text.
     let seen = |line: &str| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default().trim_end().to_owned();
     let lines: Vec<String> = text.lines().map(seen).filter(|line| !line.is_empty()).collect();
     Some(lines[lines.len().saturating_sub(LINES)..].to_vec())
@@ -60,7 +59,7 @@ impl Tail {
         self.shown().pop()
     }
 
-    /// Returns all lines joined to one line.
+    /// Returns all lines in one line.
     pub fn text(self) -> String {
         self.shown().join(" \u{23CE} ")
     }

@@ -10,7 +10,7 @@ use super::super::{live, rules};
 use super::parse::{Change, Scenario, Whose};
 use super::platform::{more_nodes, resized};
 
-/// The log and the policy that are simulated for a scenario.
+/// The log and the policy of a scenario.
 pub struct Variant {
     pub name: String,
     pub policy: String,
@@ -26,7 +26,7 @@ impl Variant {
         let mut variant =
             Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
         let grown = variant.grow(scenario).map_err(wrong)?;
-        // Jobs are removed by `without` first, so that they are not counted as too wide.
+        // `without` is applied first, so that removed jobs are not counted as too wide for fewer nodes.
         let mut changes: Vec<&Change> =
             scenario.changes.iter().filter(|change| !(grown && is_of_nodes(change))).collect();
         changes.sort_by_key(|change| !matches!(change, Change::Without(..)));
@@ -37,8 +37,8 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Adds nodes to a cluster whose queue is simulated, so that jobs fit that do not fit now. Returns true if nodes
-    /// were added.
+    /// Adds nodes to a cluster whose queue is simulated, and the jobs that fit only on the larger cluster. Returns
+    /// true if nodes were added.
     fn grow(&mut self, scenario: &Scenario) -> Result<bool, String> {
         let amount = scenario.changes.iter().find_map(|change| match change {
             Change::Nodes(amount) => Some(*amount),
@@ -56,7 +56,7 @@ impl Variant {
         Ok(true)
     }
 
-    /// Removes jobs that the cluster never starts, because a policy that ignores its rules would start them.
+    /// Removes the jobs that the cluster never starts. A policy that ignores the cluster's rules would start them.
     fn leave_out_the_impossible(&mut self) -> Result<(), String> {
         let Some(unheeded) = rules::of(&self.policy, &self.log) else { return Ok(()) };
         if let Some(told) = rules::told(&unheeded, &self.policy) {
@@ -133,7 +133,7 @@ impl Variant {
             let first = instance.job(id).first().index();
             let own = &profiles[first..];
             job.work.tasks_mut().zip(own).for_each(|(task, profile)| task.profile = profile.clone());
-            // A job that ran longer than its walltime could not run within it.
+            // A walltime is removed if the job really ran longer.
             if job.walltime.is_some_and(|limit| own[0].longest() > limit) {
                 job.walltime = None;
             }
@@ -149,14 +149,14 @@ fn is_of_nodes(change: &Change) -> bool {
     matches!(change, Change::Nodes(_))
 }
 
-/// Limits closed periods to the first `processors` processors.
+/// Limits closed periods to the first `processors` processors of the platform.
 fn within(closed: &[Unavailable], processors: u32) -> Vec<Unavailable> {
     let all = ProcSet::first(processors);
     let own = |period: &Unavailable| Unavailable { processors: period.processors.intersection(&all), ..period.clone() };
     closed.iter().map(own).filter(|period| !period.processors.is_empty()).collect()
 }
 
-/// Returns true if a job belongs to this user, account, QOS or partition, or has this name.
+/// Returns true if a job belongs to the user, account, QOS or partition `name`, or is named `name`.
 fn is_of(job: &Job<Rows>, whose: Whose, name: &str) -> bool {
     let submission = job.submission.as_deref();
     let is = |text: Option<&str>| text == Some(name);

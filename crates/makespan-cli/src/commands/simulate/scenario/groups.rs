@@ -49,7 +49,7 @@ impl Sum {
 pub struct Groups {
     pub by: By,
     rows: Vec<(String, Vec<Sum>)>,
-    /// Number of groups that are not listed one by one.
+    /// Number of groups without a row of their own.
     others: usize,
 }
 
@@ -126,7 +126,7 @@ impl Groups {
     }
 }
 
-/// Returns the group of a job, after a number by which the groups are sorted.
+/// Returns the sort key of a job's group: a number, then the name of the group.
 fn key(by: By, instance: &Instance, task: TaskId, processors: u32) -> (u64, String) {
     let job = instance.job_of(task);
     let submission = job.submission.as_deref();

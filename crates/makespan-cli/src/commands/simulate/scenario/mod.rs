@@ -113,7 +113,7 @@ pub fn simulate(
     }
 }
 
-/// Returns notes about cancelled jobs, with some of their names.
+/// Returns notes about the cancelled jobs, with some of their names.
 fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
     let has_deadline =
         |task: &TaskId| instance.job_of(*task).submission.as_deref().is_some_and(|own| own.deadline.is_some());
@@ -129,7 +129,7 @@ fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[Tas
     (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be cancelled", named(&names)))
 }
 
-/// Returns the last run of each job that did not run from the beginning.
+/// Returns the last run of each job, except jobs that ran from the beginning.
 fn waited<'a>(outcome: &'a Simulated, running: &HashSet<TaskId>) -> Vec<&'a Run> {
     let is_last = |run: &&Run| !matches!(run.outcome, Ending::Interrupted | Ending::NotStarted);
     outcome.simulation.trace.runs.iter().filter(is_last).filter(|run| !running.contains(&run.task)).collect()
@@ -140,12 +140,12 @@ fn policies(variants: &[Variant]) -> Vec<(String, String)> {
     variants.iter().map(|variant| (variant.name.clone(), variant.policy.clone())).collect()
 }
 
-/// The results of all scenarios, after the recorded schedule if there is one.
+/// The results of all scenarios. If there is a recorded schedule, it comes first.
 struct Outcome<'a> {
     log: &'a Log,
     instances: Vec<&'a Instance>,
     all: Vec<Simulated>,
-    /// Jobs of each outcome that ran from the beginning. They have not waited.
+    /// Jobs of each outcome that ran from the beginning, so they did not wait.
     running: Vec<HashSet<TaskId>>,
     policies: Vec<(String, String)>,
     remarks: Vec<String>,
@@ -166,13 +166,13 @@ impl Outcome<'_> {
         self.waited().iter().map(waits::counts).collect()
     }
 
-    /// Returns for each outcome the last run of each job that did not run from the beginning.
+    /// Returns, for each outcome, the last run of each job, except jobs that ran from the beginning.
     fn waited(&self) -> Vec<(&Instance, Vec<&Run>)> {
         let outcomes = self.instances.iter().zip(&self.all).zip(&self.running);
         outcomes.map(|((&instance, one), running)| (instance, waited(one, running))).collect()
     }
 
-    /// Returns the start of each job, if the present queue of a cluster is simulated.
+    /// Returns the start of each job in each outcome. Returns `None` unless the queue of a cluster is simulated.
     fn starts(&self) -> Option<Starts<'_>> {
         self.log.is_present().then(|| Starts::of(&self.waited(), self.log.past.clock.as_ref()))
     }
@@ -208,7 +208,7 @@ impl Outcome<'_> {
         text
     }
 
-    /// Returns the same tables as sections of a page.
+    /// Returns the tables of the comparison as sections of a page.
     fn sections(&self) -> Vec<Section> {
         let heading = |first: &[&str]| first.iter().map(|&word| word.to_owned()).chain(self.names()).collect();
         let mut sections: Vec<Section> = Vec::new();
@@ -260,7 +260,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Formats a table. If it is wider than `width`, it is split into parts that all begin with the `first` columns.
+/// Formats a table. A table wider than `width` is split into parts, and each part begins with the `first` columns.
 fn blocks(first: &[&str], names: &[String], rows: &[Vec<String>], width: usize) -> String {
     let fixed = first.len();
     let length = |at: usize, heading: &str| {

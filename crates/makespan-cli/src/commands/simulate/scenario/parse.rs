@@ -17,13 +17,13 @@ pub enum Change {
     Nodes(Amount),
     Policy(String),
     Estimates(Estimates),
-    /// Removal of the jobs of a user, account, partition or QOS, or of a single job.
+    /// Removal of one job, or of all jobs of a user, account, partition or QOS.
     Without(Whose, String),
-    /// Factor by which jobs arrive faster.
+    /// Factor by which the arrival rate of jobs is multiplied.
     Load(f64),
 }
 
-/// A number, or a difference from the present number.
+/// A number, or a change of the present number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     All(u32),

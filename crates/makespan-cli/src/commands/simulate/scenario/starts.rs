@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::output::shown;
 
-/// Formats an instant: the time if it is less than a day away, otherwise month, day and time. The year is omitted,
-/// because few queues are that long.
+/// Formats an instant: the time if it is less than a day away, otherwise month, day and time. The year is left out,
+/// because few queues reach into another year.
 fn shown_by(clock: &Clock, at: Time) -> String {
     let part = if at < Time::from_seconds(86_400) { 11..19 } else { 5..16 };
     clock.shows(at).get(part).unwrap_or_default().to_owned()
@@ -20,7 +20,7 @@ const LISTED: usize = 20;
 
 /// The starts of jobs by name, with one column for each outcome.
 pub struct Starts<'a> {
-    /// Name, user and number of processors of each job, ordered by the start in the first outcome.
+    /// Name, user and number of processors of each job, in the order of the starts in the first outcome.
     jobs: Vec<(String, String, u32)>,
     columns: Vec<HashMap<String, Time>>,
     clock: Option<&'a Clock>,

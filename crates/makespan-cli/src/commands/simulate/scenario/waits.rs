@@ -28,8 +28,8 @@ pub fn counts((instance, runs): &(&Instance, Vec<&Run>)) -> [usize; 8] {
     counts
 }
 
-/// Returns a row for each range of waits, with the share of jobs in each outcome and a bar. Empty ranges at the end are
-/// omitted.
+/// Returns a row for each range of waits, with the share of jobs and a bar for each outcome. Empty ranges at the end
+/// are left out.
 pub fn cells(all: &[[usize; 8]], with_bars: bool) -> Vec<Vec<String>> {
     let last = (0..BINS.len()).rev().find(|&bin| all.iter().any(|counts| counts[bin] > 0)).unwrap_or(0);
     let row = |bin: usize| {

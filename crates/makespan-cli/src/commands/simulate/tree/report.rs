@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::output::{shown, table};
 use crate::summary::figure;
 
-/// Maximum number of nodes for which the text has a row for each node.
+/// Number of nodes up to which the text has a row for each node.
 const MAX_NODES: usize = 30;
 
 /// The runs to report, with the instance and the rules.
@@ -200,7 +200,7 @@ impl Page<'_> {
     }
 }
 
-/// Returns the busy time, divided by the length of the run and by the number of units.
+/// Returns the share of the run in which a unit was busy, averaged over `units` units.
 fn load(run: &TreeRun, busy: Time, units: u32) -> Option<f64> {
     let all = run.run.end.seconds() * f64::from(units);
     (all > 0.0).then(|| busy.seconds() / all)
