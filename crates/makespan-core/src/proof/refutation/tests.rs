@@ -113,6 +113,29 @@ fn a_proof_by_hand() {
     assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
 }
 
+/// In each schedule that ends by 4, the task `middle` runs from 1 to 3. So the mirror symmetry excludes no later start.
+#[test]
+fn a_task_in_the_middle_is_its_own_mirror_image() {
+    let job = |name: &str, processors, time, x, y| {
+        let needs = Needs::new([("x", Need::whole(x)), ("y", Need::whole(y))]).unwrap();
+        Job::new(name, Profile::rigid(processors, Time::from_seconds(time)).unwrap()).with_needs(needs)
+    };
+    // `a` excludes `second`, and `b` excludes `first`.
+    let jobs = vec![
+        job("middle", 1, 2, 0, 0),
+        job("first", 2, 2, 0, 1),
+        job("second", 2, 2, 1, 0),
+        job("a", 1, 1, 1, 0),
+        job("b", 1, 1, 0, 1),
+    ];
+    let licences = Resources::new([("x", 1), ("y", 1)]).unwrap();
+    let platform = Platform::flat(3).unwrap().with_licences(licences).unwrap();
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    let below = |value| refutation(&instance, Objective::Makespan, 1_000_000_000, value, &Extras::mirrored());
+    assert_eq!(below(4).and_then(|proof| proven(&instance, Objective::Makespan, &proof)), Some(4_000_000_000));
+    assert_eq!(below(5), None);
+}
+
 #[test]
 fn a_wider_allotment_that_needs_less_counts() {
     // On two processors, a task is no faster, but needs only one of two licences. So two tasks run together.

@@ -22,11 +22,16 @@ pub struct Extras {
 }
 
 impl Extras {
+    pub fn mirrored() -> Self {
+        Self { has_mirror: true, ..Self::default() }
+    }
+
     pub fn draw(rng: &mut ChaCha8Rng) -> Self {
         let scale = (0..if rng.random_range(0..2) == 0 { 3 } else { 0 }).map(|_| rng.random_range(0..4)).collect();
         let count = rng.random_range(0..4);
         let run = |rng: &mut ChaCha8Rng| (rng.random_range(0..4), 256 * rng.random_range(0..8));
         let prices = (0..3).map(|_| (0..count).map(|_| run(rng)).collect()).collect();
+        // Task 0 is mirrored if the instance has the mirror symmetry.
         Self { has_pairs: rng.random(), has_mirror: rng.random(), scale, prices }
     }
 }
@@ -138,10 +143,9 @@ pub fn refutation(
         unsigned(&mut steps, most[scale.len()]);
         scale.iter().for_each(|&value| unsigned(&mut steps, value));
     }
-    for supply in 0..2 + usize::from(!extras.scale.is_empty()) {
-        if supply == 0 {
-            steps.push(31);
-        }
+    let supplies = relaxation.supplies.len() + usize::from(!extras.scale.is_empty());
+    steps.push(31);
+    for supply in 0..supplies {
         let runs = extras.prices.get(supply).map_or(&[][..], Vec::as_slice);
         unsigned(&mut steps, runs.len() as u64);
         let mut last = 0;
@@ -152,8 +156,8 @@ pub fn refutation(
         }
     }
     // Without payments, prices prove the sum of the minimum ends.
-    steps.extend([31, 0, 0]);
-    steps.extend(if extras.scale.is_empty() { &[][..] } else { &[0] });
+    steps.push(31);
+    steps.extend(std::iter::repeat_n(0, supplies));
     let mut replay = Replay::new(relaxation, mirror).unwrap();
     let mut search = Search { written: 0, nogoods: 0, steps };
     search.refute(&mut replay, &mut Vec::new())?;
