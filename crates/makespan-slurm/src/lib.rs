@@ -1,8 +1,7 @@
-//! Interface to Slurm: runs its commands, parses their output, and describes a cluster as a platform.
+//! Interface to Slurm: runs Slurm's commands, parses their output, and describes a cluster as a platform.
 //!
-//! [`Commands`] runs Slurm's programs with a time limit, and its errors explain what went wrong. [`Node`],
-//! [`Partition`] and [`Job`] are parsed from the output. The crate links no library of Slurm, so the same binary works
-//! with every version.
+//! [`Commands`] runs the commands with a time limit and explains errors. [`Node`], [`Partition`] and [`Job`] are
+//! parsed from the output. The crate links no library of Slurm, so the same binary works with every version of Slurm.
 
 #![warn(missing_docs)]
 
@@ -24,12 +23,12 @@ pub use text::{
     Gres, HostlistError, Kind, Limit, Record, bytes, compress, count, duration, expand, moment, present, range, records,
 };
 
-/// Names of the places where attempts of a run are started: by agents of pilots, or as jobs of their own
+/// Names of the kinds of place in which a run starts its attempts: in pilots, or as separate Slurm jobs
 /// ([`makespan_exec::engine::Engine::place`]).
 const PILOTS: &str = "slurm:pilot";
 const JOBS: &str = "slurm:jobs";
 
-/// Checks that a run may continue at the place `own` although its tasks may still run at `place`.
+/// Returns an error if tasks of this run may still run at `place` and the run is resumed at another place, `own`.
 fn follows(own: &str, place: &str) -> Result<(), String> {
     let here = match place {
         "" => return Ok(()),

@@ -2,7 +2,7 @@
 
 use crate::text::{Limit, count, present};
 
-/// The settings of a cluster by name.
+/// The settings of a cluster, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     settings: Vec<(String, String)>,

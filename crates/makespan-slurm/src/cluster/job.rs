@@ -42,9 +42,9 @@ pub struct Job {
     pub nodes: Vec<String>,
     /// Nodes that Slurm has planned for the job, if known.
     pub scheduled_nodes: Vec<String>,
-    /// Minimum and maximum number of nodes that the job requests. If it runs, both are the number of nodes that it holds.
+    /// Minimum and maximum number of requested nodes. For a running job, both are the number of nodes that it holds.
     pub node_count: (u64, u64),
-    /// Number of processors that the job requests, or holds if it runs.
+    /// Number of requested processors. For a running job, the number of processors that it holds.
     pub cpus: Option<u64>,
     /// Time limit in seconds.
     pub time_limit: Option<Limit>,
@@ -52,7 +52,7 @@ pub struct Job {
     pub submitted: Option<i64>,
     /// Actual or expected start in seconds since 1970.
     pub start: Option<i64>,
-    /// End of an ended job, or latest possible end of another job, in seconds since 1970.
+    /// End in seconds since 1970: the actual end of an ended job, or the latest possible end of another job.
     pub end: Option<i64>,
     /// Priority. 0 if the job is held.
     pub priority: Option<u64>,
@@ -62,7 +62,7 @@ pub struct Job {
     pub exit: Option<(i32, i32)>,
     /// Resources that the job holds on its nodes, if they were queried (`-d`).
     pub shares: Vec<Share>,
-    /// True if a free text in the record, such as the name, looks like a field. Then the parsed fields may be wrong.
+    /// True if a free text in the record, such as the name, looks like a field, so that parsed fields may be wrong.
     pub is_doubtful: bool,
     /// All fields that Slurm printed.
     pub record: Record,
@@ -91,8 +91,8 @@ impl Job {
         let state = JobState::parse(record.get("JobState").ok_or_else(|| format!("job {id}: JobState is missing"))?);
         let nodes =
             record.get("NumNodes").map(|text| range(text).ok_or_else(|| wrong("NumNodes", text))).transpose()?;
-        // For a pending job, `NumNodes` is the range that Slurm expects to allocate. The requested minimum is in the
-        // requested resources.
+        // For a pending job, `NumNodes` is the range that Slurm expects to allocate. `ReqTRES` contains the requested
+        // minimum.
         let asked = record.get("ReqTRES").or_else(|| record.get("TRES")).and_then(|tres| {
             let nodes = tres.split(',').find_map(|part| part.strip_prefix("node="))?;
             nodes.parse::<u64>().ok()
@@ -102,7 +102,7 @@ impl Job {
             (nodes, _) => nodes,
         };
         let cpus = record.get("NumCPUs").map(|text| range(text).ok_or_else(|| wrong("NumCPUs", text))).transpose()?;
-        // The time limit may be a word instead of a time. Then the limit of the partition applies.
+        // If the time limit is a word instead of a time, the job has the limit of its partition.
         let time_limit = record.get("TimeLimit").and_then(duration);
         let time = |key: &str| record.get(key).and_then(moment);
         Ok(Self {

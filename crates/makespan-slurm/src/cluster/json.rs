@@ -1,5 +1,5 @@
-//! Jobs in JSON. The parser accepts the formats of several versions: a number may be bare, null or `{set, infinite,
-//! number}`, and a state may be a text or a list.
+//! Jobs in JSON. The parser accepts the formats of several Slurm versions: a number may be bare, null or `{set,
+//! infinite, number}`, and a state may be a text or a list.
 
 use serde_json::{Map, Value};
 
@@ -39,7 +39,7 @@ const NAMES: [(&str, &str); 23] = [
 pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
-    // A command that fails prints a document with its errors.
+    // If a command fails, it prints a document with its errors.
     if let Some(problem) = problem(&document).filter(|_| jobs.is_empty()) {
         return Err(format!("it contains no jobs, but this error: {problem}"));
     }
@@ -115,8 +115,8 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns the minimum and maximum number of nodes. If a job states a range of nodes, its minimum is only in its
-/// requested resources.
+/// Returns the minimum and maximum number of nodes. If a job requests a range of nodes, only its requested resources
+/// state the minimum.
 fn node_count(job: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty() && text != "0");
     let count = text("node_count")?;
@@ -131,7 +131,8 @@ fn node_count(job: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// Formats an exit code and a signal. The value is either a number as the system call `wait` returns it, or an object.
+/// Formats an exit code and a signal. The value is either a number in the format of the system call `wait`, or an
+/// object.
 fn exit(value: &Value) -> Option<String> {
     if let Some(object) = value.as_object()
         && let Some(code) = object.get("return_code")

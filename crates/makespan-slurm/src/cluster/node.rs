@@ -11,7 +11,7 @@ pub struct Node {
     pub name: String,
     /// The host name of the node.
     pub host: String,
-    /// Number of processors as Slurm counts them: hardware threads, or cores if the cluster is configured to count cores.
+    /// Number of processors in Slurm's sense: hardware threads, or cores if the cluster is configured to count cores.
     pub cpus: u32,
     /// Number of processors that jobs can use. Excludes processors that are reserved for the system.
     pub usable_cpus: u32,
@@ -35,7 +35,7 @@ pub struct Node {
     pub features: Vec<String>,
     /// The state of the node.
     pub state: NodeState,
-    /// The reason why the node is unavailable, with the user who stated the reason and the time.
+    /// The reason why the node is unavailable, with the time and the user who entered the reason.
     pub reason: Option<String>,
     /// The partitions that contain the node.
     pub partitions: Vec<String>,
@@ -70,7 +70,7 @@ impl Node {
         let threads_per_core = small("ThreadsPerCore")?.unwrap_or(1).max(1);
         let sockets = small("Sockets")?.unwrap_or(1);
         let cores = small("CoresPerSocket")?.and_then(|cores| cores.checked_mul(sockets));
-        // If the memory of nodes is not configured, Slurm states 1 MiB for each node.
+        // If the memory of nodes is not configured, Slurm reports 1 MiB for each node.
         let memory = number("RealMemory")?.filter(|&memory| memory > 1);
         let list = |key: &str| record.get(key).map(split).unwrap_or_default();
         let gres = |key: &str| {

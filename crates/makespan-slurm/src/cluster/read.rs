@@ -39,10 +39,11 @@ impl Commands {
         self.show(Kind::Partition, &["-o", "show", "partitions"], Partition::of)
     }
 
-    /// Returns all jobs that are pending, running or ended recently, as far as this user can see them. If a free text
-    /// of a job, such as its name, looks like a field, queries all jobs again as JSON.
+    /// Returns all pending, running and recently ended jobs that this user can see. If a free text of a job, such as
+    /// its name, looks like a field, queries all jobs again as JSON.
     ///
     /// # Errors
+    ///
     /// [`CommandError`]
     pub fn jobs(&self) -> Result<Reading<Job>, CommandError> {
         let jobs = self.show(Kind::Job, &["-o", "show", "jobs"], Job::of)?;
@@ -67,18 +68,20 @@ impl Commands {
         }
     }
 
-    /// Returns all jobs with the resources that each holds on its nodes. Reads only the text output.
+    /// Returns all jobs with the resources that each job holds on its nodes. Reads only the text output.
     ///
     /// # Errors
+    ///
     /// [`CommandError`]
     pub fn jobs_with_shares(&self) -> Result<Reading<Job>, CommandError> {
         self.show(Kind::Job, &["-o", "-d", "show", "jobs"], Job::of)
     }
 
-    /// Returns one job with the resources that it holds on each node, or `None` if the controller does not know the job
-    /// any more. For a job array, returns the first record.
+    /// Returns a job with the resources that it holds on each node. Returns `None` if the controller has forgotten the
+    /// job. For a job array, returns the first record.
     ///
     /// # Errors
+    ///
     /// [`CommandError`]
     pub fn job(&self, id: u64) -> Result<Option<Job>, CommandError> {
         let number = id.to_string();
@@ -115,8 +118,8 @@ impl Commands {
     ) -> Result<Reading<T>, CommandError> {
         let printed = self.run(Program::Scontrol, arguments)?;
         let reading = read_records(kind, &printed.out, read);
-        // If a cluster has no jobs, `scontrol` prints a sentence that says this, or nothing. In all other cases, output
-        // without any item is an error.
+        // If a cluster has no jobs, `scontrol` prints nothing or a sentence. In all other cases, output without an
+        // item is an error.
         let nothing = printed.out.trim();
         if reading.items.is_empty() && !(kind == Kind::Job && (nothing.is_empty() || nothing.starts_with("No jobs"))) {
             let problem = reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".to_owned());
@@ -135,7 +138,7 @@ pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> R
     Reading { items, remarks }
 }
 
-/// Parses records. Returns the parsed items, and a message for each record that is invalid.
+/// Parses records. Returns the parsed items, and a message for each invalid record.
 pub(crate) fn read_all<T>(records: Vec<Record>, read: impl Fn(Record) -> Result<T, String>) -> (Vec<T>, Vec<String>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
     for record in records {

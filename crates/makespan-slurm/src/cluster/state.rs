@@ -10,7 +10,7 @@ pub struct NodeState {
 }
 
 impl NodeState {
-    /// Parses a state such as `IDLE+DRAIN`. Signs after the base stand for flags, as in `IDLE*`.
+    /// Parses a state such as `IDLE+DRAIN`. A sign after the base is a flag, as in `IDLE*`.
     pub fn parse(text: &str) -> Self {
         let mut words = text.split('+').map(str::trim).filter(|word| !word.is_empty());
         let word = words.next().unwrap_or_default();

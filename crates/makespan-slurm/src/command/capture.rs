@@ -1,4 +1,4 @@
-//! Runs a process, reads its output while it runs, and kills it at its time limit.
+//! Runs a process with a time limit and reads its output.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -29,7 +29,7 @@ pub(super) enum Problem {
 
 /// Maximum number of bytes that are read from a stream. A queue of 100,000 jobs takes 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
-/// Time between two checks of a process that has closed its output and should end at once.
+/// Time between two checks whether a process has ended after it closed its output.
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// The output of one stream.
@@ -38,8 +38,8 @@ enum Heard {
     Err(Vec<u8>),
 }
 
-/// Runs a command, and kills it after `limit`. The command has its own process group. So signals from the keyboard do
-/// not reach it, and all its processes can be killed together.
+/// Runs a command, and kills it after `limit`. The command has its own process group, so that signals from the
+/// keyboard do not reach it, and all its processes can be killed together.
 pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ended, Problem> {
     let deadline = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -50,7 +50,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
         Ok(ended) => Ok(ended),
         Err(problem) => {
             let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
-            // The kernel may delay the end of a killed process. Wait for this end for at most a second.
+            // The kernel may delay the end of a killed process, so wait for at most a second.
             let patience = Instant::now() + Duration::from_secs(1);
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
                 thread::sleep(GLANCE);
@@ -60,7 +60,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
     }
 }
 
-/// Starts threads that read the output of a process and write its input.
+/// Starts threads that read the output of a process and write to its standard input.
 fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
     let (sender, heard) = channel();
     if let Some(out) = child.stdout.take() {
@@ -71,7 +71,7 @@ fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
     }
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // If a program closes the pipe before it has read all input, writing fails. Ignore this, because it is not an error.
+        // A program may close the pipe before it has read all input. The write then fails, which is not an error.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     heard
@@ -81,7 +81,7 @@ fn read(stream: impl Read + Send + 'static, sender: Sender<io::Result<Heard>>, a
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stream.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        // Ignore a failure: after the time limit, nothing receives the output.
+        // The send fails after the time limit, when the receiver is gone. This is not an error.
         drop(sender.send(read.map(|_| as_heard(bytes))));
     });
 }

@@ -95,7 +95,7 @@ impl CommandError {
         matches!(self, Self::TimedOut { .. }) || self.refusal().is_some_and(Refusal::is_passing)
     }
 
-    /// Returns true if Slurm may have performed the request although there was no answer.
+    /// Returns true if Slurm may have performed the request without sending an answer.
     pub fn is_ambiguous(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::Killed { .. } | Self::Nonsense { .. })
             || self.refusal().is_some_and(Refusal::is_ambiguous)
@@ -106,7 +106,7 @@ impl CommandError {
         Self::Nonsense { command: line(program, arguments), program, problem: problem.into() }
     }
 
-    /// Returns true if the program may be run again.
+    /// Returns true if it is safe to run the program again after this error.
     pub(super) fn can_be_repeated(&self, program: Program) -> bool {
         self.is_passing() && !(program.makes() && self.is_ambiguous())
     }
@@ -125,7 +125,7 @@ impl CommandError {
 
     /// Returns the error for a program that ended without success.
     pub(super) fn refused(command: &str, status: ExitStatus, out: &str, err: &str) -> Self {
-        // If the program printed nothing on standard error, the last line on standard output may contain the reason for
+        // If a program prints nothing to standard error, the last line of standard output may contain the reason for
         // the failure.
         let last = out.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let said = [err, last].map(one_line).into_iter().find(|said| !said.is_empty());
@@ -142,7 +142,7 @@ impl CommandError {
         Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
     }
 
-    /// Adds to the error the time for which the request was repeated.
+    /// Adds to the error the time during which the request was repeated.
     pub(super) fn after(mut self, time: Duration) -> Self {
         if let Self::Refused { tried, refusal, .. } = &mut self
             && refusal.is_passing()
@@ -166,7 +166,7 @@ pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String
 fn one_line(said: &str) -> String {
     const MAX_CHARACTERS: usize = 600;
     let mut parts: Vec<&str> = Vec::new();
-    // If there is a line with `fatal`, use only this line, because it contains the reason for the failure.
+    // A line with `fatal` contains the reason for the failure, so all other lines are left out.
     let is_last_word = |line: &&str| line.contains(": fatal: ");
     let has_last_word = said.lines().any(|line| is_last_word(&line));
     for part in said.lines().filter(|line| !has_last_word || is_last_word(line)).map(|line| without_prefix(line.trim()))

@@ -40,7 +40,7 @@ pub struct Printed {
 pub struct Commands {
     limit: Duration,
     patience: Duration,
-    /// A function that is called with a message if the controller does not answer.
+    /// A function that receives a message if the controller does not answer.
     teller: Option<fn(&str)>,
     environment: Vec<(OsString, OsString)>,
 }
@@ -52,9 +52,10 @@ impl Default for Commands {
 }
 
 impl Commands {
-    /// Time limit of one program. Slurm itself stops after about 10 s (`MessageTimeout`), unless a site allows more.
+    /// Time limit of one program. Slurm's own limit is about 10 s (`MessageTimeout`), unless a site has increased it.
     const LIMIT: Duration = Duration::from_mins(1);
-    /// Time for which a request is repeated if the controller does not answer. A restart takes a few seconds.
+    /// Time during which a request is repeated if the controller does not answer. The restart of a controller takes a
+    /// few seconds.
     const PATIENCE: Duration = Duration::from_secs(30);
     /// Pause before the first repetition. The pause doubles each time, up to `MAX_PAUSE`.
     const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -62,8 +63,8 @@ impl Commands {
     /// Time without an answer after which a message is shown.
     const SILENCE: Duration = Duration::from_secs(5);
 
-    /// Returns commands with a time limit of a minute for each program, and half a minute of repetitions if the
-    /// controller does not answer.
+    /// Creates commands with a time limit of one minute for each program. If the controller does not answer, requests
+    /// are repeated for half a minute.
     pub fn new() -> Self {
         Self { limit: Self::LIMIT, patience: Self::PATIENCE, teller: None, environment: Vec::new() }
     }
@@ -80,7 +81,7 @@ impl Commands {
         Self { patience, ..self }
     }
 
-    /// Sets a function that is called with a message if the controller does not answer and the request is repeated.
+    /// Sets a function that receives a message if the controller does not answer and the request is repeated.
     #[must_use]
     pub fn with_teller(self, teller: fn(&str)) -> Self {
         Self { teller: Some(teller), ..self }
@@ -94,8 +95,8 @@ impl Commands {
         self
     }
 
-    /// Returns a command for a program with the right environment, for callers that start the program themselves: for
-    /// example an `srun` that runs for a long time.
+    /// Returns a command with the environment of the programs, for callers that start a program themselves, such as an
+    /// `srun` that runs for a long time.
     pub fn process(&self, program: Program) -> Command {
         // `Command` searches the child's `PATH` only if the variable is set explicitly for the child.
         let mut command = Command::new(program.name());
@@ -104,13 +105,13 @@ impl Commands {
         command
     }
 
-    /// Runs a program and returns its output.
+    /// Runs a program and returns its output. If the controller does not answer, repeats the request.
     ///
-    /// While the controller does not answer, the request is repeated. A request of [`Program::Sbatch`] or
-    /// [`Program::Srun`] is repeated only if it did not reach the controller. Otherwise the repeated request could
-    /// create a second job or step.
+    /// A request of [`Program::Sbatch`] or [`Program::Srun`] is repeated only if it did not reach the controller.
+    /// Otherwise, the repeated request could create a second job or step.
     ///
     /// # Errors
+    ///
     /// [`CommandError`], which contains the command, Slurm's message and a remedy.
     pub fn run<A: AsRef<OsStr>>(
         &self,
@@ -120,9 +121,10 @@ impl Commands {
         self.run_with_input(program, arguments, &[])
     }
 
-    /// Runs a program that reads `input` from its standard input.
+    /// Runs a program with `input` as its standard input.
     ///
     /// # Errors
+    ///
     /// The errors of [`Commands::run`].
     pub fn run_with_input<A: AsRef<OsStr>>(
         &self,
@@ -150,8 +152,8 @@ impl Commands {
         }
     }
 
-    /// Starts a thread that reports after a while that a program has not answered. The caller prevents the report by
-    /// dropping the returned value.
+    /// Starts a thread that prints a message if the program does not answer for a while. The caller prevents the
+    /// message by dropping the returned value.
     fn tell_of_silence(&self, line: &str) -> Option<Sender<()>> {
         let tell = self.teller?;
         let left = self.limit.checked_sub(Self::SILENCE)?;

@@ -24,7 +24,7 @@ pub enum Program {
     Sacctmgr,
 }
 
-/// Environment variables with which users change the output of the query programs.
+/// Environment variables by which users change the output of Slurm's query programs.
 const TASTES: [&str; 27] = [
     "SINFO_ALL",
     "SINFO_FEDERATION",
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// Returns true if the program creates a job or a step, so that running the program again would create another one.
+    /// Returns true if the program creates a job or a step. A second call would create another one.
     pub(super) const fn makes(self) -> bool {
         matches!(self, Self::Sbatch | Self::Srun)
     }
@@ -92,14 +92,13 @@ impl Program {
         self.makes()
     }
 
-    /// Returns true if the program failed although its exit status is zero. `squeue` and `sinfo` do this for an unknown
-    /// field.
+    /// Returns true if the program failed with exit status zero, as `squeue` and `sinfo` do for an unknown field.
     pub(super) fn fails_in_silence(self, warnings: &str) -> bool {
         matches!(self, Self::Squeue | Self::Sinfo) && warnings.contains("error: Invalid")
     }
 
-    /// Makes the output of a program independent of the user's settings: times are in UTC, and lists are never
-    /// shortened. Does not change the environment if jobs inherit it from the program.
+    /// Sets an environment in which the output of a program does not depend on the user's settings: times are in UTC,
+    /// and lists are never shortened. If jobs inherit the environment of the program, leaves it unchanged.
     pub(super) fn prepare(self, command: &mut Command) {
         if self.hands_on_environment() {
             return;

@@ -9,7 +9,7 @@ pub enum Refusal {
     Unanswered,
     /// The controller cannot accept the request now.
     Busy,
-    /// This user does not have the permission.
+    /// The user does not have the permission.
     NoRights,
     /// The user is unknown to the cluster, or the programs and the controller do not trust each other.
     Identity,
@@ -21,7 +21,7 @@ pub enum Refusal {
     Account,
     /// The time limit exceeds the partition's limit, or is missing although it is required.
     TimeLimit,
-    /// The request is for more nodes, processors, memory or GPUs than the cluster has, or for a node that does not exist.
+    /// The request exceeds the nodes, processors, memory or GPUs of the cluster, or names a node that does not exist.
     Resources,
     /// The reservation does not exist, has ended, or does not admit this user.
     Reservation,
@@ -37,8 +37,8 @@ pub enum Refusal {
     Other,
 }
 
-/// Parts of Slurm's messages in lower case, each with its meaning. The messages are from Slurm's file `slurm_errno.c`
-/// and from its programs. The first part that a message contains determines its meaning.
+/// Parts of Slurm's messages in lower case, each with its meaning, from Slurm's file `slurm_errno.c` and from its
+/// programs. If a message contains several parts, the first one in this list determines the meaning.
 const SAID: [(&str, Refusal); 66] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
@@ -119,8 +119,8 @@ impl Refusal {
     /// ```
     pub fn of(said: &str) -> Self {
         let said = said.to_lowercase();
-        // "Account" may mean the account that is charged, or the accounting of past jobs. Check for the accounting of
-        // past jobs first.
+        // "Account" may mean the account that is charged, or the accounting data of past jobs. Accounting data are
+        // checked first.
         if said.contains("accounting storage is disabled") || said.contains("slurmdbd") {
             return Self::NoAccounting;
         }

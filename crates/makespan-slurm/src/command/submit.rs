@@ -19,8 +19,9 @@ impl Commands {
     /// Submits a script with options for `sbatch`. The script is passed on standard input.
     ///
     /// # Errors
+    ///
     /// [`CommandError`]. If the error [`is_ambiguous`](CommandError::is_ambiguous), Slurm may have accepted the job
-    /// although there was no answer. Search the queue for the job's name before you submit the job again.
+    /// without sending an answer. Search the queue for the job's name before you submit the job again.
     pub fn submit<A: AsRef<OsStr>>(
         &self,
         options: impl IntoIterator<Item = A>,
@@ -29,7 +30,7 @@ impl Commands {
         let mut arguments = vec![OsStr::new("--parsable").to_owned()];
         arguments.extend(options.into_iter().map(|option| option.as_ref().to_owned()));
         let printed = self.run_with_input(Program::Sbatch, &arguments, script.as_bytes())?;
-        // Some sites wrap `sbatch` in a script that prints other lines first, so the job id is on the last line.
+        // The job id is on the last line, because at some sites `sbatch` is a script that prints other lines first.
         let line = printed.out.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         let (job, cluster) = line.split_once(';').map_or((line, None), |(job, cluster)| (job, Some(cluster)));
         match job.parse() {

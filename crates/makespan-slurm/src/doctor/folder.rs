@@ -1,4 +1,4 @@
-//! Checks of the folder of runs on this machine.
+//! Checks, on this machine, of the folder in which runs create their folders.
 
 use std::fs;
 use std::path::Path;
@@ -27,10 +27,10 @@ const SHARED: [&str; 18] = [
     "fuse.juicefs",
 ];
 
-/// Checks that the folder is writable and that files can be moved there, and determines its file system.
+/// Checks that the folder is writable, that files can be moved there, and which file system it is on.
 ///
-/// If a test job runs (`is_probed`), the job checks that nodes see the folder. Otherwise, only the kind of the file
-/// system indicates if nodes see the folder.
+/// If a test job runs (`is_probed`), the test job checks that all nodes see the folder. Otherwise, this function
+/// derives it from the kind of the file system.
 pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();
@@ -66,7 +66,8 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// Returns the kind of the file system of a folder: the file system whose mount point is the longest prefix of the folder's path.
+/// Returns the kind of file system of a folder. Of all mount points that are a prefix of the path, the longest one
+/// determines it.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

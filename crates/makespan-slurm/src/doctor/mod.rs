@@ -1,4 +1,5 @@
-//! Checks that a cluster allows runs. Each check is a finding with a verdict and, if the user should act, a remedy.
+//! Checks that runs work on a cluster. Each check returns a finding with a verdict and, if the user must act, a
+//! remedy.
 
 mod folder;
 mod partitions;
@@ -20,18 +21,18 @@ pub use programs::MeasuredVersion;
 pub enum Verdict {
     /// Everything is as required.
     Good,
-    /// The check could not be made.
+    /// The check was not possible.
     Unknown,
-    /// Runs work with a disadvantage, which the remedy describes.
+    /// Runs work, but with a disadvantage.
     Doubtful,
-    /// Runs fail until this is changed.
+    /// Runs fail until the user follows the remedy.
     Bad,
 }
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The subject of the check, in a word or two.
+    /// The subject of the check, in one or two words.
     pub topic: &'static str,
     /// The severity of the finding.
     pub verdict: Verdict,
@@ -63,7 +64,7 @@ impl Finding {
 /// The options of an examination.
 #[derive(Clone, Debug)]
 pub struct Examination {
-    /// The commands that are used.
+    /// The commands to use.
     pub commands: Commands,
     /// The parent of the folders of runs.
     pub folder: PathBuf,
@@ -73,7 +74,7 @@ pub struct Examination {
     pub nodes: u32,
     /// Maximum time that the test job may wait for its nodes.
     pub patience: Duration,
-    /// The id of the Slurm job inside which this program runs, if there is one.
+    /// The id of the Slurm job in which this program runs, if any.
     pub own_job: Option<u64>,
 }
 
@@ -96,9 +97,9 @@ impl Diagnosis {
 }
 
 impl Examination {
-    /// Examines the cluster. If a program or the controller does not answer, the diagnosis contains a finding about this.
+    /// Examines the cluster. A program or a controller that does not answer becomes a finding.
     pub fn run(&self) -> Diagnosis {
-        // Do not repeat requests: if the controller does not answer, that itself is a finding.
+        // Requests are not repeated, because a controller that does not answer is a finding.
         let commands = self.commands.clone().with_patience(Duration::ZERO);
         let mut findings = vec![programs::programs(&commands)];
         let config = match commands.config() {

@@ -1,4 +1,4 @@
-//! Checks of partitions, and of this user's right to submit jobs.
+//! Checks of partitions, and of the user's right to submit jobs.
 
 use makespan_core::{Platform, Resource, ResourceKind, counted};
 
@@ -7,7 +7,7 @@ use crate::{Limit, Partition};
 
 use super::{Finding, split};
 
-/// Checks the partition of pilots, its nodes and its limits, and tests a submission without submitting.
+/// Checks the partition of the pilots, its nodes and its limits. Also tests a submission, without submitting a job.
 pub(super) fn examine(commands: &Commands, name: Option<&str>) -> Vec<Finding> {
     const TOPIC: &str = "partition";
     let partitions = match commands.partitions() {

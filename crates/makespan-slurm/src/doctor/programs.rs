@@ -13,14 +13,14 @@ pub struct MeasuredVersion;
 impl MeasuredVersion {
     /// Year and month of the oldest version with which Makespan was tested.
     pub const OLDEST: (u32, u32) = (22, 5);
-    /// The first version whose steps may overlap, which pilots need.
+    /// The first version in which steps may overlap. Pilots need overlapping steps.
     pub const OVERLAPPING: (u32, u32) = (20, 11);
 }
 
 /// Checks that all programs exist. The accounting programs are optional.
 pub(super) fn programs(commands: &Commands) -> Finding {
     const TOPIC: &str = "commands";
-    // If there is no configuration, some programs search for one for a long time, even if they should only print their version.
+    // Without a configuration, some programs search for one for a long time, even with `--version`.
     let commands = commands.clone().with_limit(Duration::from_secs(2));
     let is_missing =
         |program: &Program| matches!(commands.run(*program, ["--version"]), Err(CommandError::Missing { .. }));
@@ -74,7 +74,7 @@ pub(super) fn controller(commands: &Commands) -> Finding {
     }
 }
 
-/// Checks that the versions of programs, controller and nodes are known and fit together.
+/// Checks that the versions of programs, controller and nodes are known and compatible.
 pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "versions";
     let controller = config.version().unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::{Limit, Refusal};
 use super::partitions::span;
 use super::{Finding, split};
 
-/// Returns a finding for each setting that matters.
+/// Returns a finding for each setting that matters for runs.
 pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
     vec![
         accounting(commands, config),
@@ -39,7 +39,7 @@ fn accounting(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Checks that control groups track and confine processes.
+/// Checks that Slurm uses control groups to find the processes of a job and to limit them to the job's cores.
 fn cgroups(config: &Config) -> Finding {
     const TOPIC: &str = "cgroups";
     let tracking = config.get("ProctrackType").unwrap_or("nothing");
@@ -92,8 +92,8 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Checks `WaitTime`: when this time has passed after the end of a step's first task, Slurm ends the other tasks of the
-/// step. Pilots override this setting.
+/// Checks `WaitTime`, the time between the end of the first task of a step and the kill of its other tasks. Pilots
+/// override this setting.
 fn wait(config: &Config) -> Finding {
     const TOPIC: &str = "WaitTime";
     match config.number(TOPIC).and_then(Limit::value).unwrap_or(0) {
@@ -105,7 +105,7 @@ fn wait(config: &Config) -> Finding {
     }
 }
 
-/// Checks the time between the first and the last signal at a time limit.
+/// Checks the time between SIGTERM and SIGKILL for a job at its time limit.
 fn ending(config: &Config) -> Finding {
     const TOPIC: &str = "KillWait";
     let seconds = config.number(TOPIC).and_then(Limit::value).unwrap_or(30);

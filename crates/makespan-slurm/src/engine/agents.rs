@@ -1,4 +1,5 @@
-//! The planner's view of the agents: connections to them, their signs of life, and the places (nodes in pilots) that they serve.
+//! The agents from the planner's point of view: their connections, their signs of life, and their places (a place is a
+//! node in a pilot).
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -8,8 +9,8 @@ use super::{Heard, Pilots};
 use crate::pilot::link::{Said, dial};
 use crate::pilot::{Beacon, LEAVING, Place, REMARK};
 
-/// Time without a sign of life after which an agent gets no more tasks. If Slurm reports during such a silence that the
-/// agent's node or pilot is gone, the agent's tasks are lost.
+/// Time without a sign of life after which an agent gets no more tasks. If Slurm then reports that the node or the
+/// pilot of the agent is gone, the agent's tasks are lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Time between two attempts to connect to an agent.
@@ -23,19 +24,20 @@ pub(super) struct Agent {
     /// Number of tasks that the agent holds.
     pub holds: usize,
     beacon: Option<Beacon>,
-    /// The number of the current connection, or of the attempt to connect.
+    /// The number of the current connection or connection attempt.
     number: u64,
     stream: Option<TcpStream>,
     dialling: bool,
     dialled: Instant,
-    /// The last sign of life by the agent's own clock, and the time at which it was noticed.
+    /// Time of the last sign of life on the agent's clock, and the instant at which the planner noticed it.
     beat: Option<Duration>,
     lived: Instant,
-    /// True if there was a sign of life in this session. Without one, an agent of an earlier session may be gone.
+    /// True if the agent has given a sign of life in this session. If false, an agent of an earlier session may have
+    /// ended.
     is_heard: bool,
     /// True if the agent accepts no more tasks.
     leaving: bool,
-    /// Slurm's report that the node or the pilot of the agent is gone, if there is one.
+    /// Slurm's report that the node or the pilot of the agent is gone.
     pub gone: Option<String>,
 }
 
@@ -59,8 +61,8 @@ impl Agent {
         }
     }
 
-    /// Marks the agent as present again. The agent's pilot had ended, but the controller has forgotten it and reused
-    /// its job id for another pilot of the run. The agent that now runs at the place serves this new pilot.
+    /// Marks the agent as present again, after its pilot was reported as ended. The controller had forgotten that
+    /// pilot and reused its job id for another pilot of the run, whose agent now runs at this place.
     pub fn is_again(&mut self) {
         (self.gone, self.is_heard, self.lived) = (None, self.stream.is_some(), Instant::now());
     }
@@ -73,18 +75,18 @@ impl Agent {
         self.stream.is_none() && self.is_mute_for(SILENCE)
     }
 
-    /// Returns true if there was no sign of life for `time`. A connection is not a sign of life, because a connection
-    /// to a failed machine may stay open.
+    /// Returns true if the agent has given no sign of life for `time`. An open connection is not a sign of life,
+    /// because it may stay open after the machine has failed.
     pub fn is_mute_for(&self, time: Duration) -> bool {
         self.lived.elapsed() >= time
     }
 
-    /// Closes the connection. The next attempt to connect is made after a pause.
+    /// Closes the connection. After a pause, the planner tries to connect again.
     pub fn hang_up(&mut self) {
         (self.stream, self.dialling, self.dialled) = (None, false, Instant::now());
     }
 
-    /// Notifies the agent that a file has moved. If the message is lost, the agent finds the file at its next check.
+    /// Tells the agent that a file has changed. If the message is lost, the agent finds the file at its next check.
     pub fn tell(&mut self, line: &str) {
         if let Some(stream) = &mut self.stream
             && stream.write_all(format!("{line}\n").as_bytes()).is_err()
@@ -101,7 +103,7 @@ impl Pilots {
         own.map(|(place, _)| place).next_back()
     }
 
-    /// Returns the cluster's name of a plan node.
+    /// Returns the name of the cluster node that serves a plan node.
     pub(super) fn node_name(&self, slot: usize) -> String {
         self.place_of(slot).map_or_else(|| self.nodes.slots.name(slot).to_owned(), |place| place.node.clone())
     }
@@ -111,7 +113,7 @@ impl Pilots {
         self.nodes.agents.insert(place.clone(), Agent::of(slot));
     }
 
-    /// Assigns new places to the plan nodes that need one.
+    /// Assigns agents at new places to the plan nodes without an agent.
     pub(super) fn look_for_agents(&mut self) {
         if (0..self.nodes.slots.len()).all(|slot| self.place_of(slot).is_some()) {
             return;
@@ -122,8 +124,8 @@ impl Pilots {
             }
             let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
-            // A node that has left a job does not return to this job, unless a controller that has lost its state has
-            // reused the job id. Then the agent has another token.
+            // A node that has left a job does not return to it. But a controller that has lost its state may reuse the
+            // job id. The agent then has another token.
             if self.nodes.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
                 continue;
             }
@@ -139,7 +141,7 @@ impl Pilots {
         }
     }
 
-    /// Keeps the connections open, and notices silent and lost agents.
+    /// Keeps the connections open, and detects silent and lost agents.
     pub(super) fn look_after_agents(&mut self) {
         let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
         for place in places {
@@ -149,7 +151,7 @@ impl Pilots {
 
     fn look_after(&mut self, place: &Place) {
         let Some(agent) = self.nodes.agents.get_mut(place) else { return };
-        // A connected agent sends no messages while none of its tasks ends, so check its file for signs of life.
+        // A connected agent sends a message only when a task ends. Its beacon file shows signs of life meanwhile.
         if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
             let beat = self.board.last_beat(place);
             if beat.is_some() && beat != agent.beat {
@@ -167,7 +169,7 @@ impl Pilots {
                 let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
                 self.run.notices.push_back(makespan_exec::engine::Notice::Told(text));
             }
-            // If another agent has taken over the place, it accepts tasks even if the previous agent did not.
+            // A new agent at this place may accept tasks even if the previous agent no longer did.
             agent.leaving &= agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
             agent.beacon = beacon;
             if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
@@ -204,8 +206,8 @@ impl Pilots {
             Said::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
                 agent.is_heard = true;
-                // Before the connection, the agent missed notifications, and the planner missed ends of tasks. So both
-                // check all files.
+                // Before the connection, the agent missed notifications and the planner missed ends of tasks. So both
+                // check all files now.
                 agent.tell("?");
                 for name in self.board.ids("done", place) {
                     self.ended(place, &name);

@@ -1,4 +1,4 @@
-//! Options of the engine, and the decision which pilot jobs to submit.
+//! Options of the engine: the source and the sizes of the pilots.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub struct PilotSize {
     pub nodes: usize,
     /// Time limit as an argument of `sbatch --time`. `None` means the default of the partition.
     pub time: Option<String>,
-    /// The options of `sbatch` with which Slurm chooses nodes that fit the plan.
+    /// Options of `sbatch` by which Slurm chooses nodes that fit the plan.
     pub placed: Placed,
 }
 
@@ -23,16 +23,16 @@ impl PilotSize {
     }
 }
 
-/// The source of pilots.
+/// The allocations in which pilots run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allocation {
     /// An existing allocation.
     Here {
         /// The id of the job.
         job: u64,
-        /// For each plan node, the name of the cluster node.
+        /// For each plan node, the name of the cluster node that serves it.
         nodes: Vec<String>,
-        /// The names in `nodes` whose nodes are up.
+        /// The names of those cluster nodes in `nodes` that are up.
         up: Vec<String>,
     },
     /// Jobs that the engine submits.
@@ -55,8 +55,8 @@ impl Allocation {
         }
     }
 
-    /// Returns, for each plan node, the name of the only cluster node that may serve it, or `None` if any node of its
-    /// pilot may serve it.
+    /// Returns, for each plan node, the name of the cluster node that must serve it. `None` if any node of its pilot
+    /// may serve it.
     pub(super) fn hosts(&self) -> Vec<Option<String>> {
         match self {
             Self::Here { nodes, .. } => nodes.iter().cloned().map(Some).collect(),
@@ -76,6 +76,6 @@ pub struct PilotOptions {
     pub commands: Commands,
     /// The path of this program on the nodes.
     pub program: PathBuf,
-    /// Time that a task has to end after the request (SIGTERM), before it is killed.
+    /// Time between SIGTERM and SIGKILL for a task.
     pub grace: Duration,
 }

@@ -1,5 +1,5 @@
-//! Warnings about nodes that differ from the plan or whose clocks differ. One message covers all nodes with the
-//! same difference.
+//! Warnings about nodes that differ from the plan, or whose clocks differ from this machine's. Nodes with the same
+//! difference share one message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use super::Pilots;
 use crate::compress;
 use crate::pilot::{Beacon, Place};
 
-/// Time that a message waits for other nodes with the same difference.
+/// Time to wait for further nodes with the same difference before a message is printed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Largest difference of clocks that is ignored.
+/// Maximum difference of clocks that is ignored.
 const CLOSE: Duration = Duration::from_secs(2);
 
 /// A difference of a node from the plan.
@@ -24,7 +24,7 @@ enum Differs {
     Clock,
 }
 
-/// The differences that wait for their report, and those that were reported.
+/// Differences that must still be reported, and differences that were reported.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
     found: BTreeMap<Differs, Vec<(String, i64)>>,

@@ -1,4 +1,4 @@
-//! An engine that starts tasks in pilots: on the nodes of Slurm jobs that begin and end during a run.
+//! An engine that starts tasks in pilots: Slurm jobs that start and end during a run and provide nodes for tasks.
 
 mod agents;
 mod ask;
@@ -50,10 +50,11 @@ enum Heard {
     Slurm(Report),
 }
 
-/// Runs tasks in pilots. The agents on their nodes start the tasks ([`crate::pilot`]). Tasks continue if this process
-/// ends.
+/// Runs tasks in pilots. Agents on the nodes of the pilots start the tasks ([`crate::pilot`]). Running tasks continue
+/// if this process ends.
 ///
-/// A node of a pilot serves each node of the platform. A node of the platform is down while no pilot provides a node for it.
+/// Each node of the platform is served by a node of a pilot. If no pilot provides a node for it, the platform node is
+/// down.
 #[derive(Debug)]
 pub struct Pilots {
     board: Board,
@@ -65,7 +66,7 @@ pub struct Pilots {
     looks: Looks,
 }
 
-/// Tasks that the run has given to the engine, and notices for the run.
+/// Tasks that the run has given to the engine, and the engine's notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
@@ -76,7 +77,7 @@ struct RunSide {
     limits: bool,
 }
 
-/// Nodes of the plan, the agents that serve them, and the seats for the pilots that provide the agents.
+/// The nodes of the plan, the agents that serve them, and a seat for each pilot.
 #[derive(Debug)]
 struct NodeSide {
     slots: Slots,
@@ -85,10 +86,10 @@ struct NodeSide {
     /// Places that were lost, each with the token of its last agent.
     gone: BTreeMap<Place, Option<String>>,
     over: bool,
-    /// Beginning of the current period in which tasks wait, no agent has a task, and some pilot lacks nodes. `None` if
-    /// there is no such period.
+    /// Begin of the current period in which tasks wait, no agent has a task, and a pilot lacks nodes. `None` outside
+    /// such a period.
     idle: Option<Instant>,
-    /// True if pilots shall continue after this value is dropped.
+    /// True if the pilots continue after this value is dropped.
     leaves: bool,
 }
 
@@ -155,7 +156,7 @@ impl Pilots {
         Ok(pilots)
     }
 
-    /// Closes a plan node: no task can start on it until it is opened again. `expected` is the time after which this is expected.
+    /// Closes a plan node, so that no task starts on it. `expected` is the time until it will probably open again.
     fn close(&mut self, slot: usize, expected: Option<Duration>) {
         if self.nodes.slots.close(slot) {
             let (outage, processors) = (Outage(slot as u32), self.nodes.slots.processors(slot).clone());
@@ -316,7 +317,7 @@ impl Engine for Pilots {
     }
 }
 
-/// Ends the pilots, because no planner gives them tasks any more.
+/// Ends the pilots, because without this planner they get no tasks.
 impl Drop for Pilots {
     fn drop(&mut self) {
         if !self.nodes.leaves {

@@ -1,18 +1,18 @@
-//! Handles pilots that have nodes, but whose agents have not appeared or give no sign of life.
+//! Handles running pilots whose agents have not appeared or give no sign of life.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Allocation, Pilots};
 
-/// Time for which a pilot runs without any agent before a message is shown.
+/// Time after which a message reports that a running pilot has no agent.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Time without a sign of life from any of its agents after which a running pilot counts as lost. A restarted controller
-/// considers a pilot alive for as long as a node may be silent.
+/// Time after which a running pilot is lost if none of its agents gives a sign of life. Slurm itself may report such a
+/// pilot as running for longer: a restarted controller waits until a silent node counts as down.
 const DEAF: Duration = Duration::from_secs(25);
 
-/// For each pilot that runs without an agent, by job id, the instant from which it does. `None` after the message was shown.
+/// Instants from which pilots have been running without an agent, by job id. `None` after the message was shown.
 #[derive(Debug, Default)]
 pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
 
@@ -38,8 +38,8 @@ impl Pilots {
         }
     }
 
-    /// Cancels pilots whose agents give no sign of life. Agents that still exist see in the files that their pilot must
-    /// end. Keeps a pilot that Slurm cannot cancel, because then the planner itself may have lost its connection.
+    /// Cancels pilots whose agents give no sign of life. Agents that still run read in the files that their pilot must
+    /// end. If Slurm cannot cancel a pilot, the pilot is kept, because the planner itself may be disconnected.
     pub(super) fn look_for_deaf(&mut self) {
         for seat in 0..self.nodes.seats.len() {
             let Some(job) = self.nodes.seats[seat].job.filter(|_| self.nodes.seats[seat].is_awake()) else { continue };

@@ -1,4 +1,4 @@
-//! The nodes of the plan that compute (*slots*), and the cluster nodes that may serve them.
+//! *Slots*: the plan nodes that compute, and the cluster nodes that may serve them.
 
 use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 
@@ -7,9 +7,9 @@ use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 struct Slot {
     name: String,
     processors: ProcSet,
-    /// The index of the node's first GPU, counted over all nodes of the platform, and the number of the node's GPUs.
+    /// The index of the node's first GPU among all GPUs of the platform, and the node's number of GPUs.
     gpus: (u64, u64),
-    /// The cluster node that must serve this node, if it is fixed.
+    /// The cluster node that must serve this slot, if it is fixed.
     host: Option<String>,
     is_open: bool,
 }
@@ -57,12 +57,12 @@ impl Slots {
         self.all.len()
     }
 
-    /// Returns the slots of a pilot.
+    /// Returns the slots of the pilot of a seat.
     pub fn of_seat(&self, seat: usize) -> std::ops::Range<usize> {
         self.firsts[seat]..self.firsts.get(seat + 1).copied().unwrap_or(self.all.len())
     }
 
-    /// Returns the pilot of a slot.
+    /// Returns the seat of the pilot that serves a slot.
     pub fn seat(&self, slot: usize) -> usize {
         self.firsts.partition_point(|&first| first <= slot) - 1
     }
@@ -81,7 +81,7 @@ impl Slots {
         &self.all[slot].name
     }
 
-    /// Chooses one of the free slots for a cluster node. Prefers the slot that requires this node, then a slot with the
+    /// Chooses a free slot for a cluster node: preferably the slot that requires this node, then a slot with the
     /// node's name, then a slot that requires no node.
     pub fn choose(&self, free: &[usize], node: &str) -> Option<usize> {
         let find = |matches: &dyn Fn(&Slot) -> bool| free.iter().copied().find(|&slot| matches(&self.all[slot]));
@@ -106,7 +106,7 @@ impl Slots {
         self.all.iter().position(|slot| slot.processors.contains(first))
     }
 
-    /// Returns, for each slot of a task, the task's processors on this slot, numbered from 0.
+    /// Returns, for each slot of a task, the processors of the task on this slot, numbered from 0.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, ProcSet)> {
         let part = |(index, slot): (usize, &Slot)| {
             let own = slot.processors.intersection(processors);
@@ -117,8 +117,8 @@ impl Slots {
         self.all.iter().enumerate().filter_map(part).collect()
     }
 
-    /// Converts GPU numbers of the platform to numbers on a slot, which begin at 0. Returns all numbers unchanged if
-    /// GPUs belong to no node.
+    /// Converts GPU numbers of the platform to GPU numbers of a slot, which begin at 0. If GPUs belong to no node,
+    /// returns the numbers unchanged.
     pub fn gpus(&self, slot: usize, numbers: &[u64]) -> Vec<u64> {
         let (first, own) = self.all[slot].gpus;
         if self.all.iter().all(|slot| slot.gpus.1 == 0) {

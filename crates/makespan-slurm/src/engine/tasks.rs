@@ -18,10 +18,10 @@ pub(super) struct Held {
     pub id: String,
     pub place: Place,
     pub order: Order,
-    /// True if the run has allowed the attempt to start.
+    /// True if the run allows the attempt to start.
     pub is_let_go: bool,
     pub is_given: bool,
-    /// Time of the next attempt to give the order to its place.
+    /// Instant of the next attempt to write the order for the agent.
     again: Option<Instant>,
     pub fate: Option<Fate>,
 }
@@ -32,7 +32,7 @@ fn id_of(status: &str) -> String {
 }
 
 impl Pilots {
-    /// Prepares a task. The task is given to its place as soon as the run allows it to start.
+    /// Prepares a task. The engine gives the task to its agent when the run allows it to start.
     pub(super) fn prepare(&mut self, start: &Start<'_>) -> Result<(), Refusal> {
         let parts = self.nodes.slots.parts(start.processors);
         let passing = |reason: String| Refusal { reason, passing: true, closing: false };
@@ -89,7 +89,7 @@ impl Pilots {
         self.run.tasks.insert(held.order.task, held);
     }
 
-    /// Gives a task that may run to its place.
+    /// Gives a task that is allowed to start to its agent.
     pub(super) fn give(&mut self, task: TaskId) {
         let Some(held) = self.run.tasks.get_mut(&task) else { return };
         match self.board.give(&held.place, &held.id, &held.order) {
@@ -148,12 +148,12 @@ impl Pilots {
         }
     }
 
-    /// Handles the end of an attempt that an agent reports.
+    /// Handles the end of an attempt that an agent has reported. Returns true if the end is new.
     pub(super) fn ended(&mut self, place: &Place, name: &str) -> bool {
         let Some((id, fate)) = self.board.fate(place, name) else { return false };
         let task = self.run.by_id.get(&id).copied();
         let Some((task, held)) = task.and_then(|task| Some((task, self.run.tasks.get_mut(&task)?))) else {
-            // The attempt is none of this session, so only remove its files.
+            // The attempt is not part of this session, so only its files are removed.
             self.board.forget(place, &id, &fate);
             return false;
         };
@@ -196,7 +196,7 @@ impl Pilots {
         found
     }
 
-    /// Handles a lost place: reports the attempts that have not ended there as lost.
+    /// Handles the loss of a place. Reports all attempts that have not ended there as lost.
     pub(super) fn lose(&mut self, place: &Place, reason: &str) {
         for name in self.board.ids("done", place) {
             self.ended(place, &name);
@@ -212,7 +212,7 @@ impl Pilots {
         }
     }
 
-    /// Adopts the attempts of earlier sessions that still run, or whose end no session has handled.
+    /// Adopts attempts of earlier sessions that are still running, or whose ends no session has handled.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
         let mut taken = Vec::new();
         let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
@@ -235,7 +235,7 @@ impl Pilots {
                 taken.push(Taken { task: found.task, gpus });
             }
         }
-        // Report the ends that have already happened first.
+        // Ends that have already happened are reported first.
         self.look_for_ends();
         let ended =
             taken.iter().filter(|taken| self.run.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
@@ -255,7 +255,7 @@ impl Pilots {
         taken
     }
 
-    /// Ends the attempts of earlier sessions that this session does not know. Returns when none of these attempts runs any more.
+    /// Ends the attempts of earlier sessions that this session does not know. Returns after all of them have ended.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);

@@ -13,7 +13,7 @@ use crate::{Commands, JobState, Limit, duration};
 const OFTEN: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(5);
 
-/// The end that is reported for a job that the controller does not know any more.
+/// Reported end of a job that the controller has forgotten.
 pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 
 /// A report about Slurm.
@@ -33,7 +33,7 @@ pub(super) enum Became {
     Runs(Option<Duration>),
     /// The job is suspended.
     Rests,
-    /// The job has ended. Contains the kind of the end.
+    /// The job has ended. Contains the way it ended, such as a state of Slurm.
     Over(String),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Waiting {
     pub reason: String,
     /// The number of requested nodes.
     pub nodes: u64,
-    /// The nodes that accept jobs. Set only if the job may be waiting for nodes that accept none.
+    /// The nodes that accept jobs. Set only if the job may be waiting for other nodes, which accept no jobs.
     pub up: Option<Vec<String>>,
 }
 
@@ -55,7 +55,7 @@ enum Wish {
     NoJob(u64),
     Node(Place),
     NoNode(Place),
-    /// The job will end soon, so query its state more often.
+    /// The job will end soon, so its state is queried more often.
     Ending(u64),
 }
 
@@ -67,8 +67,8 @@ impl Watch {
     pub fn begin(commands: Commands, told: Sender<Heard>) -> Self {
         let (sender, wishes) = mpsc::channel();
         let run = move || watch(&commands.with_patience(Duration::ZERO), &wishes, &told);
-        // If the thread cannot be started, the planner gets no reports about Slurm. As long as agents are alive, their
-        // messages are sufficient.
+        // If the thread cannot be started, the planner gets no reports of Slurm. The messages of living agents are
+        // then sufficient.
         let _ = thread::Builder::new().name("slurm".into()).spawn(run);
         Self(sender)
     }
@@ -88,7 +88,7 @@ impl Watch {
         let _ = self.0.send(Wish::Node(place.clone()));
     }
 
-    /// Makes the queries for a job more frequent, because the job will end soon.
+    /// Queries a job more often, because it will end soon.
     pub fn expect_end(&self, job: u64) {
         let _ = self.0.send(Wish::Ending(job));
     }
@@ -131,7 +131,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
                 mpsc::TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
-        // If an agent gives no sign of life, query the state of its job at once.
+        // If an agent gives no sign of life, the state of its job is queried at once.
         let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
         for (&job, (last, waits)) in &mut jobs {
             let pause = if *waits || urgent.contains(&job) || ending.contains(&job) { OFTEN } else { SELDOM };
@@ -170,20 +170,20 @@ fn state_of(commands: &Commands, job: u64) -> Option<Became> {
     if job.state == JobState::Suspended {
         return Some(Became::Rests);
     }
-    // Use the run time and the limit, because both are measured by the controller's clock.
+    // The run time and the limit are used, because both come from the controller's clock.
     let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
     let left = job.time_limit.and_then(Limit::value).zip(run);
     Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
 }
 
-/// Returns true if the reason indicates that a job waits for nodes that accept no jobs.
+/// Returns true if a job that is pending for this reason waits for nodes that accept no jobs.
 fn is_for_nodes(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     ["down", "drain", "unavail", "notavail"].iter().any(|word| reason.contains(word))
 }
 
-/// Returns true if Slurm reports that the node of a place is down, or that its pilot runs without the node. If a node
-/// of a running job fails, Slurm removes it from the job for good.
+/// Returns true if Slurm reports that the node of a place is down, or that the pilot runs without it. Slurm never
+/// returns a failed node to a running job.
 fn is_gone(commands: &Commands, place: &Place) -> bool {
     let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
     if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {

@@ -1,5 +1,5 @@
-//! Groups of similar jobs, such as the tasks of an array. If one job of a group cannot start in a scheduling cycle, no
-//! other job of the group can start in this cycle.
+//! Groups of similar jobs, such as the tasks of an array. If a job of a group cannot start in a scheduling cycle, no
+//! job after it in the group can start in this cycle.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use super::bid::Bid;
 use super::counters::Counter;
 use crate::queue::Queue;
 
-/// The common property of the jobs of a group: the amounts that each job adds to each counter, and the minutes of its
-/// time limit if a counter depends on them.
+/// The key of a group: the amounts that a job adds to each counter, and the job's time limit in minutes if a counter
+/// depends on it.
 type Counted<'a> = (&'a [(usize, u64)], Option<u64>);
 
 /// Groups of similar jobs.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// For each job, the number of its group. The jobs of a group add equal amounts to the same counters.
+    /// For each job, the number of its group. All jobs of a group add the same amounts to the same counters.
     pub limits: Vec<usize>,
     /// The number of groups in `limits`.
     pub groups: usize,
-    /// For each job, the array that it belongs to, if any.
+    /// For each job, its array, if any.
     pub arrays: Vec<Option<usize>>,
-    /// For each bid, the position of the next bid in the order whose partition or group differs.
+    /// For each bid, the position of the next bid with another partition or another group.
     pub next: Vec<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! Bids: combinations of a job, a partition in which it may start, and one way to satisfy the features that the job requires.
+//! Bids: combinations of a job, a partition in which it may start, and one way to satisfy its requested features.
 
-/// A job, a partition in which it may start, and one of the ways to satisfy the features that it requires.
+/// A job, a partition in which it may start, and one way to satisfy its requested features.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bid {
     pub job: usize,

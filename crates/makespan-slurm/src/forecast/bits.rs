@@ -1,4 +1,4 @@
-//! Sets of nodes as bits, one bit for each node in the order in which Slurm allocates nodes.
+//! Sets of nodes as bits. The bits are in the order in which Slurm allocates nodes.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ impl<'a> Common<'a> {
             if left == 0 {
                 break;
             }
-            // Skip words of zero quickly, because nearly all words are zero if the cluster is full.
+            // If the cluster is full, nearly all words are zero, so they are skipped quickly.
             let word = self.word(at);
             if word != 0 {
                 left = left.saturating_sub(word.count_ones() as usize);

@@ -1,4 +1,4 @@
-//! Limits that apply across nodes: jobs and resources of users and accounts, tasks of arrays, and licences.
+//! Limits that span nodes: jobs and resources of users and accounts, tasks of arrays, and licences.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use crate::queue::{Limits, Queue, QueueJob};
 /// A limited quantity: jobs of a user, processors of an account, or licences.
 #[derive(Clone, Debug)]
 pub(super) struct Counter {
-    /// The name of the quantity, with the user, account or array that it belongs to, for messages.
+    /// The name of the quantity and its user, account or array, for messages.
     pub what: String,
-    /// The change that would help a job that the limit holds back, for messages.
+    /// For messages, a change that would allow a job to start that this limit delays.
     pub remedy: String,
     pub total: u64,
     pub used: u64,
-    /// True if the counter limits the minutes that running jobs may still use. The amount in such a counter decreases
-    /// while jobs run.
+    /// True if the counter limits the remaining minutes of running jobs. The amount in such a counter decreases while
+    /// jobs run.
     pub falls: bool,
 }
 
-/// Returns the counters. Also returns, for each job, pairs of a counter and the amount that the job adds to it while it runs.
+/// Returns the counters and, for each job, the counters to which it adds while it runs, with the amounts.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     let mut table = Table::default();
     for licence in &queue.licences {
-        // Subtract licences that are reserved or used outside Slurm, because jobs cannot get them.
+        // Jobs cannot get licences that are reserved or used outside Slurm.
         let total = licence.total.saturating_sub(licence.reserved);
         let what = format!("licence {}", licence.name);
         table.counter(what, "more licences, or the end of a job that holds some", total);
@@ -102,7 +102,7 @@ impl Table {
     /// Adds the limits of the job's account, of its parent accounts, and of its user in the account.
     fn associations(&mut self, queue: &Queue, job: &QueueJob, uses: &mut Vec<(usize, u64)>) {
         let mut next = job.account.clone();
-        // Accounts form a tree. The limit of 64 levels protects against a cycle in invalid input.
+        // Accounts form a tree. After 64 levels the loop ends, in case invalid input contains a cycle.
         for _ in 0..64 {
             let Some(account) = next else { return };
             for one in queue.associations.iter().filter(|one| one.account == account) {

@@ -1,4 +1,4 @@
-//! Random run times from the distributions of known run times.
+//! Draws random run times from the distributions of known run times.
 
 use super::times::{Times, longer};
 
@@ -21,18 +21,17 @@ impl Draws {
     }
 }
 
-/// A draw of random run times for all jobs.
+/// Draws random run times for all jobs. The unknown run times of similar jobs are correlated: for example, each job of
+/// a user may use a tenth of its limit, or all of it.
 ///
-/// The unknown run times of similar jobs are correlated: for example, all jobs of a user may use a tenth of their
-/// limits, or all of their limits. So the value that is drawn for one job is added to the known values of the next
-/// similar job, as in Pólya's urn (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). This does not change the
-/// distribution of the values for a single job.
+/// So the value that is drawn for a job is added to the known values of the next similar job, as in Pólya's urn
+/// (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). This does not change the distribution for a single
+/// job.
 pub(super) struct Drawing {
     draws: Draws,
-    /// The number of the draw, from 0. Equal numbers give equal run times.
+    /// The number of the draw, from 0. A number always gives the same run times.
     number: u32,
-    /// Run times in seconds that were drawn, by group of user and name. `of_user` contains fractions of limits that
-    /// were drawn, by user.
+    /// Drawn run times in seconds, by group of user and name. `of_user` contains drawn fractions of limits, by user.
     of_name: Vec<Vec<i64>>,
     of_user: Vec<Vec<f64>>,
 }
@@ -43,14 +42,14 @@ impl Drawing {
         Self { draws, number, of_name: Vec::new(), of_user: Vec::new() }
     }
 
-    /// Draws the run times of all jobs. `ran` returns the time for which a job has already run.
+    /// Draws the run times of all jobs. `ran` returns the elapsed run time of a job in seconds.
     pub(super) fn all(mut self, times: &[Times], ran: impl Fn(usize) -> i64) -> Vec<i64> {
         let groups = |of: fn(&Times) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
         let mut drawn = vec![0; times.len()];
-        // Draw pending jobs first. A running job is known to be long, so its run time says little about pending jobs,
-        // but their run times say something about it.
+        // Pending jobs are drawn first. Running jobs are long, because short ones have already ended. So their run
+        // times say little about pending jobs, but not the reverse.
         let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
         for job in waits.into_iter().chain(runs) {
             drawn[job] = self.one(&times[job], ran(job));
@@ -63,7 +62,8 @@ impl Drawing {
         let seen = &self.of_name[times.name];
         let at = self.draws.below(own.len() + seen.len() + 1);
         let known = own.get(at).or_else(|| seen.get(at.checked_sub(own.len())?)).copied();
-        // For a running job, only longer times than the elapsed time are possible. For a pending job, every known time is possible.
+        // For a running job, only times longer than the elapsed time are possible. For a pending job, every known time
+        // is possible.
         let drawn = match known.filter(|&seconds| ran == 0 || seconds > ran) {
             Some(seconds) => seconds,
             None => match self.part(times, ran) {
@@ -91,7 +91,7 @@ impl Drawing {
         let part = match known.filter(|part| ran == 0 || part * times.limit as f64 > ran as f64) {
             Some(part) => part,
             None if usual.is_empty() => others[self.draws.below(others.len())],
-            // In twenty successive draws, the first fraction that is drawn for a user takes each of the twenty usual values once.
+            // In twenty successive draws, the first fraction for a user is each of the twenty usual values once.
             None if ran == 0 && seen.is_empty() => usual[spread_out(self.number, times.user, usual.len())],
             None => usual[self.draws.below(usual.len())],
         };
@@ -122,7 +122,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks that a drawn run time is longer than the elapsed time and at most the limit, for each source of known run times.
+        /// Checks, for each source of known run times, that a drawn run time is longer than the elapsed time and at
+        /// most the limit.
         #[test]
         fn draws_are_longer_than_what_has_passed_and_within_the_limit(
             own in prop::collection::vec(1_i64..2000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4), has_usual: bool,
@@ -139,8 +140,8 @@ mod tests {
             }
         }
 
-        /// Checks that the drawn run times of each job have the mean that `mean` returns, and that the run times of
-        /// similar jobs are correlated, even if some known jobs ended immediately.
+        /// Checks that the mean of the drawn run times is the value of `mean`, and that run times of similar jobs are
+        /// correlated. Some known jobs end immediately in this test.
         #[test]
         fn draws_have_the_mean_that_is_said(
             own in prop::collection::vec(1_i64..1000, 0..4),

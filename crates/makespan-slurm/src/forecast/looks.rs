@@ -8,32 +8,30 @@ use super::times::limit;
 pub(super) struct Looks {
     /// Time between two backfill cycles.
     pub interval: i64,
-    /// Minimum time between two cycles that start jobs from the head of the queue.
+    /// Minimum time between two cycles that start jobs at the head of the queue.
     pub pause: i64,
-    /// The time from now on within which a reservation must begin.
+    /// Maximum time from now to the start of a reservation.
     pub window: i64,
-    /// Maximum number of jobs that a backfill cycle considers. `head` is the maximum for other cycles.
+    /// Maximum number of jobs in a backfill cycle. `head` is the maximum for other cycles.
     pub depth: usize,
     pub head: usize,
-    /// Maximum number of reservations in a cycle. `places_of_array` is the maximum for the tasks of one array.
+    /// Maximum number of reservations in a cycle. `places_of_array` is the maximum for one array.
     pub places: usize,
     pub places_of_array: usize,
-    /// True if the scheduler backfills: starts jobs that delay no job before them.
+    /// True if the scheduler backfills: it starts later jobs that delay no job before them.
     pub fills: bool,
     /// True if the scheduler cancels jobs that cannot end by their deadlines.
     pub heeds_deadlines: bool,
 }
 
-/// Maximum work of a cycle: reservations times nodes.
+/// Maximum product of reservations and nodes in a cycle.
 const MAX_PLACES: usize = 400_000;
-/// Maximum of the number of reservations times the number of jobs, because more jobs cause more cycles.
+/// Maximum product of reservations and jobs. More jobs cause more cycles, so each cycle must be cheaper.
 const MAX_PLACES_OF_JOBS: usize = 500_000;
-/// Number of jobs times number of nodes from which on a queue counts as large. In the forecast of a large queue, fewer
-/// reservations are kept, cycles are less frequent than Slurm's, and cycles for the head of the queue are a minute
-/// apart.
+/// Product of jobs and nodes from which a queue is large. The forecast of a large queue has fewer reservations, less
+/// frequent cycles than Slurm's, and a minute between cycles for the head of the queue.
 const MUCH: usize = 2_000_000;
-/// Number of jobs from which on a queue counts as large whatever the number of nodes is, because each job is considered
-/// in many cycles.
+/// Number of jobs from which a queue is large for any number of nodes, because each job is considered in many cycles.
 const MANY_JOBS: usize = 20_000;
 
 impl Looks {
@@ -59,13 +57,13 @@ impl Looks {
         }
     }
 
-    /// Returns these parameters, changed so that the scheduler ignores deadlines.
+    /// Returns a copy of these parameters in which the scheduler ignores deadlines.
     pub(super) fn without_deadlines(self) -> Self {
         Self { heeds_deadlines: false, ..self }
     }
 }
 
-/// Returns the median time limit.
+/// Returns the median time limit of the jobs, in seconds.
 pub(super) fn typical_limit(model: &Model<'_>) -> i64 {
     let mut limits: Vec<i64> = model.queue.jobs.iter().map(limit).collect();
     limits.sort_unstable();

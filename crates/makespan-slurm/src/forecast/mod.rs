@@ -58,16 +58,16 @@ use ready::Links;
 use reason::Reasons;
 use times::{Learned, Times};
 
-/// Maximum number of nodes that all simulations together examine, because a forecast should take only seconds.
-/// At least `LEAST_DRAWS` simulations are made.
+/// Maximum number of nodes that all simulations together examine, so that a forecast takes only seconds. At least
+/// `LEAST_DRAWS` simulations are made.
 const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
 /// The options of a forecast.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Number of simulations with random run times, or 0 for no spread. The number is reduced, with a warning, if a
-    /// simulation takes long.
+    /// Number of simulations with random run times, or 0 for none. If simulations take long, their number is reduced
+    /// and a warning is returned.
     pub draws: u32,
     /// Seed of the random run times. Forecasts with equal seeds are equal.
     pub seed: u64,
@@ -88,7 +88,7 @@ impl Default for Options<'_> {
 pub struct Expected {
     /// The index of the job in the queue.
     pub job: usize,
-    /// Expected start in seconds since 1970, or `None` if the job cannot start unless something is changed.
+    /// Expected start in seconds since 1970. `None` if the job cannot start without a change.
     pub start: Option<i64>,
     /// The 10th percentile of the start.
     pub early: Option<i64>,
@@ -96,11 +96,11 @@ pub struct Expected {
     pub late: Option<i64>,
     /// The nodes that the job is expected to get, as indices in the queue, with the number of processors on each.
     pub nodes: Vec<(usize, u32)>,
-    /// Indices of the jobs whose ends the job waits for.
+    /// Indices of the jobs that must end before this job starts.
     pub after: Vec<usize>,
     /// The source of the run-time prediction.
     pub known: Known,
-    /// Expected run time in seconds. If the job accepts less time than its limit, the expected run time may be shorter.
+    /// Expected run time in seconds. It may be shorter for a job that accepts less time than its limit.
     pub lasts: i64,
     /// The reason why the job does not start now.
     pub why: Why,
@@ -117,7 +117,7 @@ pub struct Forecast {
     pub remarks: Vec<String>,
 }
 
-/// Predicts when each job will start, how certain this is, and why the job waits.
+/// Predicts when each job will start, the range of the start, and the reason why the job does not start now.
 pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
@@ -131,7 +131,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     let misses = outcome.expired.iter().any(Option::is_some);
     let without_deadlines = misses.then(|| Play::new(&model, &links, looks.without_deadlines(), &lasts).run());
     play.first_look();
-    // If every job runs for its limit, nothing is random, so make no simulations.
+    // If every job runs until its limit, nothing is random, and no random simulation is needed.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
     let options = &Options { draws: asked.min(affordable), ..*options };

@@ -1,17 +1,17 @@
-//! Findings from the answers of the nodes.
+//! Derives findings from the answers of the nodes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{FILES, Finding, Nodes, Said, sum};
 
-/// Largest difference of clocks in seconds that is ignored, because a line takes some time from a node to this machine.
+/// Maximum difference of clocks that is ignored, in seconds. The transmission of a line causes a small difference.
 const CLOSE: f64 = 1.0;
-/// Difference of clocks in seconds above which Munge rejects credentials.
+/// Difference of clocks, in seconds, above which Munge rejects credentials.
 const REFUSED: f64 = 300.0;
 
-/// Judges the clocks. A line arrives later than it was written, so the node's clock seems to be behind. The largest of
-/// several differences is therefore the most exact.
+/// Judges the clocks. The transmission time of a line makes the node's clock seem slow, so the largest measured
+/// difference is the most exact.
 pub(super) fn clocks(nodes: &Nodes) -> Finding {
     const TOPIC: &str = "clocks";
     let ahead = |said: &Said| said.ahead.iter().copied().reduce(f64::max);
@@ -90,7 +90,7 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
             "a node sees what this machine writes; a test between nodes needs at least 2 nodes",
         );
     }
-    // The time includes waiting until the other nodes have begun.
+    // The measured time includes the time until the other nodes began.
     Finding::good(TOPIC, format!("all see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
 }
 

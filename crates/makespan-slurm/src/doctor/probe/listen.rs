@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 
 use super::Nodes;
 
-/// Reads the lines of the nodes as they arrive, and notes when each arrived.
+/// Reads the lines of the nodes, and records when each line arrives.
 pub(super) fn listen(mut child: Child, limit: Duration) -> (Nodes, Option<String>) {
     let deadline = Instant::now() + limit;
     let (sender, lines) = channel();

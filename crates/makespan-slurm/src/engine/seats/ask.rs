@@ -9,8 +9,8 @@ use crate::Program;
 use crate::engine::{Allocation, Pilots};
 use crate::pilot::Place;
 
-/// Number of times that the queue is searched for a job that may have been submitted. `BETWEEN_LOOKS` is the pause
-/// between two searches.
+/// Number of searches of the queue for a job that may have been submitted. `BETWEEN_LOOKS` is the pause between two
+/// searches.
 const LOOKS: u32 = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
@@ -22,7 +22,8 @@ impl Pilots {
     pub(in crate::engine) fn find_earlier(&mut self) {
         let places = self.board.places();
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
-        // Ignore ended pilots without tasks. An ended pilot may still hold tasks if the planner ended before it handled their ends.
+        // Ended pilots without tasks are ignored. An ended pilot may still hold tasks if the planner ended before it
+        // handled the ends of these tasks.
         let counts = |place: &Place| !self.board.is_over(place.job) || self.board.holds_any(place);
         let bound = bound.filter(|(slot, place)| *slot < self.nodes.slots.len() && counts(place));
         let bound: Vec<_> = bound.collect();
@@ -37,7 +38,7 @@ impl Pilots {
             jobs = vec![(job, 0)];
         }
         for (job, seat) in jobs {
-            // The latest pilot of a seat fills the seat. Tasks in earlier pilots of the seat continue there.
+            // The latest pilot of a seat fills the seat. Tasks in earlier pilots of this seat continue.
             self.nodes.seats[seat] = Seat { job: Some(job), has_ended_any: true, ..Seat::default() };
             self.hearing.watch.ask_job(job);
         }
@@ -47,7 +48,7 @@ impl Pilots {
         }
     }
 
-    /// Submits the missing pilots. If there is an existing allocation, starts the head of the pilot there instead.
+    /// Submits the missing pilots. In an existing allocation, starts the head of the pilot instead.
     pub(in crate::engine) fn ask_first(&mut self) -> Result<(), String> {
         if let Allocation::Here { job, up, .. } = &self.options.allocation {
             return self.lead_here(*job, up);
@@ -61,7 +62,7 @@ impl Pilots {
         Ok(())
     }
 
-    /// Starts the head of the pilot in an existing allocation, unless a head is alive there.
+    /// Starts the head of the pilot in an existing allocation, unless a head already runs there.
     fn lead_here(&self, job: u64, up: &[String]) -> Result<(), String> {
         let wrong = |error: std::io::Error| format!("cannot start in the allocation {job}: {error}");
         self.board.declare_not_over(job);
@@ -72,7 +73,7 @@ impl Pilots {
         let log = std::fs::File::create(self.board.log(job)).map_err(wrong)?;
         let mut command = Command::new(&self.options.program);
         command.args(["agent", "--head", "--folder"]).arg(&self.options.folder).env("SLURM_JOB_ID", job.to_string());
-        // Name the nodes, because otherwise Slurm also chooses nodes that are down or not part of the plan.
+        // The nodes are named, because otherwise Slurm may choose nodes that are down or not in the plan.
         command.arg(format!("--nodelist={}", up.join(",")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -80,13 +81,13 @@ impl Pilots {
         Ok(())
     }
 
-    /// Finds jobs with the run's name in the queue that have no record. A session that ended between submission and
-    /// recording leaves such jobs.
+    /// Searches the queue for jobs of this run without a record. Such a job exists if a session ended between the
+    /// submission and the record.
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
         let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
-        // Do not wait long for a controller that does not answer. If a job is not found, the worst result is one pilot
-        // too many, which ends by itself.
+        // The wait for a controller that does not answer is short. If a job is not found, the run gets one pilot too
+        // many, which ends by itself.
         let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
         let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
@@ -97,8 +98,8 @@ impl Pilots {
                 continue;
             }
             let free = || (0..sizes.len()).filter(|&seat| self.nodes.seats[seat].job.is_none());
-            // Prefer a seat for this number of nodes. Otherwise use a larger seat, because the job may have requested
-            // fewer nodes than the seat needs.
+            // A seat for this number of nodes is preferred. Otherwise a larger seat is used, because the job may have
+            // requested fewer nodes than the seat needs.
             let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
                 self.nodes.seats[seat].job = Some(job);
@@ -107,8 +108,8 @@ impl Pilots {
         }
     }
 
-    /// Submits a pilot with all its nodes, or only with those in `among`. On an error, returns the reason, and true if
-    /// a later attempt may succeed.
+    /// Submits a pilot with all its nodes, or only with its nodes in `among`. An error consists of the reason, and
+    /// true if a later attempt may succeed.
     pub(super) fn submit(&mut self, seat: usize, among: Option<&[String]>) -> Result<(), (String, bool)> {
         let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
         let size = &pilots[seat];
@@ -130,7 +131,7 @@ impl Pilots {
         match self.options.commands.submit(&arguments, &script) {
             Ok(submitted) => {
                 let job = submitted.job;
-                // A controller that has lost its state may reuse the id of a forgotten job.
+                // The job id may be that of an ended job, because a controller that has lost its state reuses job ids.
                 self.board.declare_not_over(job);
                 self.nodes
                     .agents
@@ -147,7 +148,7 @@ impl Pilots {
                 Ok(())
             }
             Err(error) if error.is_ambiguous() => {
-                // Search several times, because the job may not yet be in the queue.
+                // The job may appear in the queue late, so the search is repeated.
                 for _ in 0..LOOKS {
                     self.find_unknown();
                     if self.nodes.seats[seat].job.is_some() {

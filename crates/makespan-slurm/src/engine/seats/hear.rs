@@ -34,10 +34,10 @@ impl Pilots {
     /// Handles a pilot that is pending in the queue.
     fn waits(&mut self, seat: usize, job: u64, waiting: &Waiting) {
         if self.nodes.seats[seat].waits.as_ref() != Some(&waiting.reason) {
-            // The reason is empty until Slurm's scheduler has considered the job.
+            // The reason is empty until Slurm's scheduler considers the job.
             if !waiting.reason.is_empty() {
                 let text = format!("pilot {job} waits in the queue: {}", waiting.reason);
-                // Show a warning even in quiet mode if the reason will not go away by itself.
+                // If the job may wait forever, a warning is printed even in quiet mode.
                 self.run.notices.push_back(if is_stuck(&waiting.reason) {
                     Notice::Warned(text)
                 } else {
@@ -82,7 +82,7 @@ impl Pilots {
         }
     }
 
-    /// Marks the agents of an ended pilot as gone. Each agent is dropped as soon as it gives no sign of life.
+    /// Marks the agents of an ended pilot as gone. An agent is dropped when its signs of life stop.
     pub(super) fn write_off(&mut self, job: u64, reason: &str) {
         for (_, agent) in self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job) {
             agent.gone.get_or_insert_with(|| reason.to_owned());
@@ -107,7 +107,7 @@ impl Pilots {
         self.nodes.seats[seat].ends = None;
         self.announce(seat);
         let Seat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
-        // Do not count the pilot as a failure if a restarted controller has forgotten its job.
+        // If a restarted controller has forgotten the job, the pilot does not count as a failure.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
         let again = fruitless < MAX_FRUITLESS;

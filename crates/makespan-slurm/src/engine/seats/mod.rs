@@ -1,4 +1,5 @@
-//! The pilots of a run. A *seat* stands for one pilot that the run needs, and one Slurm job after another fills it.
+//! The pilots of a run. A *seat* represents one pilot that the run needs. Over time, several Slurm jobs may fill a
+//! seat, one after another.
 
 mod ask;
 mod hear;
@@ -11,24 +12,24 @@ use makespan_exec::engine::{Notice, Start};
 
 use super::{Allocation, Pilots};
 
-/// Time before the end of a pilot at which the plan has no tasks in it any more.
+/// Time before the end of a pilot in which the plan contains no tasks on the pilot.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// Time that must remain in a pilot after the expected end of a task. It is less than `MARGIN`, because policies start
-/// tasks slightly later than planned.
+/// Minimum time between the expected end of a task and the end of its pilot. It is less than `MARGIN`, because
+/// policies start tasks slightly later than planned.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Largest change of a pilot's end that is not announced, because Slurm counts whole seconds.
+/// Maximum change of a pilot's end that is not announced. Slurm reports ends in whole seconds.
 const DRIFT: Duration = Duration::from_secs(3);
 
-/// Time between two checks for pilots in which no pending task can end in time.
+/// Time between two searches for pilots in which no pending task can end in time.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// Number of consecutive pilots without any ended task after which no further pilot is submitted. A new pilot would
-/// probably not solve the problem.
+/// Number of consecutive pilots in which no task ended, after which no pilot is submitted. A further pilot would
+/// probably fail too.
 const MAX_FRUITLESS: u32 = 3;
 
-/// Pause after a submission that Slurm refused temporarily.
+/// Pause after a temporary refusal of a submission.
 const PAUSE: Duration = Duration::from_secs(15);
 
 /// A seat for one pilot.
@@ -40,21 +41,21 @@ pub(super) struct Seat {
     waits: Option<String>,
     /// The end of the pilot, if Slurm has reported it.
     ends: Option<Instant>,
-    /// The end of the pilot that was announced last.
+    /// The end of the pilot in the last announcement.
     announced: Option<Instant>,
-    /// The longest remaining time of the pilot that Slurm has reported.
+    /// The longest remaining time of the pilot in Slurm's reports.
     whole: Duration,
-    /// True if the running tasks of the pilot continue, but no further task starts in it.
+    /// True if no further task starts in the pilot. Its running tasks continue.
     draining: bool,
     /// True if a task has ended in the pilot.
     pub has_ended_any: bool,
-    /// Number of consecutive pilots without any ended task.
+    /// Number of consecutive pilots of this seat in which no task ended.
     fruitless: u32,
     /// True if no further pilot will be submitted.
     pub closed: bool,
     /// Earliest time of the next submission.
     again: Option<Instant>,
-    /// The instant from which on the job has been waiting for nodes that accept no jobs.
+    /// Instant since which the job has been waiting for nodes that accept no jobs.
     lacking: Option<Instant>,
     /// The nodes that the next pilot needs.
     wants: Wants,
@@ -62,7 +63,7 @@ pub(super) struct Seat {
     lost: usize,
     /// The state of the job that Slurm reported last.
     life: Life,
-    /// Time of the last attempt to cancel the pilot as lost.
+    /// Instant of the last attempt to cancel the pilot as lost.
     tried: Option<Instant>,
 }
 
@@ -81,10 +82,10 @@ enum Life {
 /// The nodes that a pilot needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Wants {
-    /// The nodes that accept jobs at the moment.
+    /// The nodes that accept jobs now.
     #[default]
     Some,
-    /// All its nodes, even if it must wait long for them.
+    /// All planned nodes, even if the pilot must wait long for them.
     All,
 }
 
@@ -99,7 +100,7 @@ impl Seat {
         self.life == Life::Runs
     }
 
-    /// Returns true if the pilot may be cancelled as lost now. Attempts are at least five seconds apart.
+    /// Returns true if the planner may now try to cancel the pilot as lost. Attempts are at least five seconds apart.
     pub fn may_give_up(&mut self) -> bool {
         let is_due = self.tried.is_none_or(|tried| tried.elapsed() >= Duration::from_secs(5));
         self.tried = Some(Instant::now()).filter(|_| is_due).or(self.tried);
@@ -112,8 +113,8 @@ impl Seat {
 }
 
 impl Pilots {
-    /// Returns the reason if a task should start in a pilot that is expected to end before the task. Then no further
-    /// task starts in this pilot.
+    /// Returns a reason if the pilot of a task is expected to end before the task. In this case, no further task
+    /// starts in the pilot.
     pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &Start<'_>) -> Option<String> {
         let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
@@ -121,7 +122,7 @@ impl Pilots {
             let seat = self.nodes.slots.seat(*slot);
             let Some(ends) = self.nodes.seats[seat].ends else { continue };
             let left = ends.saturating_duration_since(Instant::now());
-            // If the run time is only a guess, start the task even if the guess is longer than any pilot lasts.
+            // If the run time is a guess, the task starts even if the guess exceeds the length of every pilot.
             let most = if start.is_guess { self.nodes.seats[seat].whole / 2 } else { Duration::MAX };
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
@@ -137,7 +138,7 @@ impl Pilots {
         reason
     }
 
-    /// Announces the end of a pilot, so that no task is planned to run beyond it.
+    /// Announces the end of a pilot, so that no plan contains a task after it.
     fn announce(&mut self, seat: usize) {
         let Seat { ends, announced, .. } = self.nodes.seats[seat];
         let has_moved = match (ends, announced) {
@@ -153,7 +154,7 @@ impl Pilots {
         }
     }
 
-    /// Gives back pilots in which nothing runs, and which end before any pending task could end in them.
+    /// Ends pilots without running tasks if no pending task could end before the end of the pilot.
     pub(super) fn give_back_idle(&mut self, shortest: &dyn Fn() -> Option<Duration>) {
         if self.run.waiting == 0 || self.looks.reviewed.elapsed() < REVIEW {
             return;
@@ -191,8 +192,8 @@ impl Pilots {
         }
     }
 
-    /// Ends the pilots that are no longer needed, submits pilots for empty seats, and reports when no further pilot
-    /// will be submitted.
+    /// Ends pilots that are not needed, and submits pilots for empty seats. Reports when no further pilot will be
+    /// submitted.
     pub(super) fn look_after_seats(&mut self) {
         self.look_for_stuck();
         for seat in 0..self.nodes.seats.len() {
@@ -209,7 +210,8 @@ impl Pilots {
             let asks = matches!(self.options.allocation, Allocation::Asked { .. });
             if missing && due && asks && self.may_use_another() {
                 if self.nodes.seats[seat].again.is_some() {
-                    // Search for a job of the last submission: it may have reached the controller after the time limit.
+                    // The last submission may have reached the controller after the time limit, so its job is searched
+                    // for.
                     self.find_unknown();
                 }
                 if self.nodes.seats[seat].job.is_some() {
@@ -236,7 +238,7 @@ impl Pilots {
         }
     }
 
-    /// Returns true if the number of tasks that wait for nodes is larger than the number of pilots that have not started.
+    /// Returns true if more tasks wait for nodes than pilots are still to start.
     fn may_use_another(&self) -> bool {
         let has_begun = |job: u64| self.nodes.agents.keys().any(|place| place.job == job);
         let coming = self.nodes.seats.iter().filter(|seat| seat.job.is_some_and(|job| !has_begun(job))).count();
@@ -250,7 +252,7 @@ impl Pilots {
             let _ = self.board.declare_over(job);
             let begun = self.nodes.agents.keys().any(|place| place.job == job);
             if !here && !begun {
-                // Cancel the job, because it has not started, so it has no agent that could see that the pilot must end.
+                // A job that has not started has no agent that could end it, so it is cancelled.
                 let _ = self.options.commands.cancel(job);
             }
         }

@@ -6,17 +6,18 @@ use super::{Seat, Wants};
 use crate::engine::watch::Waiting;
 use crate::engine::{Allocation, Pilots};
 
-/// Time that a pilot waits for nodes that accept no jobs. After this time, it is submitted again without these nodes.
+/// Time that a pilot waits for nodes that accept no jobs. After this time, it is replaced by a pilot without these
+/// nodes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time without the start of any task after which a pilot that lacks nodes is replaced by a pilot with all its nodes.
-/// `STUCK` applies if the pilot has lost a node, and `LATE` if its missing agents may still appear.
+/// Time in which no task starts, after which a pilot that lacks nodes is replaced by a pilot with all its nodes.
+/// `STUCK` is for pilots that have lost a node, and `LATE` for pilots whose missing agents may still appear.
 const STUCK: Duration = Duration::from_secs(10);
 const LATE: Duration = Duration::from_mins(1);
 
 impl Pilots {
-    /// If a pilot waits for more nodes than accept jobs, replaces it by a pilot with fewer nodes, which can do some of
-    /// the work.
+    /// If a pilot waits for more nodes than accept jobs, replaces it by a pilot with fewer nodes, so that some tasks
+    /// can start.
     pub(super) fn shorten(&mut self, seat: usize, waiting: &Waiting) {
         let Allocation::Asked { pilots, .. } = &self.options.allocation else { return };
         let hosts = &pilots[seat].placed.hosts;
@@ -36,8 +37,8 @@ impl Pilots {
         }
         let _ = self.board.declare_over(job);
         self.hearing.watch.forget_job(job);
-        // A job that the controller has forgotten may have had this job id. Its agents may still serve places, so mark
-        // them as gone.
+        // The controller may have forgotten an earlier job with this id, whose agents may still run. They are marked
+        // as gone.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
             "only {} of the {} nodes that pilot {job} waits for take jobs now: it is submitted again without the other nodes",
@@ -52,8 +53,8 @@ impl Pilots {
         }
     }
 
-    /// Gives back pilots that lack nodes if tasks wait, none runs, and none can start because of these nodes. Submits
-    /// pilots with all nodes instead.
+    /// Replaces pilots that lack nodes by pilots with all nodes, if tasks wait, none runs, and none can start because
+    /// of the missing nodes.
     pub(super) fn look_for_stuck(&mut self) {
         let begun = |seat: &Seat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));
         let nothing = self.run.tasks.is_empty() && self.run.waiting > 0 && self.nodes.seats.iter().all(begun);
@@ -76,7 +77,7 @@ impl Pilots {
             let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
-                // An existing allocation cannot be replaced, so only its agents end.
+                // An existing allocation cannot be replaced, so its agents end.
                 let _ = self.board.declare_over(job);
                 self.nodes.seats[seat] = Seat { closed: true, ..Seat::default() };
             }
