@@ -186,7 +186,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
     Forecast { expected, ends, remarks }
 }
 
-/// Adds a note to a reason if the job meets its deadline in only some of the simulations.
+/// Adds a note to a reason if the job meets its deadline in some simulations and misses it in others.
 fn chances(
     queue: &Queue,
     job: usize,
@@ -206,19 +206,19 @@ fn chances(
     why
 }
 
-/// Returns an early and a late start of a job, around its expected start, or `None` if there are no simulations with
-/// random run times.
+/// Returns an early and a late start of a job. The expected start lies between them. Returns `None` if there are no
+/// simulations with random run times.
 fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i64)> {
     let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
     starts.sort_unstable();
     let at = |tenths: usize| starts.get((starts.len().saturating_sub(1) * tenths + 5) / 10).copied();
-    // Include the expected start. If a job waits for the first of several jobs to end, it starts earlier in nearly all
-    // simulations with random times than in the simulation with mean times.
+    // The range includes the expected start. A job that waits for the first of several ends starts earlier in nearly
+    // all random simulations than in the simulation with mean run times.
     Some((at(1)?.min(start), at(9)?.max(start)))
 }
 
 /// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed, so the
-/// number of threads does not matter.
+/// result does not depend on the number of threads.
 fn draws<'a>(
     options: &Options<'_>,
     model: &'a Model<'a>,
@@ -251,7 +251,7 @@ fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -
     started
 }
 
-/// A possible number of nodes of a job that accepts a range of numbers, with the predicted start.
+/// One of several numbers of nodes that a job accepts, with the predicted start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Number of nodes.
@@ -260,13 +260,13 @@ pub struct Size {
     pub start: Option<i64>,
 }
 
-/// Predicts the start of a job with a range of nodes for several numbers of nodes, assuming that its run time does not
-/// depend on the number. Returns nothing for a job without a range.
+/// Predicts the start of a job for several of the numbers of nodes that it accepts. Assumes that its run time does not
+/// depend on this number. Returns nothing for a job that accepts only one number.
 pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
     let request = &queue.jobs[job].request;
     let (least, most) = (request.min_nodes, request.max_nodes.unwrap_or(request.min_nodes));
     let most = most.min(queue.nodes.len() as u64);
-    // If the range is short, try all its numbers. Otherwise double the number from one to the next.
+    // All numbers of a short range are tried. In a long range, each number is twice the previous one.
     let numbers: Vec<u64> = match most.saturating_sub(least) {
         0 => return Vec::new(),
         1..8 => (least..=most).collect(),

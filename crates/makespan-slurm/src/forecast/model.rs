@@ -1,5 +1,5 @@
-//! A queue in flat arrays: the nodes in the order in which Slurm allocates them, and the jobs in the order in which
-//! the scheduler considers them.
+//! A queue in flat arrays. Nodes are in the order in which Slurm allocates them, and jobs in the order in which the
+//! scheduler considers them.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use super::why::Never;
 pub(super) struct Site {
     /// The index of the node in the queue.
     pub node: usize,
-    /// The number of the site's kind. Sites of one kind have equal amounts of all resources.
+    /// The number of the site's kind. All sites of a kind have the same amount of each resource.
     pub kind: usize,
     pub cpus: u32,
     pub memory: u64,
@@ -30,17 +30,18 @@ pub(super) struct Site {
     pub closed: Vec<(i64, i64, usize)>,
 }
 
-/// The conditions of a job on some of its nodes: features that a certain number of its nodes must have, and nodes that
-/// must be among its nodes.
+/// Conditions on some nodes of a job: features that a certain number of nodes must have, and nodes that the job must
+/// get.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
-    /// Sites that must be among the nodes of the job. The job may have further nodes.
+    /// Sites that the job must get, in addition to any others.
     pub required: Bits,
-    /// The number of required nodes. It exceeds the number of required sites if a required node is not in the cluster.
+    /// The number of required nodes. If a required node is not in the cluster, this number exceeds the number of
+    /// required sites.
     pub required_count: usize,
-    /// For each site, a bit for each counted feature that the site has. The bits are in the order of `counts`.
+    /// For each site, one bit for each feature in `counts`. The bit is set if the site has the feature.
     pub parts: Vec<u64>,
-    /// For each counted feature, the number of nodes that must have it.
+    /// For each feature that counts nodes, the number of nodes that must have it.
     pub counts: Vec<u32>,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Counted {
 pub(super) struct Model<'a> {
     pub queue: &'a Queue,
     pub sites: Vec<Site>,
-    /// For each kind of site, one site of this kind.
+    /// For each kind of site, the index of one site of the kind.
     pub kinds_of_sites: Vec<usize>,
     /// The kinds of generic resources, and the amounts of each site, row by row.
     pub kinds: Vec<(String, String)>,
@@ -59,7 +60,7 @@ pub(super) struct Model<'a> {
     pub sets: Vec<Bits>,
     /// For each set, a range of words outside which all words are zero.
     pub spans: Vec<std::ops::Range<usize>>,
-    /// The alternatives for features that count nodes.
+    /// The alternatives of features that a certain number of nodes must have.
     pub counted: Vec<Counted>,
     pub partition_sets: Vec<Bits>,
     pub shapes: Vec<Shape>,
@@ -265,8 +266,8 @@ impl<'a> Model<'a> {
         Ok(self.shapes.len() - 1)
     }
 
-    /// Returns the nodes of a partition that a job could use if no other job ran on them. If `only` names nodes,
-    /// returns none but these.
+    /// Returns the nodes of a partition that a job could use if no other job ran. If `only` is not empty, returns only
+    /// nodes in `only`.
     fn set(
         &mut self,
         job: &QueueJob,
@@ -280,7 +281,7 @@ impl<'a> Model<'a> {
         let key = SetKey {
             partition,
             features: choice.clone(),
-            // If only some nodes of the job must have a feature, the set also depends on the number of its nodes.
+            // If only some nodes must have a feature, the set also depends on the job's number of nodes.
             nodes: if choice.counted.is_empty() { 0 } else { nodes },
             only: only.to_vec(),
             excluded: request.excluded.clone(),
@@ -305,8 +306,8 @@ impl<'a> Model<'a> {
         self.sets.len() - 1
     }
 
-    /// Returns the conditions on some of the job's nodes: for each site, the counted features that it has, and the
-    /// sites that must be among the nodes of the job.
+    /// Returns the conditions on some of a job's nodes: for each site, its features that count nodes, and the sites
+    /// that the job must get.
     fn counted(&mut self, choice: &FeatureChoice, among: &[String], interning: &mut Interning) -> Option<usize> {
         if choice.counted.is_empty() && among.is_empty() {
             return None;
@@ -327,9 +328,8 @@ impl<'a> Model<'a> {
         Some(self.counted.len() - 1)
     }
 
-    /// Moves the sites that must be among a job's nodes, and sites that satisfy the counted features, to the front.
-    /// Keeps the order of all other sites. Returns the number of sites at the front, or `None` if there are too few
-    /// such sites.
+    /// Moves required sites, and sites that satisfy the counted features, to the front. The order of all other sites
+    /// is unchanged. Returns the number of moved sites, or `None` if there are too few such sites.
     pub(super) fn put_counted_first<T: Copy>(
         &self,
         shape: &Shape,
@@ -348,13 +348,13 @@ impl<'a> Model<'a> {
         if required < counted.required_count {
             return None;
         }
-        // The first suitable sites satisfy the counted features. Required sites come first in the order, so they are
-        // preferred. Then move the remaining required sites to the front.
+        // The first suitable sites satisfy the counted features. Required sites are sorted first, so they are
+        // preferred. The other required sites are moved to the front afterwards.
         let front = makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])?;
         Some(front + sites[front..].iter().take_while(|&&one| is_required(one)).count())
     }
 
-    /// Checks that the partition has enough nodes that are large enough for the job when no other job runs on them.
+    /// Checks that the partition has enough nodes for the job if no other job runs.
     fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
         let kinds = interning.kinds.entry(shape.set).or_insert_with(|| {
             let mut counts = vec![0_u64; self.kinds_of_sites.len()];
@@ -383,7 +383,7 @@ impl<'a> Model<'a> {
         Err(self.too_few(job, partition, shape, there as usize))
     }
 
-    /// Returns the nodes that a job requires and for which `has_room` returns false.
+    /// Returns the required nodes of a job for which `has_room` is false.
     pub(super) fn lacking<'b>(
         &self,
         job: &'b QueueJob,
@@ -404,16 +404,16 @@ impl<'a> Model<'a> {
         job.request.required.iter().map(String::as_str).filter(|name| !there.contains(name)).collect()
     }
 
-    /// Returns the number of processors that a node can provide to the job when no other job runs there, or `None` if
-    /// the node lacks a resource that the job requests on each node.
+    /// Returns the number of processors that an empty node can provide to a job. Returns `None` if the node lacks
+    /// another resource that the job requests on each node.
     pub(super) fn capacity(&self, shape: &Shape, site: usize) -> Option<u32> {
         let of = &self.sites[site];
         let kinds = self.kinds.len();
         self.room(shape, site, of.cpus, of.memory, &self.gres[site * kinds..(site + 1) * kinds])
     }
 
-    /// Returns the number of processors that a node with the given free resources can provide to the job, or `None` if
-    /// the node lacks a resource that the job requests on each node.
+    /// Returns the number of processors that a node with the given free resources can provide to a job. Returns `None`
+    /// if the node lacks another resource that the job requests on each node.
     pub(super) fn room(&self, shape: &Shape, site: usize, cpus: u32, memory: u64, gres: &[u32]) -> Option<u32> {
         let of = &self.sites[site];
         if shape.whole && cpus < of.cpus {
@@ -431,8 +431,8 @@ impl<'a> Model<'a> {
         (cpus >= shape.cpus_of_node() && shape.gres.iter().all(enough)).then_some(cpus)
     }
 
-    /// Returns, for each requested resource, the kinds of resources that satisfy it, with the amount. If no node has
-    /// such a resource, the list of kinds is empty.
+    /// Returns, for each requested resource, the kinds that satisfy the request, and the amount. The kinds are empty
+    /// if no node has such a resource.
     fn wanted(&self, gres: &[Gres]) -> Vec<(Vec<usize>, u32)> {
         let of = |gres: &Gres| {
             let fits =
@@ -444,7 +444,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Values that several jobs share, each with its index, so that it is stored once.
+/// Stores each value once, even if several jobs have it, and gives it an index.
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,
@@ -470,7 +470,7 @@ struct SetKey {
     reservation: Option<usize>,
 }
 
-/// Assigns equal numbers to sites with equal amounts of all resources. Returns one site of each kind.
+/// Numbers the kinds of sites. Sites of a kind have the same amount of each resource. Returns one site of each kind.
 fn tell_apart(sites: &mut [Site], gres: &[u32], kinds: usize) -> Vec<usize> {
     let mut known: HashMap<(u32, u64, u32, &[u32]), usize> = HashMap::new();
     let mut first = Vec::new();
@@ -488,8 +488,7 @@ fn is_exclusive(partition: &Partition) -> bool {
     partition.record.get("OverSubscribe").is_some_and(|text| text.starts_with("EXCLUSIVE"))
 }
 
-/// Returns true if a node accepts jobs. A node that is unavailable only because of a reservation accepts jobs after the
-/// reservation.
+/// Returns true if a node accepts jobs, now or after a reservation that makes it unavailable.
 pub(super) fn takes_jobs(node: &Node, site: &Site) -> bool {
     if node.state.takes_jobs() {
         return true;
@@ -510,7 +509,7 @@ fn kinds(nodes: &[Node]) -> Vec<(String, String)> {
     kinds
 }
 
-/// Returns the amount of each kind. A resource without a kind counts as the first kind of its name.
+/// Returns the amount of each kind of resource. A resource without a kind gets the first kind of its name.
 pub(super) fn amounts(gres: &[Gres], kinds: &[(String, String)]) -> Vec<u32> {
     let mut amounts = vec![0_u32; kinds.len()];
     for one in gres.iter().filter(|gres| !gres.shared) {

@@ -1,4 +1,4 @@
-//! Event simulation of a queue: running jobs end, the scheduler runs a cycle, and jobs start.
+//! Event simulation of a queue. When a running job ends, the scheduler runs a cycle, in which pending jobs start.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,11 +12,11 @@ use super::ready::{Links, Ready};
 use super::times::limit;
 use super::world::{Gap, Kept, Running, World};
 
-/// Cost of simulating a job (drawing its run time, arrival, start and end), as a number of examined nodes.
+/// Cost of simulating a job (its random run time, arrival, start and end), as a number of examined nodes.
 const JOB_AS_LOOKS: u64 = 20;
 
-/// A limit that held jobs back. If a job lacked nodes when the limit no longer held it back, also the instant at which
-/// this happened.
+/// A limit that delayed jobs. Also contains the instant from which a job no longer waited for the limit but for nodes,
+/// if there is one.
 #[derive(Clone, Copy, Debug)]
 struct Limited {
     counter: usize,
@@ -26,15 +26,15 @@ struct Limited {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
-    /// The deadline of the job can no longer be met: one second has passed after its latest possible start.
+    /// The deadline of the job has become impossible: its latest possible start was a second ago.
     Expire(usize),
     Eligible(usize),
     Turn,
     Look,
 }
 
-/// A function that returns the simulated run time of a job in seconds, measured from the start of the job even if the
-/// job already runs.
+/// A function that returns the simulated run time of a job in seconds, from the actual start for a job that already
+/// runs.
 pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
 
 pub(super) struct Play<'a> {
@@ -44,7 +44,7 @@ pub(super) struct Play<'a> {
     lasts: Lasts<'a>,
     pub world: World<'a>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
-    /// Positions in `Model::bids` of the bids of jobs in the queue. Some of these jobs may have started.
+    /// Positions of the pending jobs' bids in `Model::bids`. Some of these jobs may have started.
     waiting: Vec<u32>,
     /// For each partition, the number of bids in `waiting` whose jobs have not started.
     waiting_in: Vec<usize>,
@@ -56,13 +56,14 @@ pub(super) struct Play<'a> {
     last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: Outcome,
-    /// True if the outcome must contain nodes and the jobs that a job waits for, and not only starts and ends.
+    /// True if the outcome contains starts, ends, nodes, and the jobs that each job waits for. If false, it contains
+    /// only starts and ends.
     tells: bool,
-    /// For each site, the last job that ended on it in the simulation, with its end. `last_of` contains the last job
-    /// for each counter.
+    /// For each site, the last job that ended on it in the simulation, and its end. `last_of` contains such a job for
+    /// each counter.
     last_on: Vec<Option<(i64, usize)>>,
     last_of: Vec<Option<usize>>,
-    /// For each group of jobs that add equal amounts to the same counters, the limit that held the group back last, and
+    /// For each group of jobs that add equal amounts to the same counters, the last limit that delayed the group, and
     /// the cycle in which it did.
     limited: Vec<Option<Limited>>,
     limited_at: Vec<u64>,
@@ -70,13 +71,14 @@ pub(super) struct Play<'a> {
     failed: Vec<u64>,
     places: Vec<(u64, i64)>,
     look: u64,
-    /// For each job that accepts less time than its limit and started with less, the granted time in seconds.
+    /// For each job that was started with less time than its limit, the granted time in seconds.
     limits: Vec<Option<i64>>,
-    /// An upper limit of the number of bids in `waiting` whose jobs have started. `head` is the number of such bids at the front.
+    /// An upper limit for the number of bids in `waiting` whose jobs have started. `head` is the number of such bids
+    /// at the front of `waiting`.
     stale: usize,
     head: usize,
-    /// For each job that did not start in the first cycle although nodes were free, the time for which these nodes were
-    /// free.
+    /// For each job that did not start in the first cycle although enough nodes were free, the time for which they
+    /// were free.
     gaps: Option<HashMap<usize, Gap>>,
 }
 
@@ -126,14 +128,14 @@ impl<'a> Play<'a> {
         play
     }
 
-    /// Returns this simulation, changed so that it records only starts and ends of jobs, and not their nodes or the
-    /// jobs that they wait for.
+    /// Returns a copy of this simulation that records only starts and ends, not nodes or the jobs that a job waits
+    /// for.
     pub(super) fn in_short(mut self) -> Self {
         self.tells = false;
         self
     }
 
-    /// Adds the running jobs, and the events whose instants are known: ends of these jobs, arrivals, and beginnings of
+    /// Adds the running jobs and all events with a known instant: ends of running jobs, arrivals, and starts of
     /// reservations.
     fn begin(&mut self) {
         let (queue, now) = (self.model.queue, self.model.queue.now);
@@ -169,7 +171,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Lets a job enter the queue now, or later when it becomes eligible. Ignores a job that can never start.
+    /// Adds a job to the queue, or schedules its arrival if it becomes eligible later. Ignores a job that can never
+    /// start.
     fn expect(&mut self, job: usize) {
         let of = &self.model.queue.jobs[job];
         if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
@@ -177,8 +180,7 @@ impl<'a> Play<'a> {
         }
         let Outcome { started, ended, expired, .. } = &self.outcome;
         let Ready::At(ready) = self.links.ready(job, started, ended, expired) else { return };
-        // While a job waits for other jobs, or for its turn in an array, Slurm does not report when it becomes
-        // eligible.
+        // Slurm does not report when a job becomes eligible while it waits for other jobs or for its turn in an array.
         let at = ready.max(of.eligible.unwrap_or(i64::MIN));
         if at > self.world.now {
             self.events.push(Reverse((at, Event::Eligible(job))));
@@ -210,7 +212,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Runs the first scheduling cycle. The state after the cycle shows why jobs do not start now.
+    /// Runs the first scheduling cycle. The state afterwards shows why jobs do not start now.
     pub(super) fn first_look(&mut self) {
         self.gaps = Some(HashMap::new());
         self.decide();
@@ -237,7 +239,7 @@ impl<'a> Play<'a> {
         self.outcome
     }
 
-    /// Returns true if jobs that wait for other jobs may still enter the queue.
+    /// Returns true if jobs may still arrive that wait for other jobs now.
     fn is_more_expected(&self) -> bool {
         let jobs = &self.model.queue.jobs;
         (0..jobs.len()).any(|job| {
@@ -314,7 +316,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Removes the bids of started jobs from `waiting` if they are more than a sixteenth of it.
+    /// Removes the bids of started jobs from `waiting` if there are many: more than a sixteenth of `waiting`.
     fn forget_started(&mut self) {
         if self.stale * 16 > self.waiting.len() {
             (self.stale, self.head) = (0, 0);
@@ -325,7 +327,7 @@ impl<'a> Play<'a> {
     /// Starts jobs in the order of the queue. If a job does not fit, no later job of its partition starts in this cycle.
     fn start_the_head(&mut self) {
         self.blocked.clear();
-        // Skip partitions without pending jobs.
+        // Partitions without pending jobs are closed from the beginning.
         let mut closed: Vec<bool> = self.waiting_in.iter().map(|&count| count == 0).collect();
         let (mut looked, mut open) = (0, closed.iter().filter(|&&is_closed| !is_closed).count());
         self.skip_started();
@@ -351,11 +353,11 @@ impl<'a> Play<'a> {
             if !started {
                 self.lacks_nodes(bid.job);
             }
-            // If the next bid is of this job and partition, another alternative for its features may have room, so try
-            // this bid first.
+            // If the next bid has the same job and partition, it is tried first: its alternative for the job's
+            // features may fit.
             let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
             let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
-            // A job that waits for a reservation does not block other jobs.
+            // A job that waits for a reservation of Slurm does not delay other jobs.
             if !started && !has_more && self.model.shapes[bid.shape].reservation.is_none() {
                 closed[bid.partition] = true;
                 open -= 1;
@@ -364,8 +366,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Returns the bids that a backfill cycle considers. If the same limit holds back several jobs, returns only
-    /// the first job.
+    /// Returns the bids for a backfill cycle. If a limit delays several jobs of a group, returns only the first of
+    /// these jobs.
     fn candidates(&mut self) -> Vec<u32> {
         let mut bids = Vec::new();
         let (mut at, mut looked) = (self.head, 0);
@@ -386,8 +388,8 @@ impl<'a> Play<'a> {
         bids
     }
 
-    /// Runs a backfill cycle: starts every job that fits without delaying jobs before it in the queue. Makes
-    /// reservations for jobs that do not fit.
+    /// Runs a backfill cycle: starts each job that delays no earlier job of the queue, and makes reservations for the
+    /// other jobs.
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
@@ -402,7 +404,7 @@ impl<'a> Play<'a> {
                 falls = [falls, self.world.falls_until(bid.job)].into_iter().flatten().min();
                 continue;
             }
-            // If an equal request did not fit in this cycle, the request of this job does not fit either.
+            // If the same request did not fit earlier in this cycle, this job does not fit either.
             let shape = &self.model.shapes[bid.shape];
             let is_alone = !self.teams.contains_key(&bid.job);
             let known = is_alone && self.failed[bid.shape] == self.look;
@@ -424,15 +426,15 @@ impl<'a> Play<'a> {
                 of_array.into_iter().for_each(|count| *count += 1);
             }
         }
-        // Schedules a cycle for the instant at which running jobs have used enough of their time, because no other
-        // event marks this instant.
+        // A counter of remaining minutes falls without an event, so a cycle is scheduled for the instant at which it
+        // is low enough.
         if let Some(at) = falls {
             self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
         }
     }
 
-    /// Returns true if a limit holds a job back, and records the limit. Within a cycle, a limit that holds a job back
-    /// keeps doing so.
+    /// Returns true if a limit delays a job, and records the limit. A limit that delays a job does so until the end of
+    /// the cycle.
     fn is_limited(&mut self, job: usize) -> bool {
         let group = self.model.alike.limits[job];
         if self.limited_at[group] == self.look {
@@ -444,8 +446,8 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// Skips the jobs from `at` on that the limit of the job before `at` holds back, too. Returns the position after
-    /// them, and their number. The number may be inexact if it is at least `most`.
+    /// Skips the jobs from position `at` on that are delayed by the same limit as the job before `at`. Returns the
+    /// next position and the number of skipped jobs. The number may be inexact if it is at least `most`.
     fn behind(&mut self, at: usize, most: usize) -> (usize, usize) {
         self.skip_started();
         let next = self.model.alike.next[self.waiting[at - 1] as usize];
@@ -463,12 +465,13 @@ impl<'a> Play<'a> {
         self.head += self.waiting[self.head..].iter().take_while(has_started).count();
     }
 
-    /// Makes a reservation for a job, which delays no existing reservation. Returns false if the reservation would
-    /// begin after the window ([`Looks::window`]).
+    /// Makes a reservation for a job that delays no existing reservation. Returns false if the reservation would start
+    /// after the window ([`Looks::window`]).
     fn keep_place(&mut self, bid: Bid) -> bool {
         let shape = &self.model.shapes[bid.shape];
         let (look, soonest) = self.places[bid.shape];
-        // Within a cycle, reservations are only added. So the reservation of an equal request is a lower limit for this one.
+        // In a cycle, reservations are added but never removed. So the start of an earlier reservation for the same
+        // request is a lower bound.
         let is_bound = look == self.look && shape.counted.is_none();
         let not_before = if is_bound { soonest } else { i64::MIN };
         let window = self.world.now.saturating_add(self.looks.window);
@@ -482,7 +485,7 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// Records that a job lacks nodes, if a limit held it back before.
+    /// Records that a job now waits for nodes, if it waited for a limit before.
     fn lacks_nodes(&mut self, job: usize) {
         let now = self.world.now;
         if let Some(limited) = &mut self.limited[self.model.alike.limits[job]] {
@@ -490,15 +493,16 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Returns the counter whose limit held a job back until now, and the job whose end made room. Returns `None` for
-    /// counters of remaining minutes, which make room without the end of a job.
+    /// Returns the counter whose limit delayed a job until now, and the job whose end lowered the counter. Returns
+    /// `None` for counters of remaining minutes, which fall without the end of a job.
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
         let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
         self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
     }
 
-    /// Starts a job, and the other components if it is part of a heterogeneous job. Starts none of them if not all fit.
+    /// Starts a job. For a component of a heterogeneous job, starts all components, or none if one of them does not
+    /// fit.
     fn try_start(&mut self, bid: Bid, without: Option<&Bits>, heeds_kept: bool) -> bool {
         let Some(team) = self.teams.get(&bid.job).cloned() else {
             let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
@@ -520,7 +524,7 @@ impl<'a> Play<'a> {
             let mut found =
                 shapes.iter().filter_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
             let Some(holds) = found.next() else {
-                // Start all components or none: release the resources of the components that were started.
+                // One component does not fit, so the components that were started release their resources.
                 begun.into_iter().for_each(|number| drop(self.world.give_back(number)));
                 return false;
             };
@@ -533,7 +537,7 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// Starts a job. A job that accepts less time than its limit gets the longest time that delays no job with a
+    /// Starts a job. If the job accepts less time than its limit, it gets the longest time that delays no job with a
     /// reservation.
     fn start(&mut self, bid: Bid, holds: Vec<super::world::Hold>, heeds_kept: bool) {
         let (job, shape) = (bid.job, &self.model.shapes[bid.shape]);
@@ -589,8 +593,8 @@ impl<'a> Play<'a> {
         positions
     }
 
-    /// Returns the time for which nodes for a job were free in the first cycle, if the job did not start there although
-    /// they were free.
+    /// Returns the time for which nodes were free for a job that did not start in the first cycle, although there were
+    /// enough free nodes.
     pub(super) fn gap(&self, job: usize) -> Option<Gap> {
         self.gaps.as_ref()?.get(&job).copied()
     }

@@ -9,7 +9,7 @@ use crate::queue::{Condition, Dependency, Queue};
 pub(super) enum Ready {
     /// The dependencies are satisfied from this instant on.
     At(i64),
-    /// The dependencies depend on an event that has not happened, such as the end of a job.
+    /// The instant is unknown, because it depends on a future event such as the end of a job.
     Later,
 }
 
@@ -50,7 +50,7 @@ impl Links {
                 let jobs = targets(queue, &by_id, index, dependency);
                 let fails = dependency.has_failed || dependency.condition == Condition::Failed;
                 let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
-                // If one of several alternatives is sufficient, leave out those that are impossible.
+                // Impossible alternatives are left out if another alternative is sufficient.
                 if fails || unseen {
                     if !dependency.any || queue.jobs[index].waits_for.len() == 1 {
                         links.hopeless[index] = Some(dependency.clone());
@@ -70,9 +70,8 @@ impl Links {
         &self.of[job]
     }
 
-    /// Returns the instant at which the dependencies of a job are satisfied, given the starts and ends of the jobs that
-    /// have started. `expired` contains the instants at which jobs were cancelled at their deadlines. A cancellation
-    /// counts as an end.
+    /// Returns the instant at which the dependencies of a job are satisfied. `expired` contains the instants at which
+    /// jobs were cancelled because of their deadlines. A dependency treats a cancellation as an end.
     pub(super) fn ready(
         &self,
         job: usize,

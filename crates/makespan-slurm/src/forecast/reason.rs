@@ -24,7 +24,7 @@ pub(super) struct Reasons<'a> {
     /// The simulation in the state after its first cycle.
     pub play: &'a Play<'a>,
     pub outcome: &'a Outcome,
-    /// The result of a simulation without deadlines, if some job misses its deadline.
+    /// The result of a simulation without deadlines, if a job misses its deadline.
     pub without_deadlines: Option<&'a Outcome>,
     pub clock: Clock<'a>,
     pub bids: Vec<Option<Bid>>,
@@ -36,22 +36,22 @@ pub(super) struct Reasons<'a> {
     pub expired: Vec<Option<i64>>,
     /// The running jobs of each counter.
     pub holders: HashMap<usize, Vec<usize>>,
-    /// The free resources for each request so far, so that equal requests are examined only once.
+    /// Free resources for each request that was examined. Jobs with equal requests share the result.
     pub free: RefCell<HashMap<Shape, Free>>,
-    /// For each request for a single node so far, the number of nodes with room for it.
+    /// Number of nodes with enough free resources, for each request for a single node that was examined.
     pub roomy: RefCell<HashMap<Shape, usize>>,
 }
 
 /// The free resources for a request.
 #[derive(Clone)]
 pub(super) struct Free {
-    /// Number of nodes with room for the request.
+    /// Number of nodes with enough free resources for the request.
     nodes: usize,
-    /// The resources that nodes without room lack, as text.
+    /// Text about the resources that the other nodes lack.
     lack: String,
-    /// True if enough nodes have room for the request now, even if not for long enough.
+    /// True if enough nodes are free for the request now, even if not for the whole run time.
     fits: bool,
-    /// The time for which the request fits, if this time is limited.
+    /// The time for which these nodes are free, if it is limited.
     gap: Option<Gap>,
 }
 
@@ -62,7 +62,7 @@ impl Reasons<'_> {
         if self.outcome.expired[index].is_some() { self.deadline(index, why) } else { why }
     }
 
-    /// Returns the reason for a job whose deadline passes before it can start.
+    /// Returns the reason for a job that cannot start in time for its deadline.
     fn deadline(&self, index: usize, why: Why) -> Why {
         let job = &self.model.queue.jobs[index];
         let Some(deadline) = job.deadline else { return why };
@@ -161,8 +161,8 @@ impl Reasons<'_> {
         (!partition.is_up()).then(|| Why::new("partition", text()).with("another partition, or an operator opens it"))
     }
 
-    /// Returns a reason if the job is a component of a heterogeneous job whose other components do not fit with it,
-    /// although it would fit alone.
+    /// Returns a reason if the job is a component of a heterogeneous job and would fit alone, but not together with
+    /// the other components.
     fn team(&self, index: usize, bid: Bid) -> Option<Why> {
         let first = self.model.queue.jobs[index].together?;
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
@@ -184,7 +184,8 @@ impl Reasons<'_> {
         Some(Why::new("limit", text).with(of.remedy.clone()))
     }
 
-    /// Returns a reason if no limit holds this job back now, but jobs that start before it will reach a limit.
+    /// Returns a reason if the job will be delayed by a limit that is not reached now, but will be reached by jobs
+    /// that start earlier.
     fn limit_later(&self, index: usize) -> Option<Why> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
@@ -192,19 +193,18 @@ impl Reasons<'_> {
         Some(Why::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
     }
 
-    /// Returns the outcome from which the reason is derived. If the job misses its deadline, this is the outcome of the
-    /// simulation without deadlines.
+    /// Returns the outcome from which the reason is derived. For a job that misses its deadline, this is a simulation
+    /// without deadlines.
     fn told(&self, index: usize) -> &Outcome {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
 
-    /// Returns a reason if nodes are in use or reserved for other jobs.
+    /// Returns a reason for a job whose nodes are in use or reserved for other jobs.
     fn resources(&self, index: usize, job: &QueueJob, bid: Bid) -> Why {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let position = self.positions[index];
         let free = self.free(world, shape);
-        // When the scheduler considered this job, nodes may have been free that later jobs got, because later jobs need
-        // them for less time.
+        // When the scheduler considered this job, nodes may have been free that later, shorter jobs have got.
         if let Some(gap) = self.play.gap(index) {
             return self.kept(shape, position, Some(gap));
         }
@@ -227,7 +227,7 @@ impl Reasons<'_> {
         };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
         let after = &self.told(index).after[index];
-        // Begin the text with its most important part, because tables truncate it.
+        // The most important part comes first, because tables truncate the text.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
@@ -243,7 +243,7 @@ impl Reasons<'_> {
     }
 
     fn free(&self, world: &World<'_>, shape: &Shape) -> Free {
-        // Use a request for one second, so that only a reservation can prevent it.
+        // The request is for one second, so that of the nodes with enough free resources only reserved nodes are excluded.
         let short = Shape { lasts: 1, ..shape.clone() };
         if let Some(known) = self.free.borrow().get(&short) {
             return known.clone();
@@ -289,18 +289,18 @@ impl Reasons<'_> {
         }
     }
 
-    /// Returns the number of nodes that have room for a shape now.
+    /// Returns the number of nodes with enough free resources for a request now.
     fn roomy(&self, world: &World<'_>, shape: &Shape) -> usize {
         *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
     }
 
-    /// Returns, as text, the resources that nodes with free processors lack. `nodes` is the number of nodes with room
-    /// for the request.
+    /// Describes the resources that nodes with free processors lack. `nodes` is the number of nodes with enough free
+    /// resources for the request.
     fn lack(&self, world: &World<'_>, shape: &Shape, nodes: usize) -> String {
         let without_memory = Shape { memory: None, ..shape.clone() };
         let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
-        // A node with room for a request has room for a smaller request. So the difference is the number of nodes that
-        // lack only the omitted resource.
+        // A node that fits a request also fits a smaller one. So the difference is the number of nodes that lack only
+        // the omitted resource.
         let more = |other: &Shape| self.roomy(world, other).saturating_sub(nodes);
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
@@ -330,13 +330,13 @@ impl Reasons<'_> {
     }
 }
 
-/// The reason for a job that is first in the queue and for which nodes are free.
+/// The reason for the first job of the queue if nodes are free for it.
 const LATER: &str = "nodes are free, and no job comes before it: the scheduler considers it again later";
 
-/// Slurm's reasons that contain no information beyond the fact that the job is pending.
+/// Slurm's reasons that say only that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 
-/// Returns the reason for a job that, as far as this crate can tell, should start in the scheduler's next cycle.
+/// Returns the reason for a job that seems able to start in the scheduler's next cycle.
 fn next(job: &QueueJob) -> Why {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
@@ -346,7 +346,7 @@ fn next(job: &QueueJob) -> Why {
     Why::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 
-/// Returns the smaller number of nodes with which the job could start now, if its processors fit on fewer nodes.
+/// Returns a smaller number of nodes with which the job could start now, if its processors fit on so few nodes.
 fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
     let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
     let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);

@@ -7,7 +7,7 @@ use crate::queue::Memory;
 pub(super) struct Shape {
     /// The index of the set of nodes.
     pub set: usize,
-    /// The index of the alternative for features that count nodes.
+    /// The index of the alternative for features that a certain number of nodes must have.
     pub counted: Option<usize>,
     pub min_nodes: u32,
     /// Maximum number of nodes, if there is a limit.
@@ -34,8 +34,8 @@ impl Shape {
         self.max_nodes.map_or(usize::MAX, |most| most as usize)
     }
 
-    /// Returns true if the total number of processors exceeds the minimum per node times the minimum number of nodes.
-    /// Then the minimum number of nodes may not be sufficient.
+    /// Returns true if the minimum number of nodes, each with its minimum number of processors, may have too few
+    /// processors in total.
     pub(super) fn needs_more_together(&self) -> bool {
         self.cpus > u64::from(self.cpus_of_node()) * u64::from(self.min_nodes.max(1))
     }
@@ -55,8 +55,8 @@ impl Shape {
     }
 }
 
-/// The amounts that jobs request per node, in ascending order. A site reaches a level if its free amount is at least
-/// the level. Sites are grouped by the highest levels that they reach.
+/// The amounts that jobs request per node, called levels, in ascending order. A site reaches a level if its free
+/// amount is at least the level. Sites are grouped by the highest level that they reach.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
     /// Processors. The first level is one.
@@ -65,8 +65,7 @@ pub(super) struct Levels {
     pub memory: Vec<u64>,
 }
 
-/// Maximum number of levels. With more levels, updating the groups at starts and ends of jobs would cost more than
-/// smaller groups gain.
+/// Maximum number of levels. With more levels, updating the groups would cost more time than the smaller groups save.
 const MAX_LEVELS: usize = 16;
 
 impl Levels {
@@ -76,7 +75,7 @@ impl Levels {
         Self { cpus: thinned(cpus), memory: thinned(memory) }
     }
 
-    /// Returns the highest levels of processors and of memory that every site with room for the shape reaches.
+    /// Returns the highest levels of processors and of memory that a site must reach to fit the shape.
     pub(super) fn reached_for(&self, shape: &Shape) -> (usize, usize) {
         let (cpus, memory) = (shape.cpus_of_node(), shape.memory_of_node());
         let below = |reached: usize| reached.saturating_sub(1);
@@ -87,8 +86,8 @@ impl Levels {
     }
 }
 
-/// Returns the sorted values without duplicates. If there are too many, returns an even selection that includes the
-/// first.
+/// Returns the sorted values without duplicates. If there are too many, keeps an even selection with the smallest
+/// value.
 fn thinned<T: Ord + Copy>(mut levels: Vec<T>) -> Vec<T> {
     levels.sort_unstable();
     levels.dedup();

@@ -1,4 +1,4 @@
-//! The instant at which a pending job will have its nodes, by the scheduler's estimates.
+//! Computes the instant at which a pending job will have its nodes, by the scheduler's estimates.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -6,14 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use super::shape::Shape;
 use super::world::{World, prefix};
 
-/// Maximum number of nodes of a job for which the search examines only the nodes that are free first.
+/// Maximum number of nodes of a job for which the search is limited to the nodes that become free first.
 const MAX_SOONEST: u64 = 256;
-/// Cost: examining this number of instants at which a node gains room counts as examining one node.
+/// Number of instants whose examination costs as much as the examination of one node.
 const STEPS_AS_A_LOOK: u64 = 4;
 
-/// Returns the index of the last node that a job needs, after sorting the nodes by the instants from which they are
-/// free. The nodes up to it, and all nodes that are free at the same instant, come first and are sorted. Usually few of
-/// many nodes are needed, so the rest is not sorted.
+/// Sorts nodes by the instants from which they are free, and returns the index of the last node that a job needs.
+/// Usually a job needs few of many nodes, so only the nodes up to that instant are sorted and moved to the front.
 fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> {
     let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
     loop {
@@ -31,7 +30,8 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
             (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
         };
         let last = ready.iter().enumerate().find_map(count);
-        // If the sorted part contains a node that is free later, it contains all nodes that are free at the instant of `last`.
+        // If a sorted node is free later than node `last`, all nodes that are free at the instant of `last` are
+        // sorted.
         let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
         match last.filter(is_whole) {
             None if !all => sorted *= 4,
@@ -41,21 +41,21 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 }
 
 impl World<'_> {
-    /// Returns the instant at which a job of this shape will have its nodes, with these nodes. Running jobs are assumed
-    /// to use their limits. The caller knows that the job cannot have its nodes before `not_before`.
+    /// Returns the first instant at which a job of this shape can have its nodes, and these nodes. Running jobs are
+    /// assumed to run until their limits. The caller knows that the instant is not before `not_before`.
     pub(super) fn earliest(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let found = self.with_first_room(shape, not_before);
         if !shape.needs_more_together() {
             return found;
         }
-        // The total number of processors exceeds the minimum of each node. A node provides more processors as its jobs
-        // end.
+        // The job needs more processors than the minimum of each node. A node provides more processors when further
+        // jobs on it end.
         let found = found.filter(|(_, sites)| sites.len() <= shape.most_nodes());
         self.with_growing_room(shape, not_before, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
     }
 
-    /// Returns the first instant in a range at which nodes with a growing number of free processors together provide
-    /// enough.
+    /// Returns the first instant in a range at which nodes provide enough processors together. The number of
+    /// processors of a node grows when jobs on it end.
     fn with_growing_room(&self, shape: &Shape, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
@@ -76,7 +76,7 @@ impl World<'_> {
         self.looked.set(self.looked.get() + steps.len() as u64 / STEPS_AS_A_LOOK);
         let mut rooms: BTreeMap<usize, u32> = BTreeMap::new();
         let (mut sum, mut largest, mut next) = (0_u64, 0_u32, 0);
-        // The ends of reservations for other jobs, at which the nodes must be checked again.
+        // The ends of reservations. After each of them, the reserved node must be checked again.
         let mut again: BTreeSet<i64> = BTreeSet::new();
         loop {
             let at = [steps.get(next).map(|step| step.0), again.first().copied()].into_iter().flatten().min()?;
@@ -107,12 +107,13 @@ impl World<'_> {
         }
     }
 
-    /// Returns the nodes that first have room. Each node counts with the processors that it provides first.
+    /// Returns the nodes that first have enough free resources. A node counts with the processors that it has at that
+    /// instant.
     fn with_first_room(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
         let enough = shape.cpus.div_ceil(shape.cpus_of_node().into()).max(shape.min_nodes.max(1).into());
-        // Most jobs need few nodes, and the nodes that are free soon are sufficient unless they are reserved for
-        // others.
+        // Most jobs need few nodes. The nodes that become free first are sufficient, unless they are reserved for
+        // other jobs.
         if shape.counted.is_none() && enough <= MAX_SOONEST {
             let known = self.free_times(shape, not_before, enough as usize, &mut times);
             match self.together(shape, &mut times, known) {
@@ -125,8 +126,8 @@ impl World<'_> {
         self.together(shape, &mut times, i64::MAX)
     }
 
-    /// Computes the instant from which each node has room, and the number of its processors. The result contains at
-    /// least the first `enough` nodes, and all nodes that have room until the returned instant.
+    /// Computes the instant from which each node is free for the job, with its number of processors. The result
+    /// contains at least the first `enough` nodes and all nodes that become free until the returned instant.
     fn free_times(&self, shape: &Shape, not_before: i64, enough: usize, times: &mut Vec<(i64, usize, u32)>) -> i64 {
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
         let opens = opens.max(not_before);
@@ -161,13 +162,13 @@ impl World<'_> {
             }
         }
         let known = if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX };
-        // Remove nodes that seemed early enough only until nodes were found that are free earlier.
+        // These nodes were added before nodes were found that are free earlier.
         times.retain(|time| time.0 <= known);
         known
     }
 
-    /// Returns the first instant at which all needed nodes are free together. Returns `None` if there is no such
-    /// instant until `known`, the instant until which all nodes are known.
+    /// Returns the first instant at which all needed nodes are free at once. Returns `None` if there is no such
+    /// instant until `known`; later nodes are incomplete.
     fn together(&self, shape: &Shape, times: &mut [(i64, usize, u32)], known: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         for _ in 0..64 {
@@ -184,7 +185,8 @@ impl World<'_> {
             if at > known {
                 return None;
             }
-            // A node that is free from an earlier instant on may be reserved at this instant. Then use the end of the reservation.
+            // A node that became free earlier may be reserved at this instant. It is then free from the end of the
+            // reservation.
             let mut moved = false;
             for time in times.iter_mut().take_while(|time| time.0 <= at) {
                 let settled = self.settled(shape, time.1, at);
@@ -205,8 +207,8 @@ impl World<'_> {
                 return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
             let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
-            // If every node provides enough processors, any of these nodes is suitable. Otherwise only the nodes up to
-            // `last` together are known to provide enough.
+            // If every node provides enough processors, any nodes will do. Otherwise, only the nodes up to `last`
+            // together are known to have enough processors.
             let needs_first = shape.needs_more_together();
             let there =
                 times.iter().take_while(|time| time.0 <= at).take(if needs_first { wanted } else { usize::MAX });
@@ -218,8 +220,8 @@ impl World<'_> {
         None
     }
 
-    /// Returns the shortest sufficient prefix of these nodes. If it has more nodes than the job may have, returns the
-    /// nodes with the most processors instead.
+    /// Returns the shortest sufficient prefix of these nodes. If the prefix has too many nodes for the job, returns
+    /// the nodes with the most processors instead.
     fn enough_of(&self, shape: &Shape, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
         let most = shape.most_nodes();
         let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
@@ -244,10 +246,10 @@ impl World<'_> {
         from
     }
 
-    /// Returns the instant at which enough jobs on a site will have ended, and the number of processors that the site
-    /// then provides. The site has no room now.
+    /// Returns the instant at which enough jobs on a full site have ended, and the number of processors that the site
+    /// has for the shape at that instant.
     fn freed(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
-        // Handle the most frequent case first: the node runs one job and is empty afterwards.
+        // The most frequent case: the node runs one job and is empty afterwards.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
             return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
@@ -260,8 +262,8 @@ impl World<'_> {
         first
     }
 
-    /// Each time a job on a site ends, calls `tell` with this instant and with the number of processors that the site
-    /// then provides. Stops when `tell` returns false.
+    /// Calls `tell` for each end of a job on a site, with the instant and with the number of processors that the site
+    /// then has. Stops when `tell` returns false.
     fn rooms(&self, shape: &Shape, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);

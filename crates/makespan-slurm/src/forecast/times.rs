@@ -8,49 +8,49 @@ use crate::queue::{PastRun, Queue, QueueJob};
 /// The source of a run-time prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// The given number of runs with the same user and name, without regard to numbers in the name.
+    /// This number of ended runs of the same user with the same name, except for digits in the name.
     Name(usize),
-    /// The given number of jobs of the same user, by the fractions of their limits that they used.
+    /// This number of ended jobs of the same user, by the fractions of their limits that they used.
     User(usize),
-    /// The given number of jobs of all users, by the fractions of their limits that they used.
+    /// This number of ended jobs of all users, by the fractions of their limits that they used.
     Anybody(usize),
-    /// Jobs of public logs, because no job of this cluster is known to have ended.
+    /// Jobs of public logs, because no ended job of this cluster is known.
     Usual,
-    /// The time limit of the job, because nothing is known about its run time.
+    /// The time limit of the job, because its run time is unknown.
     Limit,
 }
 
 /// The source of run-time predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RunTimes {
-    /// Jobs of this cluster that ended. Without such jobs, as [`Usual`](Self::Usual).
+    /// Ended jobs of this cluster. If there are none, the same as [`Usual`](Self::Usual).
     #[default]
     Learned,
-    /// The fractions of their limits that jobs of public logs used.
+    /// The fractions of time limits that jobs of public logs used.
     Usual,
     /// The time limit of each job.
     Limits,
 }
 
-/// The known run times for one job.
+/// The run times from which the run time of a job is predicted.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
-    /// Seconds of similar jobs, in ascending order.
+    /// Run times of similar jobs in seconds, in ascending order.
     pub own: std::sync::Arc<[i64]>,
     /// Fractions of limits that other jobs used, in ascending order.
     pub others: std::sync::Arc<[f64]>,
-    /// Fractions of limits that jobs of public logs used, in ascending order. All of them together have the weight of
-    /// one other job.
+    /// Fractions of limits that jobs of public logs used, in ascending order. Together they have the weight of one job
+    /// in `others`.
     pub usual: &'static [f64],
     pub limit: i64,
     pub known: Known,
-    /// The number of the group of jobs with the user and the name of this job. `user` is the number of the group of all
-    /// jobs of the user.
+    /// The number of the group of jobs with this user and name. `user` is the number of the group of jobs with this
+    /// user.
     pub name: usize,
     pub user: usize,
 }
 
-/// The known run times of all jobs.
+/// The run times from which all jobs are predicted.
 #[derive(Default)]
 pub(super) struct Learned {
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
@@ -61,7 +61,7 @@ pub(super) struct Learned {
 
 /// Maximum number of known runs in a group. More runs would not improve the draws.
 const ENOUGH: usize = 500;
-/// The limit of a job without a limit, in seconds.
+/// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
 impl Learned {
@@ -77,7 +77,7 @@ impl Learned {
         let mut by_name: HashMap<(String, String), Vec<i64>> = HashMap::new();
         let mut by_user: HashMap<String, Vec<f64>> = HashMap::new();
         let mut all = Vec::new();
-        // If there are too many runs, keep the latest.
+        // If there are too many runs, the latest are kept.
         let mut runs: Vec<&PastRun> = queue.past.iter().collect();
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         let keep = |list: &mut Vec<f64>, part| {
@@ -109,7 +109,7 @@ impl Learned {
         }
     }
 
-    /// Returns the known run times for each job.
+    /// Returns, for each job, the run times from which it is predicted.
     pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<Times> {
         let mut names: HashMap<(&str, String), usize> = HashMap::new();
         let mut users: HashMap<&str, usize> = HashMap::new();
@@ -126,7 +126,7 @@ impl Learned {
     fn of_job(&self, job: &QueueJob) -> Times {
         let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_default();
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
-        // Without a limit, fractions of limits are not useful.
+        // If a job has no limit, fractions of limits cannot be used.
         let (others, usual) = match job.limit {
             Some(_) => (of_user.unwrap_or(&self.all).clone(), self.usual),
             None => Default::default(),
@@ -154,7 +154,7 @@ pub(super) fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
 
 /// Replaces numbers in a name: `fit-3` and `fit-17` are runs of the same program.
 fn plain(name: &str) -> String {
-    // Keep all characters that are no digits, because they distinguish programs with short names.
+    // All other characters are kept, because they distinguish programs with short names.
     let mut plain = String::new();
     for character in name.chars() {
         match character.is_ascii_digit() {
@@ -167,12 +167,12 @@ fn plain(name: &str) -> String {
 }
 
 impl Times {
-    /// Returns the mean of the known run times, given that the job has already run for `ran` seconds.
+    /// Returns the expected run time of a job that has already run for `ran` seconds, in seconds.
     pub(super) fn mean(&self, ran: i64) -> i64 {
         let own = longer(&self.own, ran);
         let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
         let limit = self.limit as f64;
-        // The public logs together have the weight of one other job, and all other jobs together have the weight of one
+        // All public logs together have the weight of one other job. All other jobs together have the weight of one
         // run of this job.
         let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
         let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
@@ -183,15 +183,15 @@ impl Times {
         seconds.clamp(ran + 1, self.limit.max(ran + 1))
     }
 
-    /// Returns the fractions of the limit that exceed the elapsed time.
+    /// Returns the fractions of the limit that are longer than the elapsed time.
     pub(super) fn beyond<'a>(&self, parts: &'a [f64], ran: i64) -> &'a [f64] {
-        // For a pending job all fractions are possible.
+        // Every fraction is possible for a pending job.
         let over = |&part: &f64| ran > 0 && part * self.limit as f64 <= ran as f64;
         &parts[parts.partition_point(over)..]
     }
 
-    /// Returns the run time of a job that has run longer than every known run: a quarter longer than the elapsed time,
-    /// but at most its limit. If nothing is known, returns the limit.
+    /// Returns the predicted run time of a job that has run longer than every known run: 5/4 of the elapsed time, up
+    /// to the limit. If there are no known runs, returns the limit.
     pub(super) fn unseen(&self, ran: i64) -> i64 {
         match self.known {
             Known::Limit => self.limit.max(ran + 1),
@@ -204,7 +204,7 @@ fn mean(list: &[f64]) -> Option<f64> {
     (!list.is_empty()).then(|| list.iter().sum::<f64>() / list.len() as f64)
 }
 
-/// Returns the mean of `count` values with the given sum, and of one more value if it is set.
+/// Returns the mean of `count` values with the sum `sum` and, if set, of the value `more`.
 fn with_one_more(sum: f64, count: usize, more: Option<f64>) -> Option<f64> {
     let all = count + usize::from(more.is_some());
     (all > 0).then(|| (sum + more.unwrap_or_default()) / all as f64)

@@ -1,4 +1,4 @@
-//! The fractions of their limits that jobs use if nothing is known about them.
+//! The fractions of their time limits that jobs use in public logs.
 
 /// Twenty fractions of limits, in ascending order. They represent the jobs of three logs of the Parallel Workloads
 /// Archive: KTH-SP2-1996, CTC-SP2-1996 and HPC2N-2002-2.1-cln. Each log has the same total weight. All jobs are sorted

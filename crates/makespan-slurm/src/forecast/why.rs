@@ -1,4 +1,4 @@
-//! The reason why a job does not start now, and its remedy.
+//! The reason why a job does not start now, and a remedy.
 
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, Reservation};
 use crate::{JobState, Partition};
@@ -14,7 +14,7 @@ pub struct Why {
     pub kind: &'static str,
     /// The reason as a sentence.
     pub text: String,
-    /// The change that would help, if somebody can make it.
+    /// The change that would let the job start, if a person can make it.
     pub remedy: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Why {
         Self { remedy: Some(remedy.into()), ..self }
     }
 
-    /// Returns a reason that is known from the job alone.
+    /// Returns a reason that follows from the job alone, without a simulation.
     pub(super) fn at_once(job: &QueueJob) -> Option<Self> {
         if job.is_held {
             let by_user = job.reason.contains("User");
@@ -63,13 +63,13 @@ impl Why {
         Self::new("partition", text).with(format!("at most {most} nodes, or another partition"))
     }
 
-    /// Returns the reason for a job that alone exceeds the limit of a counter.
+    /// Returns the reason for a job that exceeds the limit of a counter even if no other job runs.
     pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
         let text = format!("limit on {}: it asks for {asked}, and {} is all there may be", counter.what, counter.total);
         Self::new("limit", text).with("a smaller request, or a higher limit")
     }
 
-    /// Returns the reason for a job whose deadline leaves too little time.
+    /// Returns the reason for a job that cannot meet its deadline.
     pub(super) fn too_late(job: &QueueJob) -> Self {
         let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
         let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm will cancel it");
@@ -113,7 +113,8 @@ pub(super) fn state(node: &crate::Node) -> String {
     state.to_lowercase()
 }
 
-/// Returns true if a job's processors may be on any number of nodes. The partition or the features may restrict this.
+/// Returns true if a job's processors may be on any number of nodes, within the limits of the partition and the
+/// features.
 pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &Shape) -> bool {
     job.request.is_for_any_nodes() && shape.min_nodes == 1 && shape.max_nodes.is_none()
 }
@@ -182,7 +183,7 @@ fn on_any_nodes(shape: &Shape) -> String {
     format!("{} processors on any number of {whole}nodes{each}", shape.cpus)
 }
 
-/// Formats an amount of memory. Rounds up, so that the text never states less than the job needs.
+/// Formats an amount of memory, rounded up, so that the text never understates a request.
 fn size(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;

@@ -18,12 +18,12 @@ pub(super) struct Hold {
     pub gres: Vec<(u16, u32)>,
 }
 
-/// A running job, or the resources of jobs that this user cannot see.
+/// A running job. It may stand for the resources of all jobs that this user cannot see.
 #[derive(Clone, Debug)]
 pub(super) struct Running {
     /// The index of the job in the queue.
     pub job: Option<usize>,
-    /// The end that the scheduler assumes.
+    /// The end that the scheduler assumes, in seconds since 1970.
     pub believed: i64,
     pub holds: Vec<Hold>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Kept {
     pub job: usize,
 }
 
-/// The time for which nodes are free, and the event that ends it: a reservation for a job, or a reservation of Slurm.
+/// The time for which nodes are free, and the reservation that ends it: of a pending job or of Slurm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub seconds: i64,
@@ -55,7 +55,7 @@ pub(super) struct End {
 
 /// Cost of allocating and releasing a node, as a number of examined nodes.
 const NODE_AS_LOOKS: u64 = 10;
-/// Cost: reading this number of words of a set counts as examining one node.
+/// Number of words of a set whose reading costs as much as the examination of one node.
 const WORDS_AS_A_LOOK: u64 = 4;
 
 #[derive(Clone, Debug)]
@@ -73,18 +73,18 @@ pub(super) struct World<'a> {
     pub running: Vec<Option<Running>>,
     /// For each site, the assumed ends of its running jobs in order.
     pub on: Vec<Vec<End>>,
-    /// For each site, the first assumed end, or never if nothing runs.
+    /// For each site, the first assumed end of a running job, or a value later than all instants.
     pub first_end: Vec<i64>,
     /// For each site, its reservations in the current cycle, in order.
     pub kept: Vec<Vec<Kept>>,
     touched: Vec<usize>,
-    /// Sites with a reservation for a job or by Slurm.
+    /// Sites that are reserved later, for a pending job or by Slurm.
     taken_later: Bits,
     pub used: Vec<u64>,
-    /// For each counter of remaining minutes: the amount that running jobs hold, and the sum, over these jobs, of the
-    /// amount times the seconds from the beginning of the simulation to the end of the job.
+    /// For each counter of remaining minutes: the amount that running jobs hold, and the sum over these jobs of the
+    /// amount times the end of the job (in seconds after the beginning of the simulation).
     falling: Vec<(u64, i128)>,
-    /// Number of nodes that were examined for jobs. It measures the cost of a simulation independently of the machine.
+    /// Number of nodes that were examined for jobs, a measure of the cost that does not depend on the machine.
     pub looked: Cell<u64>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> World<'a> {
         world
     }
 
-    /// Converts the resources of a job in the queue.
+    /// Converts the resources that a job of the queue holds.
     pub(super) fn hold(&self, holding: &Holding) -> Hold {
         let amounts = amounts(&holding.gres, &self.model.kinds).into_iter().enumerate();
         Hold {
@@ -134,7 +134,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Starts a job. Jobs that already run may hold more than the node has, if Slurm reports this.
+    /// Starts a job. A job that already runs may hold more than its node has, if Slurm reports this.
     pub(super) fn take(&mut self, running: Running) -> usize {
         let number = self.running.len();
         self.looked.set(self.looked.get() + running.holds.len() as u64 * NODE_AS_LOOKS);
@@ -167,7 +167,8 @@ impl<'a> World<'a> {
             self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
-                // Release at most what the node has: Slurm may report that the jobs of a node hold more than the node has.
+                // Slurm may report that jobs hold more than their node has. A node never gets more free resources than
+                // it has.
                 self.have(site, of.cpus, of.memory);
                 self.gres[site * kinds..(site + 1) * kinds]
                     .copy_from_slice(&self.model.gres[site * kinds..(site + 1) * kinds]);
@@ -190,7 +191,7 @@ impl<'a> World<'a> {
         change(&levels.memory, &mut self.with_memory, site, std::mem::replace(&mut self.memory[site], memory), memory);
     }
 
-    /// Returns the first counter that leaves no room for a job, or `None` if all limits leave room.
+    /// Returns the first counter whose limit delays a job, or `None` if no limit does.
     pub(super) fn limit_reached(&self, job: usize) -> Option<usize> {
         let mut uses = self.model.uses[job].iter();
         uses.find(|own| self.is_beyond(job, own)).map(|use_of| use_of.0)
@@ -210,8 +211,8 @@ impl<'a> World<'a> {
         u64::try_from((ends - passed).max(0) / 60).unwrap_or(u64::MAX)
     }
 
-    /// Returns the instant at which running jobs will have used so much of their time that all limits leave room for a
-    /// job. Returns `None` if other events must happen first.
+    /// Returns the instant at which the remaining minutes of running jobs are so few that no limit delays a job.
+    /// Returns `None` if another event must happen first.
     pub(super) fn falls_until(&self, job: usize) -> Option<i64> {
         let mut latest = None;
         for own in self.model.uses[job].iter().filter(|own| self.is_beyond(job, own)) {
@@ -220,7 +221,8 @@ impl<'a> World<'a> {
             if held == 0 || room < 0 {
                 return None;
             }
-            // Compute the first instant at which the whole minutes that remain fit into the limit.
+            // The limit applies to whole minutes, so this is the first instant at which the rounded remaining minutes
+            // are few enough.
             let passed = (ends - (room * 60 + 59)).max(0) as u128;
             let at = i64::try_from(passed.div_ceil(u128::from(held))).ok()?;
             latest = latest.max(Some(self.model.queue.now.saturating_add(at).max(self.now + 1)));
@@ -228,7 +230,7 @@ impl<'a> World<'a> {
         latest
     }
 
-    /// Adds a job with an assumed end to its counters, or removes it.
+    /// Adds a job to its counters if it starts. Otherwise removes it.
     pub(super) fn count(&mut self, job: usize, believed: i64, starts: bool) {
         for &(counter, amount) in self.model.uses[job].iter().filter(|own| !self.model.counters[own.0].falls) {
             let used = &mut self.used[counter];
@@ -237,7 +239,7 @@ impl<'a> World<'a> {
         self.count_falling(job, believed, starts);
     }
 
-    /// Adds a job to its counters of remaining minutes, or removes it.
+    /// Adds a job to its counters of remaining minutes if it starts. Otherwise removes it.
     pub(super) fn count_falling(&mut self, job: usize, believed: i64, starts: bool) {
         let left = i128::from(believed.saturating_sub(self.model.queue.now));
         for &(counter, amount) in self.model.uses[job].iter().filter(|own| self.model.counters[own.0].falls) {
@@ -269,7 +271,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns a set of sites that contains all sites with room for the shape now, and possibly further sites.
+    /// Returns a superset of the sites that fit the shape now.
     pub(super) fn open_for(&self, shape: &Shape) -> Common<'_> {
         let (cpus, memory) = self.model.levels.reached_for(shape);
         let (set, span) = (&self.model.sets[shape.set], self.model.spans[shape.set].clone());
@@ -277,12 +279,13 @@ impl<'a> World<'a> {
         Common { of: [set, &self.with_cpus[cpus], &self.with_memory[memory]], without: None, span }
     }
 
-    /// Returns the number of sites that have room for the shape now, without regard to later reservations.
+    /// Returns the number of sites that fit the shape now. Ignores later reservations.
     pub(super) fn roomy(&self, shape: &Shape) -> usize {
         self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
     }
 
-    /// Returns the number of processors that a site can provide now, if it has the requested resources per node.
+    /// Returns the number of processors that a site can provide now. Returns `None` if it lacks another resource that
+    /// the job requests per node.
     pub(super) fn room_now(&self, shape: &Shape, site: usize) -> Option<u32> {
         self.looked.set(self.looked.get() + 1);
         let kinds = self.model.kinds.len();
@@ -290,8 +293,8 @@ impl<'a> World<'a> {
         self.model.room(shape, site, self.cpus[site], self.memory[site], gres)
     }
 
-    /// Returns the instant until which a conflicting reservation holds the site, or `None` if a job of this shape could
-    /// use the site from `from` on.
+    /// Returns the end of a reservation that prevents a job of this shape from using a site from `from` on. Returns
+    /// `None` if there is no such reservation.
     pub(super) fn conflict(&self, shape: &Shape, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
         if !self.taken_later.has(site) {
             return None;
@@ -354,7 +357,7 @@ impl<'a> World<'a> {
             return self.with_counted(shape, found, most);
         }
         if found.len() > most {
-            // Use the nodes with the most room.
+            // The nodes with the most free processors are used.
             found.sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             found.truncate(most);
             cpus = found.iter().map(|&(_, room)| u64::from(room)).sum();
@@ -363,13 +366,12 @@ impl<'a> World<'a> {
         enough.then(|| self.share_out(shape, &found))
     }
 
-    /// Chooses the needed number of nodes among those with room. The nodes that satisfy the counted features come
-    /// first.
+    /// Chooses nodes for a job among `found`. Nodes that satisfy the counted features come first.
     fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
         let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
         let mut needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         if needed > most && counted <= most {
-            // Use the other nodes with the most room.
+            // The remaining nodes are those with the most free processors.
             found[counted..].sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         }
@@ -381,7 +383,7 @@ impl<'a> World<'a> {
         Some(self.share_out(shape, &found))
     }
 
-    /// Distributes the processors: each node provides the minimum, and the first nodes provide the rest.
+    /// Distributes the processors of a job: each node provides the minimum, and the first nodes also provide the rest.
     fn share_out(&self, shape: &Shape, found: &[(usize, u32)]) -> Vec<Hold> {
         let least = u64::from(shape.cpus_of_node());
         let mut rest = shape.cpus.saturating_sub(least * found.len() as u64);
@@ -417,13 +419,13 @@ impl<'a> World<'a> {
         taken
     }
 
-    /// Returns true if a job in a reservation fits into the reservation from this instant on.
+    /// Returns true if a job that must run in a reservation can run there from an instant on.
     pub(super) fn in_reservation(&self, shape: &Shape, from: i64) -> bool {
         let kept = shape.reservation.map(|index| &self.model.queue.reservations[index]);
         kept.is_none_or(|kept| kept.start <= from && from.saturating_add(shape.lasts) <= kept.end)
     }
 
-    /// Returns the time from now on for which a job may hold enough sites, and the event that ends this time.
+    /// Returns the time for which enough sites are free for a job from now on, and the event that ends it.
     pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
         // The free nodes may have too few counted features, or too few processors together.
         let may_lack = shape.counted.is_some() || shape.needs_more_together();
@@ -439,7 +441,8 @@ impl<'a> World<'a> {
         order[..needed].iter().map(|&(at, _)| at).max().map(|last| gaps[last].0)
     }
 
-    /// Returns the gap of one site and its number of processors, if it has the requested resources.
+    /// Returns the time for which a site is free for a job, with its number of processors. Returns `None` if it lacks
+    /// a requested resource.
     fn gap(&self, shape: &Shape, site: usize) -> Option<(Gap, u32)> {
         let room = self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
@@ -459,7 +462,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Moves a site to the levels that it now reaches.
+/// Moves a site to the groups of the levels that it now reaches.
 fn change<T: Ord + Copy>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));

@@ -21,11 +21,11 @@ const GLANCE: Duration = Duration::from_millis(250);
 /// Pause before another attempt at an operation that failed.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Delay of the start of a job after the end of its predecessors, so that the planner has seen these ends and knows
-/// which predecessors are lost.
+/// Delay between the end of the predecessors and the start of a job. During this time, the planner reads how the
+/// predecessors ended, and whether some are lost.
 const DELAY: Duration = Duration::from_secs(15);
 
-/// The exit status of a job that may not run its attempt.
+/// Exit status of a job that is not allowed to run its attempt.
 const REFUSED: u8 = 125;
 
 /// The attempt that a job runs.
@@ -35,16 +35,19 @@ pub struct JobOptions {
     pub folder: PathBuf,
     /// The name of the attempt.
     pub id: String,
-    /// The stop request. Slurm requests a stop by SIGTERM.
+    /// The stop request, which SIGTERM from Slurm sets.
     pub stop: Stop,
 }
 
-/// Runs the attempt that this Slurm job was submitted for. Does not run it if another job has started it, or if the
-/// planner has taken it back. Returns the exit status of the job. The status is 0 only if the task has succeeded, so
-/// that Slurm starts dependent jobs.
+/// Runs the attempt for which this Slurm job was submitted, unless another job has started it or the planner has
+/// withdrawn it.
+///
+/// Returns the exit status of the job. It is 0 only if the task has succeeded, so that Slurm starts dependent jobs
+/// only then.
 ///
 /// # Errors
-/// A message if the attempt is unknown here.
+///
+/// The attempt cannot be read on this node.
 pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
@@ -88,7 +91,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
 }
 
 /// Returns a predecessor that has not succeeded, if there is one. Waits for a while, because a shared file system may
-/// show a status late.
+/// show a status file late.
 fn missing<'a>(board: &Board, order: &'a Order, stop: &Stop) -> Option<&'a str> {
     let begun = Instant::now();
     loop {
@@ -114,13 +117,13 @@ impl Agent {
     fn run(&mut self, node: &str, all: Vec<usize>) -> Option<Fate> {
         let nodes = cores::nodes(self.job, node, self.order.allotment);
         let own = nodes.first().map(|(_, cpus)| cpus.clone()).unwrap_or_default();
-        // If Slurm has confined the job to its processors, do not pin the task. Otherwise the processor numbers
-        // separate it from other tasks.
+        // If Slurm has confined the job to its processors, the task is not pinned. Otherwise, pinning separates the
+        // task from other tasks.
         let confined = all.len() <= own.len() as usize;
         let pinned = if confined { ProcSet::first(own.len().max(1)) } else { own };
         let mut local = Local::new(self.board.run(), all, None);
         local.group();
-        // End the task together with this program, because then the job ends and the task is run again.
+        // If this program dies, the task must also end, because the job has then ended and the task is run again.
         local.tie();
         self.order.environment = environment(&nodes, &pinned);
         loop {
@@ -175,7 +178,7 @@ impl Agent {
         let claim = Claim { job: self.job, began: u64::try_from(began).unwrap_or(0), nodes };
         loop {
             match self.board.claim(&self.id, &claim) {
-                // The claim may exist although the file system reported an error, so read the claim.
+                // The file system may have reported an error although the claim was written, so the claim is read.
                 Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
                 Err(error) => {
                     eprintln!("makespan: cannot record which job starts `{}`: {error}; trying again", self.id);
@@ -221,7 +224,7 @@ impl Agent {
         }
     }
 
-    /// Returns true if Slurm is ending the job. Slurm's signal may reach the task before it reaches this process.
+    /// Returns true if Slurm is ending the job. The signal of Slurm may reach the task before it reaches this process.
     fn is_being_stopped(&self, status: i32) -> bool {
         let ended_by = ended_by(&self.board.run().join(&self.order.files.status));
         if self.board.is_to_end(&self.id, false) || !(status > 128 || ended_by == Some(EndedBy::Signal)) {

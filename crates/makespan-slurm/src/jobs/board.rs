@@ -18,7 +18,7 @@ const FOLDER: &str = "jobs";
 /// The claim of the job that started an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claim {
-    /// The id of the Slurm job, or 0 if the planner took the attempt back.
+    /// The id of the Slurm job, or 0 if the planner withdrew the attempt.
     pub job: u64,
     /// Start of the attempt in nanoseconds since 1970.
     pub began: u64,
@@ -94,12 +94,12 @@ impl Board {
         Ok(serde_json::from_slice(&fs::read(self.file("orders", id))?)?)
     }
 
-    /// Returns the attempts with orders.
+    /// Returns the attempts for which an order exists.
     pub fn orders(&self) -> Vec<String> {
         names(&self.folder.join("orders"))
     }
 
-    /// Claims an attempt. Returns true if it was not claimed before. Every reader sees a complete claim.
+    /// Claims an attempt. Returns true if nobody claimed it before. A reader never sees an incomplete claim.
     pub fn claim(&self, id: &str, claim: &Claim) -> io::Result<bool> {
         let todo = self.file("todo", &format!("{id}={}", claim.job));
         write(&todo, &serde_json::to_vec(claim)?)?;
@@ -118,7 +118,7 @@ impl Board {
         made
     }
 
-    /// Prevents the start of an attempt. Returns false if it has already started.
+    /// Prevents the start of an attempt. Returns false if the attempt has already started.
     pub fn void(&self, id: &str) -> bool {
         let void = Claim { job: 0, began: 0, nodes: Vec::new() };
         match self.claim(id, &void) {
@@ -137,7 +137,7 @@ impl Board {
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
     }
 
-    /// Returns the last sign of life by the job's own clock.
+    /// Returns the last sign of life of a job, by the clock of its node.
     pub fn last_beat(&self, id: &str) -> Option<SystemTime> {
         fs::metadata(self.file("claims", id)).ok()?.modified().ok()
     }
@@ -187,8 +187,8 @@ impl Board {
         self.file("end", &end_name(id, kill)).exists()
     }
 
-    /// Removes the files of an attempt that has ended or was taken back. Its claim remains, so no job can start it any
-    /// more.
+    /// Removes the files of an attempt that has ended or was withdrawn, except its claim. The claim prevents a later
+    /// start.
     pub fn forget(&self, id: &str) {
         let _ = fs::remove_file(self.file("orders", id));
         for kill in [false, true] {
@@ -197,7 +197,7 @@ impl Board {
         self.heard(id);
     }
 
-    /// Returns all submissions with their job ids, or `None` if no answer was recorded.
+    /// Returns the job id of each submission. The id is `None` if no answer of Slurm was recorded.
     pub fn submissions(&self) -> BTreeMap<String, Option<u64>> {
         let text = fs::read_to_string(self.folder.join("submitted")).unwrap_or_default();
         let of = |line: &str| {
@@ -205,7 +205,7 @@ impl Board {
             let number = if number == "?" { None } else { Some(number.parse().ok()?) };
             Some((id.to_owned(), number))
         };
-        // A line without a line break is incomplete. Its submission was not made.
+        // A last line without a line break is incomplete, and its job was not submitted.
         text.split_inclusive('\n').filter_map(of).collect()
     }
 
@@ -228,7 +228,7 @@ impl Board {
 pub(super) struct Submissions(File);
 
 impl Submissions {
-    /// Appends a line. It is on disk when this function returns.
+    /// Appends a line, and waits until it is on disk.
     pub fn note(&mut self, id: &str, number: Option<u64>) -> io::Result<()> {
         let number = number.map_or_else(|| "?".to_owned(), |number| number.to_string());
         self.0.write_all(format!("{id} {number}\n").as_bytes())?;
@@ -245,7 +245,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
-/// Returns the names in a folder, or nothing if the folder does not exist.
+/// Returns the names in a folder. A missing folder gives an empty list.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()

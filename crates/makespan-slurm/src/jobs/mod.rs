@@ -1,7 +1,7 @@
-//! Runs each attempt of a task as a Slurm job, so that the cluster's own policy decides when it starts.
+//! Runs each attempt of a task as a Slurm job, so that the cluster's policy decides when the attempt starts.
 //!
-//! All jobs are submitted at once. The order of a graph becomes dependencies. The jobs continue without a planner:
-//! inside the job, [`run_job`] runs one attempt and records its end in files.
+//! All jobs are submitted at once. The edges of a graph become dependencies of the jobs. The jobs continue if the
+//! planner ends: inside the job, [`run_job`] runs one attempt and records its end in files.
 
 mod agent;
 mod board;

@@ -1,4 +1,4 @@
-//! The periods in which a cluster's processors are in use according to its queue.
+//! The periods in which the jobs of a cluster's queue use processors.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,14 +7,14 @@ use makespan_core::{Platform, ProcSet, Time, Unavailable};
 use super::set;
 use crate::{Job, JobState, Limit};
 
-/// Maximum number of pending jobs that are considered, in the order of their priorities.
+/// Maximum number of pending jobs to consider, in the order of their priorities.
 const MOST: usize = 200;
 
-/// Assumed run time in seconds of a job without a time limit.
+/// Assumed run time of a job without a time limit, in seconds.
 const LONG: u64 = 24 * 3600;
 
-/// Estimates the periods in which processors are in use, for plans. Running jobs hold their processors until their
-/// limits. Each pending job gets the processors that are free first. Instant 0 is now.
+/// Estimates the periods in which other jobs use processors. Running jobs use their processors until their limits.
+/// Each pending job uses the processors that become free first. Instant 0 is now.
 pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let mut free = vec![0_u64; platform.processors() as usize];
@@ -54,7 +54,7 @@ pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
 }
 
 fn period(processors: ProcSet, start: u64, end: u64) -> Option<Unavailable> {
-    // Limit times to values far beyond any plan, which cannot overflow.
+    // Times are limited to a value after every plan, to avoid overflow.
     let time = |seconds: u64| Time::from_seconds(i64::try_from(seconds.min(LONG * 3650)).unwrap_or(0));
     let (start, end) = (time(start), time(end));
     (!processors.is_empty() && start < end).then_some(Unavailable { processors, start, end })

@@ -35,8 +35,8 @@ pub(super) struct Entry {
     pub reason: String,
 }
 
-/// The jobs of this run by the names of their attempts. If several jobs have one name, the job that has not ended
-/// counts.
+/// The jobs of this run by the names of their attempts. If several jobs have the same name, contains the one that has
+/// not ended.
 pub(super) type Snapshot = HashMap<String, Entry>;
 
 /// The threads.
@@ -81,7 +81,7 @@ impl Queue {
 }
 
 impl Queue {
-    /// Waits until all requests are done. No request is possible afterwards.
+    /// Waits until all requests are done. No further request is accepted.
     pub fn finish(&mut self) {
         drop(self.wishes.take());
         if let Some(submitter) = self.submitter.take() {
@@ -102,8 +102,8 @@ fn submit(commands: &Commands, mark: &str, wanted: &Receiver<Wish>, told: &Sende
     }
 }
 
-/// Cancels the jobs of attempts by name, because a controller that has forgotten a job may reuse its id. If Slurm does
-/// not answer and such a job starts later, its void claim prevents the attempt.
+/// Cancels the jobs of attempts. Uses job names, because a controller that has forgotten a job may reuse its id. If
+/// Slurm does not answer and such a job starts later, the void claim prevents its attempt.
 pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
     if ids.is_empty() {
         return;

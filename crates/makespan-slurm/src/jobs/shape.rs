@@ -4,7 +4,7 @@ use makespan_core::{Instance, ProcSet, Resource, ResourceKind, TaskId};
 
 use crate::{Commands, Program};
 
-/// The exact number of nodes of a task, and of processors on them.
+/// The number of nodes of a task and the number of processors on them, both exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Number of nodes.
@@ -33,7 +33,7 @@ impl Shape {
         let (platform, allotment) = (instance.platform(), processors.len().max(1));
         let parts = platform.parts(processors);
         let room = |node: usize| platform.room_for(node, instance.demands(task), allotment);
-        // The maximum on the nodes that the plan has chosen.
+        // The maximum number of processors on a node that the plan uses.
         let most = parts.iter().map(|&(node, _)| room(node)).max().unwrap_or(1).max(1);
         let nodes = allotment.div_ceil(most).min(parts.len().max(1) as u32);
         if allotment % nodes == 0 {
@@ -59,8 +59,8 @@ impl Shape {
     }
 }
 
-/// Returns the options of `sbatch` for the needs of a task: its shape, memory per node, GPUs and other generic
-/// resources, and licences. Includes the nodes of the plan if the task would take longer on others.
+/// Returns the options of `sbatch` for a task: its shape, memory per node, GPUs and other generic resources, and
+/// licences. If the task would take longer on other nodes, also names the nodes of the plan.
 pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, memory: Option<u64>) -> Vec<String> {
     let (platform, shape, allotment) =
         (instance.platform(), Shape::of(instance, task, processors), processors.len().max(1));
@@ -90,7 +90,7 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     if !licences.is_empty() {
         options.push(format!("--licenses={}", licences.join(",")));
     }
-    // If nodes are equally fast, Slurm may choose any nodes with these resources.
+    // If all nodes are equally fast, Slurm may choose any nodes with these resources.
     if !platform.has_unit_speed() || instance.profile(task).machine_times().is_some() {
         let names: Vec<&str> =
             platform.parts(processors).iter().map(|&(node, _)| platform.nodes()[node].name.as_str()).collect();
@@ -101,10 +101,11 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     options
 }
 
-/// Time in seconds by which a job's limit exceeds its walltime, so that the task is ended by its own agent.
+/// Margin, in seconds, between the walltime of a job and its time limit in Slurm. It lets the agent end the task
+/// first.
 const SLACK: u64 = 60;
 
-/// Returns the time limit of a job in seconds: its walltime plus a margin, but at most the limit of jobs.
+/// Returns the time limit of a job for Slurm, in seconds: the walltime plus a margin, up to the maximum `most`.
 pub fn limit_of(walltime: u64, grace: u64, most: Option<u64>) -> u64 {
     let limit = walltime.saturating_add(grace).saturating_add(SLACK);
     most.map_or(limit, |most| limit.min(most.max(walltime)))

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::command::CommandError;
 
-/// The reason why there is no platform, with a remedy.
+/// The reason why a cluster cannot become a platform, with a remedy.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MachinesError {
     /// Slurm gave no answer.
@@ -55,7 +55,7 @@ pub enum MachinesError {
     /// The text is not a job id.
     #[error("SLURM_JOB_ID is `{0}`, which is not a job number; unset it to look at the whole cluster")]
     JobNumber(String),
-    /// The amounts of a node cannot be counted.
+    /// The resources of a node are invalid.
     #[error("node `{node}`: {error}")]
     Resources {
         /// The name of the node.
@@ -115,7 +115,7 @@ pub enum MachinesError {
         /// The number of nodes of the pilots.
         there: usize,
     },
-    /// The plan is for nodes that are not available.
+    /// The plan needs nodes that are not available.
     #[error(
         "the run is planned for {asked} {} {node}, and {place} has {there}; continue on a cluster with such nodes, or begin a new run in \
          another folder", if *.asked == 1 { "node" } else { "nodes" }

@@ -19,10 +19,10 @@ use resources::resources;
 /// ordinary command starts no processes on other nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
-    /// The platform. Its nodes are the nodes of the cluster, with the same names. A processor is what Slurm counts as
-    /// one: a hardware thread, unless the cluster counts cores.
+    /// The platform. Its nodes have the names of the cluster's nodes. A processor is a hardware thread, or a core if
+    /// the cluster counts cores.
     pub platform: Platform,
-    /// Warnings about nodes that were left out, and about properties that the platform does not contain.
+    /// Warnings about nodes that were left out, and about properties that the platform cannot state.
     pub remarks: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Allocated {
 /// Maximum number of nodes that a warning names.
 const SHOWN: usize = 5;
 
-/// The usable part of a node: all that jobs can use, or the share of one job.
+/// The part of a node that a plan may use: everything that jobs can use, or the share of one job.
 struct Part<'a> {
     node: &'a Node,
     processors: u32,
@@ -46,10 +46,11 @@ struct Part<'a> {
 }
 
 impl Commands {
-    /// Returns the nodes of a partition that accept jobs, as if they were empty. Without a name, uses the default
+    /// Returns the nodes of a partition that accept jobs, and treats them as empty. Without a name, uses the default
     /// partition.
     ///
     /// # Errors
+    ///
     /// [`MachinesError`]
     pub fn machines(&self, partition: Option<&str>) -> Result<Machines, MachinesError> {
         let partitions = self.partitions()?;
@@ -87,10 +88,11 @@ impl Commands {
         machines(&parts, &place, remarks)
     }
 
-    /// Returns the resources of a running job: its processors, memory and generic resources on each of its nodes that
-    /// answers.
+    /// Returns the resources of a running job on each of its nodes that responds: processors, memory and generic
+    /// resources.
     ///
     /// # Errors
+    ///
     /// [`MachinesError`]
     pub fn allocation(&self, id: u64) -> Result<Allocated, MachinesError> {
         let job = self.job(id)?.ok_or(MachinesError::NoJob(id))?;
@@ -101,7 +103,7 @@ impl Commands {
         }
         let nodes = self.nodes_named(&job.nodes)?;
         let mut remarks = nodes.remarks;
-        // A job continues on nodes that are being drained, but has lost nodes that are down.
+        // A job keeps nodes that are being drained, but has lost nodes that are down.
         let is_gone = |node: &&Node| node.state.base == "DOWN" || node.state.has("NOT_RESPONDING");
         let (away, there): (Vec<&Node>, Vec<&Node>) = nodes.items.iter().partition(is_gone);
         remarks.extend(left_out(&away));

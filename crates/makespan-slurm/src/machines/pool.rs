@@ -1,4 +1,4 @@
-//! The nodes of a partition that are available to jobs.
+//! The nodes of a partition that jobs can use.
 
 use makespan_core::{Node as Machine, Platform, Resource, Resources, counted};
 
@@ -7,7 +7,7 @@ use super::wish::{Wish, check_sizes, partition_of};
 use super::{Machines, MachinesError, chosen, left_out};
 use crate::{Commands, Node, Partition, compress};
 
-/// The nodes of a partition that are available to jobs with certain options of `sbatch`.
+/// The nodes of a partition that jobs with certain options of `sbatch` can use.
 #[derive(Clone, Debug)]
 pub struct Pool {
     /// The partition of the nodes.
@@ -22,22 +22,21 @@ pub struct Pool {
     gives_out_memory: bool,
 }
 
-/// The request of a job that must get the nodes of a plan.
+/// The options with which a job requests the nodes of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// Options of `sbatch`, which follow all other options. The names of nodes follow them.
+    /// Options of `sbatch` that follow all other options. Node names come after these options.
     pub options: Vec<String>,
-    /// The nodes in the order of the plan, if the job must have exactly these. Otherwise any nodes that `options` allow
-    /// are suitable.
+    /// The nodes in the order of the plan, if the job needs exactly these nodes. `None` if any nodes that `options`
+    /// allow are suitable.
     pub names: Option<Vec<String>>,
-    /// The nodes from which Slurm chooses, or `names`. The job may request fewer nodes than these. Empty if the user
+    /// The nodes among which Slurm chooses, or the nodes in `names`. The job may request fewer. Empty if the user
     /// names the nodes.
     pub hosts: Vec<String>,
 }
 
 impl Placed {
-    /// Returns all options of `sbatch`. If `among` is set, the job requests only those of its nodes that are in
-    /// `among`.
+    /// Returns all options of `sbatch`. If `among` is set, requests only nodes in `among`.
     pub fn sbatch(&self, among: Option<&[String]>) -> Vec<String> {
         let list = self.names.as_ref().map(|names| {
             let names = names.iter().filter(|name| among.is_none_or(|among| among.contains(*name)));
@@ -48,10 +47,11 @@ impl Placed {
 }
 
 impl Commands {
-    /// Returns the nodes that are available to jobs with these options. The partition is the one named in the options,
-    /// or else `partition`, or else the default partition.
+    /// Returns the nodes that jobs with these options can use. The partition is the one in the options, otherwise
+    /// `partition`, otherwise the default partition.
     ///
     /// # Errors
+    ///
     /// [`MachinesError`]
     pub fn pool(&self, partition: Option<&str>, options: &[String]) -> Result<Pool, MachinesError> {
         let wish = Wish::of(options)?;
@@ -96,7 +96,7 @@ fn machine(node: &Node, most: u64, wish: &Wish) -> Result<Machine, MachinesError
     Ok(Machine { resources, ..Machine::new(&node.name, u64::from(node.usable_cpus).min(most) as u32) })
 }
 
-/// Returns true if a machine has all resources of another machine.
+/// Returns true if `machine` has at least the resources of `other`.
 fn suffices(machine: &Machine, other: &Machine) -> bool {
     let has = |(name, amount): (&str, u64)| machine.resources.amount(name) >= amount;
     machine.processors >= other.processors && other.resources.iter().all(has)
@@ -112,10 +112,11 @@ impl Pool {
         self.there.len() + self.away.len()
     }
 
-    /// Chooses the machines of a plan for simultaneous jobs with the given numbers of nodes. Prefers equal machines of
-    /// the most numerous kind. If there are not enough equal machines, adds kind after kind.
+    /// Chooses the machines of a plan for simultaneous jobs with these numbers of nodes. Prefers equal machines, of
+    /// the kind with the most machines. If one kind is not enough, adds further kinds.
     ///
     /// # Errors
+    ///
     /// [`MachinesError`]
     pub fn choose(&self, sizes: &[usize]) -> Result<Machines, MachinesError> {
         check_sizes(&self.partition, sizes)?;
@@ -124,8 +125,8 @@ impl Pool {
             let (place, why) = (self.place_name(), self.remarks.join("; "));
             return Err(MachinesError::TooFew { place, asked: total, there: self.there.len(), why });
         }
-        // If too few nodes are up, also use nodes that are down: they may be up when Slurm considers the job. Until
-        // then the queue shows why the job waits.
+        // If too few nodes are up, nodes that are down are also used, because they may be up when Slurm considers the
+        // job. Meanwhile, the queue shows why the job waits.
         let away = if total > self.there.len() { &self.away[..] } else { &[] };
         let candidates: Vec<&Machine> = self.there.iter().chain(away).collect();
         let mut kinds: Vec<Vec<&Machine>> = Vec::new();
@@ -149,7 +150,7 @@ impl Pool {
         };
         let sample = least.as_ref().or_else(|| (kinds[0].len() >= total).then(|| kinds[0][0]));
         let platform = match sample {
-            // Slurm decides which of several equal nodes the job gets.
+            // If several nodes are equal, Slurm decides which of them the job gets.
             Some(sample) if total < candidates.len() || least.is_some() => {
                 if kinds.len() > 1 && least.is_none() {
                     remarks.push(format!(
@@ -180,10 +181,11 @@ impl Pool {
         Ok(Machines { platform: platform.requiring_compact(), remarks })
     }
 
-    /// Returns the requests of jobs with the given numbers of nodes that must get the nodes of a plan, in the order of
+    /// Returns, for jobs with these numbers of nodes, the options that request the nodes of a plan, in the order of
     /// the plan.
     ///
     /// # Errors
+    ///
     /// [`MachinesError`] if the cluster has no such nodes.
     pub fn place(&self, platform: &Platform, sizes: &[usize]) -> Result<Vec<Placed>, MachinesError> {
         check_sizes(&self.partition, sizes)?;
@@ -228,8 +230,8 @@ impl Pool {
         Ok(placed.collect())
     }
 
-    /// Returns a request for GPUs. The steps of a job only have the GPUs that the job requested, even if it holds whole
-    /// nodes.
+    /// Returns an option that requests GPUs. The steps of a job can use only the GPUs that the job requested, even if
+    /// the job holds whole nodes.
     fn gpus(&self, slots: &[&Machine]) -> Option<String> {
         let each = slots.iter().map(|slot| slot.resources.amount(Resource::GPUS)).min().unwrap_or(0);
         (each > 0 && !self.wish.states_gpus).then(|| format!("--gres=gpu:{each}"))
@@ -240,7 +242,7 @@ impl Pool {
     }
 }
 
-/// Returns a machine with the minimum of each resource over the given machines.
+/// Returns a machine with the minimum of each resource over `machines`.
 fn least(machines: &[&Machine]) -> Machine {
     let processors = machines.iter().map(|machine| machine.processors).min().unwrap_or(1);
     let least_of = |name: &str| machines.iter().map(|machine| machine.resources.amount(name)).min().unwrap_or(0);
@@ -265,11 +267,12 @@ fn describe(machine: &Machine) -> String {
     format!("of {}{with}", counted(machine.processors, "processor"))
 }
 
-/// Maps each machine of a plan to a machine of an allocation. A machine is mapped to itself if it is present, or else
-/// to one that has all its resources. A machine that is down is mapped to itself if the allocation holds it (`held`).
+/// Maps each machine of a plan to a machine of an allocation: to itself if it is present, otherwise to a machine that
+/// has all its resources. A machine that is down is mapped to itself if the allocation holds it (`held`).
 ///
 /// # Errors
-/// [`MachinesError::NoSuchNodes`] with the first machine of the plan for which none is left.
+///
+/// [`MachinesError::NoSuchNodes`] with the first machine of the plan that cannot be mapped.
 pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Result<Vec<String>, MachinesError> {
     let slots: Vec<&Machine> = plan.nodes().iter().filter(|node| node.processors > 0).collect();
     let mut left: Vec<&Machine> = present.nodes().iter().filter(|node| node.processors > 0).collect();
@@ -282,7 +285,7 @@ pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Re
             there.map(|at| left.remove(at));
         }
     }
-    // Map the machines of the plan with the largest resources first, each to the smallest machine that has enough.
+    // Machines with the largest resources are mapped first, each to the smallest sufficient machine.
     let mut open: Vec<usize> = (0..slots.len()).filter(|&at| names[at].is_none()).collect();
     let demand = |machine: &Machine| {
         let amounts: Vec<(String, u64)> =

@@ -6,14 +6,14 @@ use makespan_core::{Resource, ResourceError, Resources};
 
 use crate::{Gres, Node, Share};
 
-/// Generic resources that stand for parts of GPUs.
+/// Names of generic resources that are parts of GPUs.
 const PARTS_OF_GPUS: [&str; 2] = ["mps", "shard"];
 
 /// Returns the memory, the GPUs (of all types together) and the other generic resources of a node, or of a job's share
 /// of the node.
 pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources, ResourceError> {
     let mut amounts: BTreeMap<String, u64> = BTreeMap::new();
-    // If a cluster does not allocate memory, it reports that jobs hold none. Then a job can use all memory.
+    // If a cluster does not allocate memory, it reports 0 bytes for each job, although a job can use all memory.
     let held = share.map(|share| share.memory).filter(|&memory| memory > 0);
     let all = node.memory.map(|memory| memory.saturating_sub(node.kept_memory));
     if let Some(memory) = held.or(all) {
@@ -33,7 +33,7 @@ pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources,
     Resources::new(amounts)
 }
 
-/// Returns warnings about properties that the amounts do not contain.
+/// Returns warnings about properties of nodes that the amounts cannot state.
 pub(super) fn remarks<'a>(nodes: impl Iterator<Item = (&'a Node, Option<&'a Share>)>) -> Vec<String> {
     let (mut kinds, mut parts, mut shared) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut without_memory = 0_usize;

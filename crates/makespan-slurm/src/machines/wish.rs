@@ -1,4 +1,4 @@
-//! The effect of `sbatch` options on the choice of nodes, as far as a plan depends on it.
+//! The options of `sbatch` that affect the choice of nodes for a plan.
 
 use makespan_core::Resource;
 
@@ -6,7 +6,7 @@ use super::MachinesError;
 use crate::text::{Gres, bytes, expand};
 use crate::{Node, Partition};
 
-/// Options that a run sets itself: the long and the short form, and what the user can do instead.
+/// Options that a run sets itself: the long form, the short form, and a remedy for the user.
 const OWN: [(&str, &str, &str); 6] = [
     ("nodes", "N", "--nodes or --pilots"),
     ("time", "t", "--time or --pilots"),
@@ -29,7 +29,7 @@ const GPU_OPTIONS: [(&str, &str); 6] = [
 /// The nodes that options of `sbatch` allow, and the amounts on each node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wish {
-    /// The nodes that the options name. If there are any, all other nodes are excluded.
+    /// The nodes that the options name. If there are none, all nodes are allowed.
     pub only: Vec<String>,
     /// Excluded nodes.
     pub excluded: Vec<String>,
@@ -107,14 +107,15 @@ impl Wish {
             && node.memory.is_none_or(|memory| memory >= self.memory.unwrap_or(0))
     }
 
-    /// Returns the maximum memory in bytes that a job with these options gets on a node, if the options limit the memory.
+    /// Returns the maximum memory of a job with these options on a node, in bytes. Returns `None` if the options do
+    /// not limit it.
     pub fn memory_of(&self, node: &Node) -> Option<u64> {
         let each = self.memory_per_cpu.map(|bytes| bytes.saturating_mul(u64::from(node.usable_cpus)));
         self.memory.or(each)
     }
 
-    /// Returns the amount of a generic resource that a job with these options holds on each node, if the options state
-    /// this amount. `name` is the name of the resource in the plan.
+    /// Returns the amount of a generic resource that a job with these options holds on each node, or `None` if the
+    /// options do not state it. `name` is the name of the resource in the plan.
     pub fn held_of(&self, name: &str) -> Option<u64> {
         let name = if name == Resource::GPUS { Gres::GPU } else { name.strip_prefix("gres/").unwrap_or(name) };
         let mut own = self.gres.iter().filter(|gres| gres.name == name).map(|gres| gres.count).peekable();
@@ -132,7 +133,7 @@ pub(super) fn partition_of(options: &[String]) -> Option<String> {
     value(options, "partition", "p")
 }
 
-/// Rejects pilots with more nodes than a job of the partition may have.
+/// Returns an error if a pilot has more nodes than a job of the partition may have.
 pub(super) fn check_sizes(partition: &Partition, sizes: &[usize]) -> Result<(), MachinesError> {
     let largest = sizes.iter().copied().max().unwrap_or(0);
     match partition.max_nodes.value().filter(|&most| (largest as u64) > most) {

@@ -1,4 +1,4 @@
-//! Handles the files of attempts, and ends and adopts attempts.
+//! Reads the files of attempts. Ends and adopts attempts.
 
 use std::collections::HashMap;
 use std::thread::sleep;
@@ -29,7 +29,7 @@ impl Jobs<'_> {
         for (id, fate) in ends {
             match self.run.by_id.get(&id) {
                 Some(&task) => found_end |= self.see_end(task, fate),
-                // The attempt is none of this session, so only remove the record.
+                // The attempt is not part of this session, so only its record is removed.
                 None => self.board.forget_end(&id, &fate),
             }
         }
@@ -64,7 +64,7 @@ impl Jobs<'_> {
         true
     }
 
-    /// Takes a task back if it has not started. Returns true on success.
+    /// Withdraws a task that has not started. Returns false if it has started.
     pub(super) fn take_back(&mut self, task: TaskId) -> bool {
         let Some(held) = self.run.tasks.get(&task) else { return false };
         let may_be_there = held.submitted.is_some() || self.submissions.submitting == Some(task);
@@ -105,7 +105,7 @@ impl Jobs<'_> {
             let Some(number) = submissions.get(&id) else { continue };
             let is_void = self.board.claimant(&id).is_some_and(|claim| claim.is_void());
             if is_void {
-                // The attempt was taken back, but the session ended before it removed the order.
+                // The attempt was withdrawn, but the session ended before it removed the order.
                 self.board.forget(&id);
                 self.slurm.cancel.push(id);
                 continue;
@@ -126,7 +126,7 @@ impl Jobs<'_> {
         taken
     }
 
-    /// Ends the attempts of earlier sessions that this session does not know. Returns when none of these attempts runs any more.
+    /// Ends the attempts of earlier sessions that this session does not know. Returns after all of them have ended.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);
@@ -155,7 +155,7 @@ impl Jobs<'_> {
                 (asked, killed) = (true, kill);
             }
             if kill && let Ok(there) = snapshot(&self.options.commands, &self.submissions.mark) {
-                // If a job is over, none of its processes lives.
+                // After the end of a job, none of its processes exists.
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);
                 }

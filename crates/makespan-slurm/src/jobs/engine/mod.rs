@@ -1,4 +1,5 @@
-//! An engine that runs each task as a Slurm job: it receives all tasks, submits a job for each, and reports how each task ended.
+//! An engine that runs each task as a Slurm job. It accepts all tasks at once, submits a job for each, and reports the
+//! end of each task.
 
 mod ends;
 mod places;
@@ -22,12 +23,12 @@ use crate::pilot::{Fate, Order};
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Minimum time between two queries of the queue. The time is also at least `TIMES` times the duration of the last query.
+/// Minimum time between two queries of the queue. The minimum is also `TIMES` times the duration of the last query.
 const PAUSE: Duration = Duration::from_secs(1);
 const TIMES: u32 = 5;
 
-/// Maximum number of tasks that are taken from the run but not submitted. If this process dies, the next session
-/// submits these tasks.
+/// Maximum number of tasks that the run has given to the engine but that are not submitted. If this process dies, the
+/// next session submits them.
 const MAX_WAITING: usize = 32;
 
 /// The options of the engine.
@@ -39,7 +40,7 @@ pub struct JobsOptions {
     pub commands: Commands,
     /// The path of this program on the nodes.
     pub program: PathBuf,
-    /// Time between the request to end a task and its kill.
+    /// Time between SIGTERM and SIGKILL for a task.
     pub grace: Duration,
     /// Further options of `sbatch`, such as account and partition.
     pub options: Vec<String>,
@@ -49,7 +50,7 @@ pub struct JobsOptions {
     pub most: Option<u64>,
 }
 
-/// An attempt that is a job or will be one.
+/// An attempt whose job is or will be submitted.
 #[derive(Debug)]
 struct Held {
     id: String,
@@ -59,24 +60,24 @@ struct Held {
     /// The tasks that must succeed before this attempt starts.
     after: Vec<TaskId>,
     is_let_go: bool,
-    /// The instant from which on the job may be in the queue.
+    /// The earliest instant at which the job may be in the queue.
     submitted: Option<Instant>,
     number: Option<u64>,
     claim: Option<Claim>,
     fate: Option<Fate>,
-    /// True if the attempt was stopped for a reason that Slurm must report.
+    /// True if the attempt was stopped and Slurm must report the reason.
     is_stopped: bool,
-    /// The instant from which on the job has been over, or absent from the queue.
+    /// The instant since which the job has ended or has been absent from the queue.
     over: Option<Instant>,
-    /// The last sign of life by the job's own clock, and the time at which it was noticed.
+    /// The last sign of life, by the clock of the job's node, and the instant at which the planner noticed it.
     beat: Option<(SystemTime, Instant)>,
 }
 
-/// An engine in which each task is a Slurm job. Slurm decides when the job starts. The predecessors of a task in a graph are
-/// the dependencies of its job.
+/// An engine that runs each task as a Slurm job. Slurm decides when the job starts. The predecessors of a task in a
+/// graph become dependencies of its job. Attempts continue without this process.
 ///
-/// Attempts continue while this process is absent. The job that starts an attempt claims it. So a job that starts
-/// twice, or that was taken back too late, runs nothing.
+/// A job claims its attempt before it starts it. So a job runs nothing if it starts a second time, or if its attempt
+/// was withdrawn too late.
 #[derive(Debug)]
 pub struct Jobs<'a> {
     instance: &'a Instance,
@@ -91,13 +92,13 @@ pub struct Jobs<'a> {
     submissions: SubmissionSide,
 }
 
-/// Tasks that the run has handed over, and notices that the run will receive.
+/// Tasks that the run has given to the engine, and the engine's notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
     by_id: HashMap<String, TaskId>,
     succeeded: BTreeSet<TaskId>,
-    /// Processors that this program assumes for those running tasks whose processors Slurm does not report.
+    /// Assumed processors of running tasks whose processors Slurm does not report.
     busy: BTreeMap<TaskId, ProcSet>,
     notices: VecDeque<Notice>,
 }
@@ -112,9 +113,9 @@ struct SlurmSide {
     ask: Instant,
     /// The last reported reason why Slurm does not answer.
     mute: Option<String>,
-    /// Time of the last sign that the controller was unavailable, or that it has forgotten jobs.
+    /// Instant of the last sign that the controller was unavailable or has forgotten jobs.
     doubt: Option<Instant>,
-    /// Attempts whose jobs must leave the queue.
+    /// Attempts whose jobs must be cancelled.
     cancel: Vec<String>,
 }
 
@@ -124,7 +125,7 @@ struct SubmissionSide {
     log: Submissions,
     /// Suffix of the names of the jobs that this run submits.
     mark: String,
-    /// Part of the ids of attempts. It distinguishes the attempts of this session from those of other sessions.
+    /// Part of the ids of attempts that differs between sessions.
     session: String,
     /// Tasks that have not been submitted yet, in the order of submission.
     waiting: VecDeque<TaskId>,
@@ -135,17 +136,17 @@ struct SubmissionSide {
     /// Earliest time of the next submission after Slurm has refused a submission.
     again: Option<Instant>,
     has_told_limit: bool,
-    /// Number of times that submissions were delayed until `again` since tasks were planned.
+    /// Number of delayed submissions since tasks were planned.
     kept_waiting: u32,
-    /// True if Slurm has accepted any job.
+    /// True if Slurm has accepted a job.
     has_any: bool,
-    /// Number of jobs that ended without a trace, until the first job starts.
+    /// Number of jobs that ended without a log. `None` after the first job has started.
     stillborn: Option<u32>,
 }
 
 impl Jobs<'_> {
-    /// Returns a new id for an attempt: the name of its status file with the session, because an edited instance
-    /// numbers attempts from the start again.
+    /// Returns a new id for an attempt: the name of its status file, and the session. Without the session, ids could
+    /// be repeated, because an edited instance numbers its attempts from the start.
     fn id_of(&self, status: &str) -> String {
         format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.submissions.session)
     }
@@ -158,10 +159,11 @@ fn mark_of(folder: &std::path::Path) -> String {
 }
 
 impl<'a> Jobs<'a> {
-    /// Begins a session, which can adopt the attempts of earlier sessions.
+    /// Begins a session. It can adopt attempts of earlier sessions.
     ///
     /// # Errors
-    /// A message of the file system.
+    ///
+    /// The folder of the run cannot be read or written.
     pub fn begin(instance: &'a Instance, options: JobsOptions) -> Result<Self, String> {
         let board = Board::of(&options.folder);
         let wrong = |error: std::io::Error| format!("{}: {error}", options.folder.display());
@@ -372,7 +374,7 @@ impl Engine for Jobs<'_> {
     }
 }
 
-/// Cancels the jobs of attempts that were taken back, because no planner is left that handles later answers.
+/// Cancels the jobs of withdrawn attempts, because nobody handles Slurm's later answers.
 impl Drop for Jobs<'_> {
     fn drop(&mut self) {
         self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));

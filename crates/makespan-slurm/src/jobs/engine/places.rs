@@ -6,13 +6,13 @@ use super::{Claim, Jobs};
 use crate::jobs::set;
 
 impl Jobs<'_> {
-    /// Returns the processors of an attempt. If Slurm's processors are part of the plan, returns these. Otherwise
-    /// returns an equal number of free processors of the node.
+    /// Returns the processors of an attempt: the processors that Slurm allocated if they are part of the plan,
+    /// otherwise the same number of free processors of the node.
     pub(super) fn processors_of(&self, claim: &Claim, planned: &ProcSet) -> ProcSet {
         let platform = self.instance.platform();
         let mut all = ProcSet::new();
         for (name, cpus) in &claim.nodes {
-            // A node that was added to the cluster later is not part of the plan.
+            // The node is not part of the plan, because it was added to the cluster later.
             let Some(&node) = self.nodes.get(name.as_str()) else { return planned.clone() };
             let own = platform.processors_of(node);
             let first = own.iter().next().unwrap_or(0);

@@ -13,11 +13,11 @@ use crate::{CommandError, Refusal};
 /// Pause after a submission that Slurm refused temporarily.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Parts of Slurm's messages if a user or the cluster has the maximum number of jobs.
+/// Parts of Slurm's messages that say that a user or the cluster has the maximum number of jobs.
 const LIMITS: [&str; 4] = ["submit limit", "temporarily unable to accept job", "submitjob", "maxjobcount"];
 
 impl Jobs<'_> {
-    /// Prepares a task. It is submitted when it may run.
+    /// Prepares a task. The task is submitted when the run allows it to start.
     pub(super) fn prepare(&mut self, start: &Start<'_>) {
         let gpus = start.gpus.map(|_| {
             let options = needs(self.instance, start.task, start.processors, None);
@@ -62,7 +62,7 @@ impl Jobs<'_> {
         self.run.tasks.insert(held.order.task, held);
     }
 
-    /// Submits the next task. There is only one submission at a time, because later jobs depend on its job id.
+    /// Submits the next task. Submissions are made one by one, because later jobs depend on the job id.
     pub(super) fn submit_next(&mut self) {
         if self.submissions.again.is_some_and(|again| again > Instant::now()) || self.submissions.submitting.is_some() {
             return;
@@ -78,8 +78,8 @@ impl Jobs<'_> {
         }
         let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
         for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
-            // If a predecessor is gone, it will be repeated, and this task is taken back. If it has no job id yet, its
-            // job must be found first.
+            // If a predecessor is gone, it is run again, and this task is withdrawn. If a predecessor has no job id
+            // yet, its job must be found first.
             let Some(before) = self.run.tasks.get(before) else { return };
             let Some(number) = before.number else { return };
             numbers.push(number.to_string());
@@ -97,13 +97,13 @@ impl Jobs<'_> {
             options.push("--kill-on-invalid-dep=yes".into());
         }
         options.extend(self.options.options.iter().cloned());
-        // Put the sizes of the plan after the user's options, so that the sizes take precedence.
+        // The sizes of the plan follow the user's options, so that they take precedence.
         options.extend(held.options.iter().cloned());
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
-        // A controller that has lost its state reuses job ids. Then the dependency may refer to another job, so the
-        // order also names the attempts.
+        // A controller that has lost its state reuses job ids, so a dependency may refer to another job. The order
+        // therefore also names the attempts.
         let (id, order) = (held.id.clone(), Order { after: attempts, ..held.order.clone() });
         let written = self.board.write_order(&id, &order).and_then(|()| self.submissions.log.note(&id, None));
         if let Err(error) = written {
@@ -121,19 +121,19 @@ impl Jobs<'_> {
         self.submissions.submitting = None;
         if let Ok(number) = &answer {
             self.submissions.has_any = true;
-            // If this record is missing, the job is found by its name.
+            // If this record is lost, the job can be found by its name.
             let _ = self.submissions.log.note(id, Some(*number));
         }
         if let Ok(number) = &answer {
             if *number <= self.submissions.highest {
-                // The controller reuses job ids, so it has forgotten earlier jobs.
+                // The controller has reused a job id, so it has forgotten earlier jobs.
                 self.slurm.doubt = Some(Instant::now());
             }
             self.submissions.highest = *number;
         }
         let has_any_there = self.run.tasks.values().any(|held| held.submitted.is_some());
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.id == id) else {
-            // The task was taken back in the meantime.
+            // The task was withdrawn in the meantime.
             if answer.is_ok() {
                 self.slurm.cancel.push(id.to_owned());
             }
@@ -144,8 +144,8 @@ impl Jobs<'_> {
                 held.number = Some(number);
                 held.submitted = Some(Instant::now());
             }
-            // Slurm prints this message also for a job that is too large. Wait only if other jobs of this run exist
-            // whose end may help.
+            // Slurm prints the same message for a job that is too large. Waiting helps only if another job of this run
+            // can end.
             Err(error) if is_limit(&error) && (error.is_passing() || has_any_there) => {
                 self.postpone(task, &error, true);
             }
@@ -168,7 +168,7 @@ impl Jobs<'_> {
 
     fn refused(&mut self, task: TaskId, error: &CommandError) {
         use Refusal::{Account, Identity, NoConfiguration, NoRights, Option, Partition, Reservation};
-        // If an error concerns every job, do not try the other jobs.
+        // If the error affects every job, no other job is tried.
         let of_all = error.refusal().is_none_or(|refusal| {
             matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition | Reservation)
         });

@@ -1,4 +1,4 @@
-//! Determines the fate of jobs that do not report it themselves.
+//! Determines the fate of attempts that do not report it themselves.
 
 use std::time::{Duration, Instant};
 
@@ -10,19 +10,19 @@ use crate::JobState;
 use crate::jobs::queue::{Entry, Snapshot};
 use crate::pilot::Fate;
 
-/// Delay until the files of an ended job are visible here.
+/// Time until the files of an ended job are visible on this machine.
 const DELAY: Duration = Duration::from_secs(2);
 
-/// An attempt counts as lost if its job has been absent from the queue for `ABSENT`, and has given no sign of life for
+/// An attempt is lost if its job has been absent from the queue for `ABSENT` and has given no sign of life for
 /// `SILENT`.
 const ABSENT: Duration = Duration::from_secs(8);
 const SILENT: Duration = Duration::from_secs(12);
 
-/// Time after a sign that the controller has forgotten jobs. If a job is cancelled during this time, the cause may be
-/// the controller and not a user.
+/// After a sign that the controller has forgotten jobs, the time during which the controller may be the cause of a
+/// cancelled job, and not a user.
 const DOUBT: Duration = Duration::from_mins(1);
 
-/// The exit statuses of tasks that were ended by SIGTERM and by SIGKILL.
+/// Exit statuses of tasks that SIGTERM and SIGKILL ended.
 const STOPPED: i32 = 128 + 15;
 const KILLED: i32 = 128 + 9;
 
@@ -33,15 +33,15 @@ const NEVER: &str = "DependencyNeverSatisfied";
 const NO_LOG: &str =
     "it has left no log, so its node may not share the folder of the run; `makespan slurm doctor` tries that";
 
-/// Number of jobs without a log after which no further job is submitted, if no job has ever started.
+/// If no job has started, the number of jobs without a log after which no job is submitted.
 const MAX_STILLBORN: u32 = 8;
 
 /// The fate of an attempt.
 enum Verdict {
     Goes,
-    /// The attempt has not started and never will. It is repeated.
+    /// The attempt can never start. It is repeated.
     Lost(String),
-    /// The attempt has not started and never will, because somebody cancelled it.
+    /// The attempt can never start, because somebody cancelled its job.
     Cancelled(String),
     /// The attempt was ended.
     Ended(i32, String),
@@ -51,7 +51,7 @@ enum Verdict {
 impl Jobs<'_> {
     /// Compares the attempts with the queue at an instant.
     pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
-        // Attempts that have ended in the meantime report it themselves.
+        // Attempts that have ended since the last check report their fate themselves.
         self.look_for_news();
         let due = |held: &Held| held.submitted.is_some_and(|since| since < at);
         let open = |held: &&Held| due(held) && (held.fate.is_none() || held.is_stopped);
@@ -74,7 +74,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// Handles a job that has been over, or absent from the queue, for the time `since`.
+    /// Handles a job that has ended or been absent from the queue for the time `since`.
     fn conclude(&mut self, task: TaskId, entry: Option<&Entry>, since: Duration) {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else {
@@ -100,16 +100,17 @@ impl Jobs<'_> {
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));
         match &entry.state {
-            // If a user cancels a job with this reason, Slurm keeps the reason. It then shows only that the job was pending.
+            // Slurm keeps this reason if a user cancels such a job. The queue then shows only that the job was
+            // pending.
             _ if !has_begun && entry.reason == NEVER => {
-                // Wait until the fate of the predecessor is known.
+                // The fate of the predecessor is not known yet.
                 if waits {
                     Verdict::Goes
                 } else {
                     Verdict::Lost(format!("its job {job} waited for a job that is gone"))
                 }
             }
-            // A controller that has lost its state may apply the end of an earlier job with the same id to this job.
+            // A controller that has lost its state may report the end of an earlier job that had the same id.
             JobState::Cancelled if !has_begun && self.is_doubtful() => {
                 Verdict::Lost(format!("its job {job} was cancelled when Slurm's controller restarted"))
             }
@@ -140,7 +141,7 @@ impl Jobs<'_> {
         }
     }
 
-    /// Returns true if the controller was unavailable or has forgotten jobs a short time ago.
+    /// Returns true if the controller was unavailable or has forgotten jobs recently.
     fn is_doubtful(&self) -> bool {
         self.slurm.doubt.is_some_and(|since| since.elapsed() < DOUBT)
     }
