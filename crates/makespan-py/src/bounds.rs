@@ -34,7 +34,7 @@ impl Proven {
         self.core.objective.name()
     }
 
-    /// The value as the nearest float.
+    /// Value as the nearest float.
     #[getter]
     fn value(&self) -> f64 {
         figure(self.core.objective, &self.core.value)
@@ -46,7 +46,8 @@ impl Proven {
         self.core.value.decimal(self.core.objective)
     }
 
-    /// The largest makespan for which the bound holds, in seconds, or None if it holds for all schedules.
+    /// The largest makespan (in seconds) of the schedules for which the bound is proved, or None if it is proved for
+    /// all schedules.
     #[getter]
     fn makespan_at_most(&self) -> Option<f64> {
         self.core.makespan_at_most.map(makespan::Time::seconds)
@@ -77,7 +78,7 @@ impl Proven {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Returns the problem of an invalid certificate, or None if the certificate proves the bound.
+    /// Checks the certificate. Returns None if it proves the bound, otherwise the problem.
     fn problem(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.core.verify(&self.instance)).err().map(|error| error.to_string())
     }

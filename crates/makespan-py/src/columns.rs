@@ -75,8 +75,8 @@ impl Columns {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Creates a table from columns. Each column has a name, a type (`integer`, `float` or `text`) and values, with None for
-    /// missing values. This restores a pickled table.
+    /// Creates a table from columns. Each column has a name, a type (`integer`, `float` or `text`) and values, with
+    /// None for missing values. Pickle uses this function to restore a table.
     #[staticmethod]
     fn of_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let mut table = Table::default();
@@ -135,8 +135,8 @@ impl Columns {
         }
     }
 
-    /// Returns the numbers of a column as they are in memory, 8 bytes each, and the name of their type in numpy. NaN stands for a
-    /// missing value. Returns None for a column of texts.
+    /// Returns the bytes of a numeric column, 8 for each value, and the name of its type in numpy. NaN marks a missing
+    /// value. Returns None for a column of texts.
     fn buffer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<(Bound<'py, PyBytes>, &'static str)>> {
         let array = self.column(name)?;
         let bytes = match array.data_type() {
@@ -165,7 +165,7 @@ impl Columns {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol allows the producer to ignore the requested schema.
+        // The protocol allows a producer to ignore the requested schema.
         let _ = requested_schema;
         let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")

@@ -1,6 +1,5 @@
-//! Converts Python objects to the text of a native instance, so that one reader checks both.
-//!
-//! Numbers keep their decimals: `2.2` is read as exactly 2.2 seconds, as from a file.
+//! Converts Python objects to the JSON text of a native instance, so that the same reader checks objects and files.
+//! Numbers keep their decimals: `2.2` is exactly 2.2 seconds, as in a file.
 
 use std::fmt::Write;
 
@@ -9,13 +8,13 @@ use pyo3::types::{PyBool, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 
 use crate::errors;
 
-/// Maximum nesting depth, which no valid instance reaches.
+/// Maximum nesting depth. No valid instance is nested so deeply.
 const MAX_DEPTH: usize = 32;
 const NOT_UNICODE: &str = "a text with half a surrogate pair stands here, which is no Unicode text; write one that is";
 const FINITE: &str = "write a finite number, or leave it out";
 const TOO_LONG: &str = "a number of thousands of digits stands here; write a smaller one";
 
-/// The path from the document to a value.
+/// The path of a value in the document.
 struct Path<'a> {
     above: Option<&'a Path<'a>>,
     step: Step<'a>,
@@ -52,9 +51,10 @@ impl Path<'_> {
     }
 }
 
-/// Returns the JSON text of a dict of numbers, texts, lists and dicts. Entries that are None are left out.
+/// Converts a dict of numbers, texts, lists and dicts to JSON. Leaves out entries that are None.
 ///
 /// # Errors
+///
 /// `InputError` with the path of a value of another type.
 pub fn json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut text = String::new();
@@ -62,9 +62,10 @@ pub fn json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// Returns the JSON text of the argument with this name.
+/// Converts the argument `name` to JSON.
 ///
 /// # Errors
+///
 /// The errors of [`json`], with the name of the argument.
 pub fn json_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
     let mut text = String::new();
@@ -142,7 +143,7 @@ fn sequence<'py>(values: impl Iterator<Item = Bound<'py, PyAny>>, out: &mut Stri
     Ok(())
 }
 
-/// Writes durations, decimals, ranges, and the numbers and lists of numpy.
+/// Writes a value of another type: a duration, decimal or range, or a number or list of numpy.
 fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if value.is_instance_of::<PyDelta>() {
@@ -181,7 +182,7 @@ fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
     Ok(())
 }
 
-/// Writes the shortest decimal that denotes the number, as Python does.
+/// Writes the shortest decimal that equals the float, as Python does.
 fn float(py: Python<'_>, number: f64, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     if !number.is_finite() {
         let problem = format!("{number} stands here; {FINITE}");

@@ -20,7 +20,7 @@ impl Class {
         Self { name, cell: PyOnceLock::new() }
     }
 
-    /// Creates the exception with these arguments, or the error that prevents its creation.
+    /// Creates the exception with these arguments. If this fails, returns the error instead.
     fn raised<'py>(&self, py: Python<'py>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
         let class = self.cell.import(py, "makespan._errors", self.name);
         match class.and_then(|class| class.call1(arguments)) {
@@ -51,7 +51,7 @@ const SAID: [(&str, &str); 12] = [
     ("--estimates user", "estimates=\"user\""),
 ];
 
-/// Replaces options of the command line in a message of a reader by Python arguments.
+/// Replaces options of the command line in a reader's message by the arguments of the Python function.
 pub fn in_python(text: impl ToString) -> String {
     let text = text.to_string();
     if !text.contains("--") && !text.contains("makespan verify") {
@@ -60,12 +60,12 @@ pub fn in_python(text: impl ToString) -> String {
     SAID.iter().fold(text, |text, (option, argument)| text.replace(option, argument))
 }
 
-/// Returns the error for invalid input without a known place.
+/// Returns the error for invalid input whose place is unknown.
 pub fn input(py: Python<'_>, problem: impl ToString) -> PyErr {
     INPUT.raised(py, (in_python(problem),))
 }
 
-/// Returns the error for invalid input at this path of a document that was made of Python objects.
+/// Returns the error for invalid input at the path `field` of a document that was made from Python objects.
 pub fn at(py: Python<'_>, field: &str, problem: impl ToString) -> PyErr {
     INPUT.raised(py, (problem.to_string(), py.None(), py.None(), py.None(), field))
 }
@@ -93,8 +93,8 @@ fn os_error(kind: io::ErrorKind, text: String) -> PyErr {
     }
 }
 
-/// Converts an error about a document that was made of Python objects. Leaves out the line, because the user never sees the text
-/// of the document.
+/// Converts an error about a document that was made from Python objects. Leaves out the line number, because the user
+/// never sees the text of the document.
 pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Content { place: Place { field, .. }, problem, .. } => {
@@ -109,8 +109,8 @@ pub fn algorithm(py: Python<'_>, problem: impl ToString) -> PyErr {
     ALGORITHM.raised(py, (in_python(problem),))
 }
 
-/// Converts an error of the planner. `own` is the name of a scheduler that was written in Python. Invalid schedules are then
-/// errors of that scheduler.
+/// Converts an error of the planner. `own` is the name of a scheduler in Python, if one made the plan. An invalid
+/// schedule is then an error of this scheduler.
 pub fn of_plan(py: Python<'_>, error: &PlanError, own: Option<&str>) -> PyErr {
     match (error, own) {
         (PlanError::Invalid { violation, .. }, Some(name)) => {
@@ -139,8 +139,8 @@ pub fn policy(py: Python<'_>, problem: impl ToString) -> PyErr {
     POLICY.raised(py, (problem.to_string(),))
 }
 
-/// Adds the name of a policy and the instant to an error in its decisions, if the package found the error. Exceptions from the
-/// code of the policy stay unchanged.
+/// Adds the name of the policy and the instant to an error that the package found in a decision. Exceptions from the
+/// policy's own code are unchanged.
 pub fn of_decision(py: Python<'_>, error: PyErr, name: &str, now: makespan::Time) -> PyErr {
     let is = |class: &Class| {
         let class = class.cell.import(py, "makespan._errors", class.name);

@@ -75,7 +75,7 @@ impl Event {
 pub enum Wanted {
     /// The minimum number of processors of the task.
     Fewest,
-    /// This number of free processors.
+    /// The requested processors, as a number or a set.
     Count(u32),
     /// These processors.
     These(ProcSet),

@@ -1,4 +1,4 @@
-//! A run on this machine to which jobs can be added. The package's `Executor` is built on it.
+//! A run on this machine that accepts jobs while it runs. The package's `Executor` uses it.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors, options, tables};
 
-/// The fraction of one core that improves the plan of the waiting tasks, as in other runs.
+/// The share of one core that is used to improve the plan of the waiting tasks, as in other runs.
 const SHARE: f64 = 0.1;
 
 /// An event of the run.
@@ -30,7 +30,7 @@ enum Told {
     /// A task ended, with this outcome and reason.
     Ended(TaskId, &'static str, Option<String>),
     Cancelled(TaskId),
-    /// The run has ended. The text is the reason, if it failed.
+    /// The run has ended. The text is the reason if the run failed.
     Over(Option<String>),
 }
 
@@ -66,7 +66,7 @@ impl Observer for Teller {
     }
 }
 
-/// A run on this machine to which jobs can be added.
+/// A run on this machine that accepts jobs while it runs.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Session {
     intake: Intake,
@@ -77,8 +77,8 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Begins a run in this folder on a platform, which is a dict with the keys of a native file. The program `guard` guards each
-    /// job.
+    /// Begins a run in a folder. `platform` is a dict with the keys of a native file. `guard` is the program that
+    /// guards each job.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, guard: PathBuf, platform: &Bound<'_, PyDict>) -> PyResult<Self> {
         let platform = options::platform(py, platform)?;
@@ -110,8 +110,8 @@ impl Session {
         self.platform.processors()
     }
 
-    /// Submits a job, which is a dict with the keys of a native file. `after` contains the names of earlier jobs. `next` reports
-    /// whether the job was accepted.
+    /// Submits a job. `job` is a dict with the keys of a native file. `after` contains the names of earlier jobs that
+    /// must end first. `next` returns whether the job was accepted.
     fn append(&self, job: &Bound<'_, PyAny>, after: Vec<String>) -> PyResult<()> {
         let py = job.py();
         let text = format!(r#"{{"version":2,"jobs":[{}]}}"#, document::json(job)?);
@@ -128,7 +128,7 @@ impl Session {
         self.intake.cancel(tasks.into_iter().map(TaskId).collect());
     }
 
-    /// Ends the run when no task runs.
+    /// Ends the run after all tasks have ended.
     fn leave(&self) {
         self.intake.leave();
     }
@@ -139,8 +139,8 @@ impl Session {
         self.intake.leave();
     }
 
-    /// Returns the next event: a word, the task or the number of tasks, and a text. Returns None if no event occurs within this
-    /// number of seconds.
+    /// Returns the next event: a word, a task or a number of tasks, and a text. Returns None if no event occurs within
+    /// `seconds`.
     fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let told = py.detach(|| match self.told.lock() {
@@ -183,7 +183,7 @@ pub fn machine() -> PyResult<(usize, Option<u64>)> {
     Ok((cores.len(), makespan_exec::memory()))
 }
 
-/// Runs this process as the guard of a job, if its arguments say so, and does not return in this case.
+/// If the arguments of this process say that it is the guard of a job, acts as the guard and does not return.
 #[pyfunction]
 pub fn guard(arguments: Vec<std::ffi::OsString>) {
     makespan_exec::serve_as(arguments);

@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::log::Log;
 use crate::processors::shown;
 
-/// Keyword arguments of a generator. The Python functions name and annotate all of them.
+/// Keyword arguments of a generator. The Python functions list all of them with their types.
 struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
 
 impl<'py> Given<'_, 'py> {
@@ -41,7 +41,7 @@ impl<'py> Given<'_, 'py> {
     }
 }
 
-/// Describes a Rust type in the words of Python, with its range.
+/// Describes a Rust type and its range in Python terms.
 fn wanted(kind: &str) -> &'static str {
     let is = |word: &str| kind.contains(word);
     match () {
@@ -152,7 +152,7 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, Generate
     }))
 }
 
-/// Generates a log of rigid jobs with requested times, which policies see, and actual run times.
+/// Generates a log of rigid jobs with actual run times, and with requested times, which are all that policies see.
 #[pyfunction]
 pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log> {
     let given = Given(options);

@@ -18,7 +18,7 @@ use crate::{document, errors, tables};
 /// A checked set of machines and jobs.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Instance {
-    /// The instance, which plans and simulations share.
+    /// The instance. Plans and simulations share it.
     pub core: Arc<Core>,
     remarks: Vec<String>,
     format: String,
@@ -44,7 +44,7 @@ impl Instance {
     }
 }
 
-/// Reads on a flat platform a format that does not accept a number of processors.
+/// Reads a format that needs a platform, on a platform with this number of equal processors.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,
@@ -138,7 +138,7 @@ impl Instance {
         Err(PyIndexError::new_err(format!("there are {} tasks", self.core.tasks())))
     }
 
-    /// Rejects an instance with more tasks than algorithms handle one by one.
+    /// Raises an error if the instance has more tasks than algorithms can handle one by one.
     fn check_task_count(&self, py: Python<'_>) -> PyResult<()> {
         self.core.check_task_count().map_err(|error| errors::input(py, error))
     }
@@ -158,7 +158,7 @@ impl Instance {
         if jobs > 0 {
             return Self::of_text(py, text, "instance", reading);
         }
-        // Readers need at least one job. The added job is removed afterwards.
+        // Readers require at least one job, so a job is added here and removed afterwards.
         let end = text.rfind('}').unwrap_or_default();
         let text = format!("{}, \"jobs\": [{{\"name\": \"any\", \"time\": 1}}]}}", text.get(..end).unwrap_or_default());
         let read = Self::of_text(py, &text, "instance", reading)?.core;

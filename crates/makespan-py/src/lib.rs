@@ -1,10 +1,10 @@
 //! The compiled part of the Python package `makespan`, for code that must be fast or exact.
 //!
-//! Users see the modules in `python/makespan`. These call this module, `makespan._native`, whose types are in `_native.pyi`. Rust
-//! programs should use the crate `makespan` instead.
+//! Users call the modules in `python/makespan`. These modules call this one, `makespan._native`; `_native.pyi`
+//! contains its types. Rust programs should use the crate `makespan` instead.
 //!
-//! Searches run in separate threads. Meanwhile, Python's main thread releases the interpreter's lock, waits, and handles signals
-//! (`waiting`).
+//! Searches run in separate threads. Meanwhile, Python's main thread releases the interpreter's lock, waits, and
+//! handles signals (`waiting`).
 
 #![allow(
     clippy::needless_pass_by_value,

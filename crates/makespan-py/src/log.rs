@@ -1,4 +1,4 @@
-//! Logs, which separate the data that policies may use from the actual run times.
+//! Logs: jobs with the data that policies may use, and their actual run times.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay>
 
 #[pymethods]
 impl Log {
-    /// Reads a log, or an instance whose actual times then equal its estimates.
+    /// Reads a log, or an instance, whose actual run times are its estimates.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_log(py)?;
@@ -65,8 +65,8 @@ impl Log {
         Ok(Self { is_clairvoyant: reading.is_clairvoyant(), ..Self::checked(py, Arc::new(instance), actual, remarks)? })
     }
 
-    /// Creates a log from an instance. Each actual time is the estimate, or the estimate times a random factor. The factor is
-    /// log-normal with mean 1 and standard deviation `deviation`.
+    /// Creates a log from an instance. The actual run time of a task is its estimate, or its estimate times a random
+    /// factor. The factor is log-normal with mean 1 and standard deviation `deviation`.
     #[staticmethod]
     fn of_instance(py: Python<'_>, instance: &Instance, deviation: Option<f64>, seed: u64) -> PyResult<Self> {
         let core = Arc::clone(&instance.core);
@@ -81,7 +81,7 @@ impl Log {
         Self::checked(py, core, actual, Vec::new())
     }
 
-    /// The instance that policies see.
+    /// The instance with the estimates that policies see.
     #[getter]
     fn instance(&self) -> Instance {
         Instance::shared(&self.instance)

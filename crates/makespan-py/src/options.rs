@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors};
 
-/// Keyword arguments of the functions of the package that read files.
+/// Keyword arguments of the package's functions that read files.
 #[derive(FromPyObject)]
 pub struct Reading<'py> {
     #[pyo3(item)]
@@ -75,12 +75,12 @@ impl Reading<'_> {
         })
     }
 
-    /// Returns whether policies see the actual run times, or no times at all.
+    /// Returns true if policies see the actual run times, or no run times at all.
     pub fn is_clairvoyant(&self) -> bool {
         self.are_unknown() || self.estimates == "clairvoyant"
     }
 
-    /// Returns whether policies see no run times.
+    /// Returns true if policies see no run times.
     pub fn are_unknown(&self) -> bool {
         self.estimates == "unknown"
     }
@@ -107,7 +107,7 @@ impl Reading<'_> {
 /// # Errors
 /// `InputError` with the invalid field.
 pub fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform> {
-    // Readers need at least one job.
+    // Readers require at least one job, so a job is added.
     let text = document::json(stated.as_any())?;
     let text = format!(r#"{{"version":2,"platform":{text},"jobs":[{{"name":"any","time":1}}]}}"#);
     let read = makespan::formats::parse_instance(text.as_bytes(), "platform", &ReadOptions::default());
@@ -119,7 +119,7 @@ fn trace_of(path: &PathBuf) -> PyResult<NextflowTrace> {
     Ok(NextflowTrace { file: path.display().to_string(), text: std::fs::read_to_string(path)? })
 }
 
-/// Returns this machine as a platform, for files that state no machines.
+/// Returns this machine as a platform, for files without machines.
 fn machine(py: Python<'_>) -> PyResult<Option<Platform>> {
     let Ok(cores) = makespan_exec::cores() else { return Ok(None) };
     let memory = makespan_exec::memory().map(|bytes| (Resource::MEMORY.to_owned(), bytes));

@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Returns the text that `write` writes.
+/// Calls `write` with a buffer, and returns the written text.
 ///
 /// # Errors
+///
 /// The errors of `write`.
 pub fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> PyResult<String> {
     let mut bytes = Vec::new();

@@ -114,14 +114,14 @@ impl Plan {
         self.planned.bounds.iter().map(|bound| Proven::new(bound.clone(), &self.instance)).collect()
     }
 
-    /// Returns the ratio between the value of an objective and its bound: 1 means optimal. Returns None if no bound holds for the
-    /// plan.
+    /// Returns the ratio of the value of an objective to its bound; 1 means optimal. Returns None if there is no bound
+    /// for the plan.
     fn ratio(&self, py: Python<'_>, name: &str) -> PyResult<Option<f64>> {
         let objective = objective(py, name)?;
         let bound = self.planned.bounds.iter().find(|bound| bound.objective == objective);
         let Some(bound) = bound else { return Ok(None) };
         let ratio = plan_ratio(&self.instance, &self.planned.plan, bound);
-        // A value that equals its bound must have the ratio 1, without rounding errors of floats.
+        // If a value equals its bound, the ratio must be exactly 1, without rounding errors.
         let meets = self.planned.plan.value(objective, &self.instance).is_some_and(|value| value == bound.value);
         Ok(ratio.map(|ratio| if meets { 1.0 } else { ratio }))
     }
@@ -131,7 +131,7 @@ impl Plan {
         self.planned.plan.schedule().map(|schedule| tables::schedule(&self.instance, schedule)).transpose()
     }
 
-    /// Returns the plans of a front or a strategy, in their order.
+    /// Returns the plans of a front or a strategy, in order.
     fn points(&self) -> Vec<Plan> {
         match &self.planned.plan {
             CorePlan::Front(front) => {
@@ -156,7 +156,8 @@ impl Plan {
         Instance::shared(&self.instance)
     }
 
-    /// Checks the schedules, the rates and the bounds again, and returns the problems. The list is empty for a valid plan.
+    /// Checks the schedules, the rates and the bounds again. Returns the problems; an empty list means that the plan
+    /// is valid.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| problems(&self.instance, &self.planned))
     }

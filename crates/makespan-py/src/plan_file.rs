@@ -1,4 +1,4 @@
-//! Reads plan files, and checks the figures that they state.
+//! Reads plan files, and checks the values and bounds in them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::errors;
 use crate::instance::Instance;
 use crate::plan::Plan;
 
-/// Reads a plan file for an instance. Returns the plan and the problems of the stated figures. The plan itself is not checked.
+/// Reads a plan file for an instance. Returns the plan, and the problems of the values and bounds in the file. The
+/// schedule itself is not checked.
 #[pyfunction]
 pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
     let name = path.display().to_string();
@@ -38,7 +39,8 @@ pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResu
     Ok((stated(py, instance, file)?, problems))
 }
 
-/// Restores a pickled plan from the text of its file, without checking it. `stopped` and `seconds` are not part of the text.
+/// Restores a pickled plan from its text, without checking it. `stopped` and `seconds` are passed separately, because
+/// the text does not contain them.
 #[pyfunction]
 pub fn plan_of_text(py: Python<'_>, instance: &Instance, text: &str, stopped: bool, seconds: f64) -> PyResult<Plan> {
     let file = PlanFile::read("plan", text.as_bytes(), &instance.core).map_err(|error| errors::of_file(py, &error))?;
@@ -76,13 +78,13 @@ fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Resu
 
 fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
     let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks } = file;
-    // A file without a period does not state why it has none.
+    // A file without a period does not contain the reason.
     let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
     let state = SteadyState { rates, throughput, optimum: None, period };
     Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })
 }
 
-/// Returns errors in stated values, which must follow from the placements, and contradictions between parts of the file.
+/// Returns wrong values, which do not follow from the placements, and contradictions between parts of the file.
 fn wrong_figures(instance: &Core, file: &ScheduleFile) -> Vec<String> {
     let mut problems = wrong_values(instance, &file.schedule, |objective| file.stated(objective));
     for (at, entry) in file.front.iter().enumerate() {
@@ -107,7 +109,7 @@ fn wrong_values(instance: &Core, schedule: &Schedule, stated: impl Fn(Objective)
     Objective::OF_SCHEDULES.into_iter().filter_map(wrong).collect()
 }
 
-/// Returns the problem of a bound that is not proved, or that the schedule violates.
+/// Returns the problem of a bound that is not proved or that the schedule violates.
 fn wrong_bound(instance: &Core, bound: &Bound, schedule: &Schedule) -> Option<String> {
     let objective = bound.objective;
     if let Err(error) = bound.verify(instance) {

@@ -23,7 +23,7 @@ pub struct Wishes {
     #[pyo3(item)]
     objective: Option<String>,
     #[pyo3(item)]
-    /// The time limit: seconds, or a time with a unit.
+    /// The time limit: a number of seconds, or a time with a unit.
     time_limit: Option<String>,
     #[pyo3(item)]
     makespan_at_most: Option<f64>,
@@ -82,7 +82,7 @@ fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, beg
     Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }
 }
 
-/// Plans by a scheduler that is written in Python. The schedule is checked and bounds are proved, as for other schedulers.
+/// Plans by a scheduler that is written in Python. Checks the schedule and proves bounds, as for other schedulers.
 #[pyfunction]
 pub fn plan_with(
     py: Python<'_>,
@@ -108,7 +108,7 @@ pub fn plan_with(
     Ok(made(instance, planned, seed, false, begin))
 }
 
-/// Returns the bounds on the objectives that measure these plans of one instance.
+/// Returns the bounds for plans of one instance: one bound for each objective that measures the plans.
 #[pyfunction]
 pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_, Plan>>) -> PyResult<Vec<Proven>> {
     let planned: Vec<Arc<Planned>> = plans.iter().map(|plan| Arc::clone(&plan.planned)).collect();

@@ -1,4 +1,4 @@
-//! Lets a policy that is written in Python drive the simulator.
+//! Runs a policy that is written in Python in the simulator.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::events::{Cancel, Event, Start, Wake, Wanted};
 use crate::processors::shown;
 use crate::view::{SEEN, View};
 
-/// A policy written in Python, in the thread that holds the interpreter's lock.
+/// A policy that is written in Python. It runs in the thread that holds the interpreter's lock.
 pub struct Own<'py> {
     on: Bound<'py, PyAny>,
     name: String,
     view: Bound<'py, View>,
     instance: Arc<Instance>,
-    /// Stops the simulation when the policy raises an exception.
+    /// The stop request, sent when the policy raises an exception.
     stop: Stop,
     raised: Option<PyErr>,
 }
@@ -26,7 +26,8 @@ impl<'py> Own<'py> {
     /// Creates a policy from an object with a method `on(events, view)`.
     ///
     /// # Errors
-    /// `AttributeError` if there is no such method.
+    ///
+    /// `AttributeError` if the object has no such method.
     pub fn new(policy: &Bound<'py, PyAny>, name: &str, instance: &Arc<Instance>, stop: &Stop) -> PyResult<Self> {
         Ok(Self {
             on: policy.getattr("on")?,
@@ -38,7 +39,7 @@ impl<'py> Own<'py> {
         })
     }
 
-    /// Takes the exception that the policy raised.
+    /// Removes and returns the exception that the policy raised.
     pub fn raised(&mut self) -> Option<PyErr> {
         self.raised.take()
     }
@@ -66,7 +67,7 @@ impl<'py> Own<'py> {
         Ok(())
     }
 
-    /// Converts a decision. `free` contains the free processors that earlier decisions do not use, as far as they are known.
+    /// Converts a decision. `free` contains the processors that are free after the earlier decisions, as far as known.
     fn decision(
         &self,
         decision: &Bound<'_, PyAny>,
@@ -100,14 +101,15 @@ impl<'py> Own<'py> {
         Err(self.undecided(decision))
     }
 
-    /// Returns the error for a value of `on` that is not a decision.
+    /// Returns the error for a return value of `on` that is not a decision.
     fn undecided(&self, answer: &Bound<'_, PyAny>) -> PyErr {
         let kind = answer.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
         let problem = format!("`on` decided {}, a `{kind}`; return a list of Start, Wake and Cancel", shown(answer));
         errors::policy(self.view.py(), problem)
     }
 
-    /// Checks that a task belongs to the simulated instance. Tasks of other instances have the same numbers.
+    /// Checks that a task belongs to the simulated instance. The number alone is not enough, because other instances
+    /// use the same numbers.
     fn knows(&self, of: &Arc<Instance>) -> PyResult<()> {
         if Arc::ptr_eq(of, &self.instance) {
             return Ok(());

@@ -42,10 +42,11 @@ pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
     Ok(ProcSet::from_intervals(intervals))
 }
 
-/// Returns the number of processors, if the value is a number of Python or numpy.
+/// Returns the value as a number of processors. Returns None if the value is not a number of Python or numpy.
 ///
 /// # Errors
-/// `InputError` for an invalid number of processors.
+///
+/// `InputError` for a number that is not a valid number of processors.
 pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let is_number = value.is_instance_of::<PyInt>() || value.hasattr("__index__")? && !value.hasattr("__len__")?;
     if !is_number {
@@ -82,7 +83,7 @@ impl Processors {
         Ids { set: self.set.clone(), interval: 0, next: 0 }
     }
 
-    /// Returns the data that `pickle` stores.
+    /// Returns the data that `pickle` stores for this set.
     fn __reduce__(&self, py: Python<'_>) -> (Py<PyAny>, (String,)) {
         (py.get_type::<Self>().into_any().unbind(), (self.set.to_string(),))
     }
@@ -112,8 +113,8 @@ impl Processors {
         Self { set: self.set.difference(&other.set) }
     }
 
-    /// Returns `count` of these processors: a contiguous block if there is one, otherwise the lowest ids. Returns None if there
-    /// are too few.
+    /// Returns `count` of these processors: a contiguous block if possible, otherwise the lowest ids. Returns None if
+    /// there are fewer than `count`.
     fn take(&self, count: u32) -> Option<Self> {
         self.set.clone().take(count).map(|set| Self { set })
     }

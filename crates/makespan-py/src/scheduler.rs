@@ -11,7 +11,7 @@ use crate::processors::set_of;
 use crate::view::Task;
 use crate::{convert, errors};
 
-/// A scheduler object of the package. Its method `_placements` returns the schedule.
+/// A scheduler object of the package. Its method `_placements` returns a schedule.
 pub struct Own {
     schedule: Py<PyAny>,
     name: String,
@@ -36,9 +36,10 @@ impl Own {
         &self.name
     }
 
-    /// Returns the exception that the scheduler raised as an error.
+    /// Raises the exception of the scheduler, if it raised one.
     ///
     /// # Errors
+    ///
     /// The exception.
     pub fn raised(&self) -> PyResult<()> {
         match self.raised.lock().ok().and_then(|mut raised| raised.take()) {
@@ -63,7 +64,7 @@ impl Own {
             let processors = set_of(&processors)?;
             let last = instance.processors() - 1;
             let known = instance.has_task(task) && processors.last().is_some_and(|id| id <= last);
-            // If the time is unknown, the check of the schedule reports the placement.
+            // If the run time is unknown, the later check of the schedule reports the placement.
             let time = known.then(|| instance.try_time(task, &processors)).flatten().unwrap_or(Time::TICK);
             placements.push(Placement { task, start, end: start + time, processors });
         }

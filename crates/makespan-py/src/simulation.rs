@@ -1,4 +1,5 @@
-//! Simulates policies of the catalogue in separate threads, and policies in Python in the calling thread.
+//! Simulates policies. Policies of the catalogue run in separate threads, and policies in Python in the calling
+//! thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,12 +25,12 @@ use crate::policy::Own;
 use crate::waiting::Watch;
 use crate::{errors, pages, tables};
 
-/// Maximum number of tasks for a Gantt chart. With more tasks, a chart is unreadable.
+/// Maximum number of tasks in a Gantt chart. A chart with more tasks is unreadable.
 const CHARTED: u64 = 20_000;
 /// Time between two progress reports to Python.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The circumstances of a simulation: limits, failures and the seed.
+/// The rules of a simulation: limits, failures and the seed.
 #[derive(FromPyObject)]
 pub struct Rules {
     #[pyo3(item)]
@@ -76,7 +77,7 @@ impl Simulation {
         &self.simulated.policy
     }
 
-    /// The duration of the simulation in real time, in seconds.
+    /// The time that the simulation took, in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
@@ -100,7 +101,7 @@ impl Simulation {
         tables::runs(&self.instance, &self.simulated.simulation.trace)
     }
 
-    /// Returns the number of used processors and of waiting jobs, from each instant on.
+    /// Returns the numbers of used processors and of waiting jobs after each change.
     fn usage(&self) -> PyResult<Columns> {
         let usage = Usage::of(&self.instance, &self.simulated.simulation.trace);
         let steps = &usage.steps;
@@ -125,7 +126,7 @@ impl Simulation {
     }
 }
 
-/// Counts the finished tasks of all policies together.
+/// Counts the finished tasks over all policies.
 struct Count<'a> {
     all: &'a AtomicUsize,
     shown: usize,
@@ -169,7 +170,7 @@ pub fn simulate(
     made.into_iter().map(simulation).collect()
 }
 
-/// The result of a simulation, and its duration in seconds.
+/// The result of a simulation, and the time that it took in seconds.
 type Timed = (Result<Simulated, SimulateError>, f64);
 
 fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize) -> Vec<Timed> {
@@ -195,7 +196,7 @@ fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize
     done.into_inner().unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Reports the progress of the simulation to Python and handles signals, in the thread of Python.
+/// Reports the progress of a simulation to Python and handles signals. Runs in Python's thread.
 struct Told<'a, 'py> {
     py: Python<'py>,
     progress: Option<&'a Bound<'py, PyAny>>,
@@ -244,7 +245,7 @@ pub fn simulate_with<'py>(
     Ok(Simulation { instance: Arc::clone(&log.instance), simulated, seconds: begin.elapsed().as_secs_f64() })
 }
 
-/// Returns a page with several policies side by side.
+/// Returns a page that compares several policies.
 #[pyfunction]
 pub fn report(
     title: &str,

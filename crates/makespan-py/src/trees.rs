@@ -81,13 +81,14 @@ impl TreeSimulation {
         self.run.heuristic.to_string()
     }
 
-    /// The minimum over the applications of weighted tasks per second, in the steady part. None if no application was done.
+    /// The minimum over the applications of the weighted tasks per second in the steady part. None if no application
+    /// completed a task.
     #[getter]
     fn throughput(&self) -> Option<f64> {
         self.run.measured.as_ref().map(|measured| measured.fair)
     }
 
-    /// A proven upper limit on the throughput of any schedule in the long run.
+    /// A proven upper bound on the long-run throughput of every schedule.
     #[getter]
     fn bound(&self) -> f64 {
         self.scene.bound
@@ -105,7 +106,7 @@ impl TreeSimulation {
         self.run.run.unfinished()
     }
 
-    /// True if the simulation stopped because no further event occurred, although tasks were unfinished.
+    /// True if the simulation ended with unfinished tasks because no further event could occur.
     #[getter]
     fn stalled(&self) -> bool {
         self.run.run.stalled
@@ -123,7 +124,7 @@ impl TreeSimulation {
         self.run.run.resent
     }
 
-    /// The duration of the simulation in real time, in seconds.
+    /// The time that the simulation took, in seconds.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
@@ -208,10 +209,10 @@ pub fn simulate_tree(
     runs.map(|run| simulation(run?)).collect()
 }
 
-/// The result of a run, and its duration in seconds.
+/// The result of a run, and the time that its simulation took in seconds.
 type Timed = (Result<TreeRun, TreeRunError>, f64);
 
-/// Returns the runs in the order of the heuristics. Several run at the same time.
+/// Simulates the heuristics, several at the same time. Returns the runs in the order of the heuristics.
 fn play(
     scene: &TreeScene,
     heuristics: &[Heuristic],

@@ -1,7 +1,7 @@
-//! The view of a policy, and tasks.
+//! The view that a policy receives, and tasks.
 //!
-//! A Rust view is borrowed for one call of the policy. It is stored in a thread-local variable while Python decides. Python can
-//! query it, and no data are copied in advance.
+//! A Rust view is borrowed for one call of the policy. While Python decides, the view is in a thread-local variable,
+//! so that Python can query it without copied data.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,14 +14,15 @@ use scoped_tls_hkt::scoped_thread_local;
 use crate::processors::{Processors, count_of, set_of};
 
 scoped_thread_local!(
-    /// The view of the policy that decides in this thread.
+    /// The view of the policy that is deciding in this thread.
     pub static SEEN: for<'a> Core<'a>
 );
 
-/// Calls `ask` with the view of the policy that decides now.
+/// Calls `ask` with the view of the policy that is deciding.
 ///
 /// # Errors
-/// `RuntimeError` outside of `Policy.on`.
+///
+/// `RuntimeError` outside `Policy.on`.
 fn seen<R>(ask: impl FnOnce(&Core<'_>) -> PyResult<R>) -> PyResult<R> {
     if SEEN.is_set() {
         return SEEN.with(|view| ask(&view));
@@ -75,7 +76,7 @@ impl Task {
         self.instance.release(self.id).seconds()
     }
 
-    /// The share of the task in the weight of its job.
+    /// The weight of the task, which is its share of the weight of its job.
     #[getter]
     fn weight(&self) -> f64 {
         self.instance.weight(self.id).as_f64()
@@ -93,7 +94,7 @@ impl Task {
         self.instance.job_of(self.id).user
     }
 
-    /// The deadline of its job in seconds.
+    /// Deadline of the job in seconds.
     #[getter]
     fn deadline(&self) -> Option<f64> {
         self.instance.job_of(self.id).deadline.map(Time::seconds)
@@ -117,7 +118,7 @@ impl Task {
         self.instance.profile(self.id).max_processors()
     }
 
-    /// The numbers of processors that are not dominated: each is faster than all smaller ones.
+    /// The numbers of processors that are worth using: each is faster than all smaller numbers.
     #[getter]
     fn allotments(&self) -> Vec<u32> {
         self.instance.profile(self.id).allotments().collect()
@@ -160,7 +161,7 @@ impl Task {
         self.instance.incoming(self.id).map(|edge| Task::new(edge.from, &self.instance)).collect()
     }
 
-    /// The tasks that wait for this task.
+    /// The tasks that cannot start before the end of this task.
     #[getter]
     fn successors(&self) -> Vec<Task> {
         self.instance.outgoing(self.id).map(|edge| Task::new(edge.to, &self.instance)).collect()
@@ -276,15 +277,15 @@ impl View {
         })
     }
 
-    /// Returns the time in seconds at which all data of a task have arrived on these processors. Returns None if one of its
-    /// predecessors has not ended.
+    /// Returns the instant, in seconds, at which all input data of a task have arrived on these processors. Returns
+    /// None if a predecessor has not ended.
     fn arrival(&self, task: &Task, processors: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let set = set_of(processors)?;
         seen(|view| Ok(view.arrival(task.id, &set).map(Time::seconds)))
     }
 
-    /// Returns whether a task may start on these processors now: they are free, the task accepts them, and the resources that it
-    /// needs are available.
+    /// Returns true if a task may start on these processors now: they are free, the task accepts them, and its other
+    /// resources are available.
     fn fits(&self, task: &Task, processors: &Bound<'_, PyAny>) -> PyResult<bool> {
         let set = set_of(processors)?;
         seen(|view| {
@@ -295,7 +296,7 @@ impl View {
     }
 }
 
-/// The waiting tasks, valid during `on`.
+/// The waiting tasks. The object is valid only during `on`.
 #[pyclass(frozen, module = "makespan._native")]
 struct Waiting {
     instance: Arc<Instance>,
@@ -311,7 +312,7 @@ impl Waiting {
         seen(|view| Ok(view.waiting.contains(task.id)))
     }
 
-    /// Returns a task by its index. Negative indices count from the end. O(waiting tasks).
+    /// Returns the task at an index. Negative indices count from the end. Takes O(waiting tasks).
     fn __getitem__(&self, at: isize) -> PyResult<Task> {
         let found = seen(|view| {
             let len = view.waiting.len();

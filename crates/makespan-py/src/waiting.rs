@@ -1,4 +1,4 @@
-//! Waits for work without the interpreter's lock, and handles Ctrl-C and progress reports.
+//! Waits for work without the interpreter's lock. Meanwhile, handles Ctrl-C and reports progress.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -10,27 +10,30 @@ use pyo3::prelude::*;
 
 /// Time between two checks for signals and progress.
 const TICK: Duration = Duration::from_millis(50);
-/// Stack size in bytes, the usual size for a main thread.
+/// Stack size in bytes, as usual for a main thread.
 const STACK: usize = 8 << 20;
 
-/// The way in which work is watched.
+/// How to wait for work: when to stop it, and where to report progress.
 pub struct Watch<'a, 'py> {
-    /// Stops the work.
+    /// The stop request for the work.
     pub stop: Stop,
-    /// True if the work returns its best result so far when it is stopped. Otherwise, Ctrl-C raises `KeyboardInterrupt` at once.
+    /// True if the work, when stopped, returns its best result so far. If false, Ctrl-C raises `KeyboardInterrupt` at
+    /// once.
     pub is_anytime: bool,
     /// Time after which the work is stopped.
     pub limit: Option<Duration>,
-    /// A function that is called with the amount of work that is done and the total amount.
+    /// A function that receives the amount of completed work and the total amount.
     pub progress: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Watch<'_, '_> {
-    /// Runs `work` in a separate thread. Returns its result, and whether Ctrl-C ended it. `done` returns the amount of work that
-    /// is done and the total amount, if it is known. Without `done`, progress is reported in elapsed seconds.
+    /// Runs `work` in a separate thread. Returns its result, and true if Ctrl-C ended it.
     ///
-    /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises `KeyboardInterrupt`. Other
-    /// exceptions of signal handlers and of `progress` are raised at once. The thread then ends by itself when it checks for the
+    /// `done` returns the amount of completed work and, if known, the total amount. Without `done`, progress is the
+    /// elapsed time in seconds.
+    ///
+    /// The first Ctrl-C asks the work to end with its best result so far. The second raises `KeyboardInterrupt`. Other
+    /// exceptions of signal handlers and of `progress` are raised at once; the thread then ends when it checks for the
     /// stop request.
     pub fn wait<T: Send + 'static>(
         self,
@@ -41,7 +44,7 @@ impl Watch<'_, '_> {
         let (sender, mut receiver) = channel();
         let begin = Instant::now();
         let thread = thread::Builder::new().name("makespan".into()).stack_size(STACK).spawn(move || {
-            // After a second Ctrl-C, the receiver no longer exists.
+            // The send fails after a second Ctrl-C, because the receiver is gone.
             let _ = sender.send(work());
         });
         thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
@@ -58,7 +61,7 @@ impl Watch<'_, '_> {
             }
             if let Err(signal) = py.check_signals() {
                 self.stop.request();
-                // Signal handlers may raise any exception. Only Ctrl-C stops just the search.
+                // A signal handler may raise any exception. Ctrl-C is the only one after which the work may return a result.
                 let is_ctrl_c = signal.is_instance_of::<PyKeyboardInterrupt>(py);
                 if interrupted || !self.is_anytime || !is_ctrl_c {
                     return Err(signal);

@@ -1,4 +1,4 @@
-//! The agent of a node: takes the tasks that are given to its place, runs them, and records how they ended.
+//! The agent of a node: takes the tasks that the planner gives to its place, runs them, and records how they ended.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,14 +28,14 @@ const CONNECTED: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Time that tasks have to end when the pilot ends, before they are killed. Unless a site configures otherwise, Slurm
-/// kills everything half a minute after its request.
+/// Time between SIGTERM and SIGKILL for tasks when the pilot ends. By default, Slurm kills all processes half a minute
+/// after its request.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The message of an agent that accepts no more tasks.
+/// The message by which an agent says that it accepts no more tasks.
 pub(crate) const LEAVING: &str = ".";
 
-/// Prefix of an agent's messages for the user. No attempt's name begins with it.
+/// First character of an agent's messages for the user. The name of an attempt never begins with it.
 pub(crate) const REMARK: char = '#';
 
 /// The options of an agent.
@@ -45,7 +45,7 @@ pub struct AgentOptions {
     pub folder: PathBuf,
     /// The program that wraps each task ([`makespan_exec::ExecuteOptions::shim`]).
     pub shim: Option<PathBuf>,
-    /// Ends the agent and its tasks when requested.
+    /// The stop request, which ends the agent and its tasks.
     pub stop: Stop,
 }
 
@@ -58,15 +58,16 @@ pub(super) struct Agent {
     pub boot: String,
     pub running: BTreeMap<TaskId, Begun>,
     pub inherited: Vec<Inherited>,
-    /// Attempts that will be started again, with the times.
+    /// Attempts that will be started again, with the instants of the next start.
     pub delayed: Vec<(Instant, String)>,
-    /// The reason that was reported last.
+    /// The reason of the last report about a delayed attempt.
     pub delayed_for: String,
-    /// Ends that could not yet be reported.
+    /// Ends of attempts that the agent could not record yet.
     pub untold: Vec<(String, Fate)>,
-    /// Ends of tasks that Slurm may have stopped together with everything on this node. Then Slurm also stops this agent soon.
+    /// Ends of tasks that Slurm may have caused by stopping everything on this node. If so, Slurm soon stops this
+    /// agent too.
     pub doubtful: Vec<(Instant, String, Fate)>,
-    /// True if no new task starts, and running tasks are ended.
+    /// True if the agent is ending: no new task starts, and running tasks are ended.
     pub ending: bool,
     ending_since: Option<Instant>,
     server: Option<Server>,
@@ -79,16 +80,17 @@ pub(super) struct Agent {
     _lock: File,
 }
 
-/// Serves the place that the environment of a Slurm step names, until its pilot ends or the run is over.
+/// Serves the place in the environment of a Slurm step, until the pilot or the run ends.
 ///
 /// # Errors
-/// A message of the system about the folder.
+///
+/// The folder of the run cannot be read or written.
 pub fn serve(options: &AgentOptions) -> Result<(), String> {
     let place = place()?;
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().and_then(|()| board.make_place(&place)).map_err(wrong)?;
-    // Wait while another agent serves the place. If that agent dies, this agent serves the place.
+    // If another agent serves the place, this agent waits, and takes over if the other one dies.
     let lock = loop {
         if board.is_over(place.job) || options.stop.is_requested() {
             return Ok(());
@@ -195,7 +197,7 @@ impl Agent {
         }
     }
 
-    /// Returns the maximum waiting time.
+    /// Returns the maximum time to wait for the next event.
     fn next(&self) -> Duration {
         let connected = self.server.as_ref().is_some_and(Server::is_connected);
         let look = if connected { CONNECTED } else { self.pause };
@@ -204,7 +206,7 @@ impl Agent {
         if busy || self.ending { look.min(GLANCE) } else { look.min(LONGEST) }
     }
 
-    /// Takes given tasks, and ends tasks on request. Handles the planner's messages, and checks all files at intervals.
+    /// Handles the planner's messages. At intervals, checks all files for new tasks and for requests to end tasks.
     fn hear(&mut self) {
         if self.beat.is_none_or(|beat| beat.elapsed() >= BEAT) {
             self.beat = Some(Instant::now());
@@ -232,7 +234,7 @@ impl Agent {
         }
         if due || ends {
             for (id, kill) in self.board.asked(&self.place) {
-                // If the task was given together with the request to end it, take the task first.
+                // The task may not be taken yet, if the planner gave it and requested its end at the same time.
                 self.take(&id);
                 self.end(&id, kill);
                 self.board.heeded(&self.place, &id, kill);
@@ -246,7 +248,7 @@ impl Agent {
         ids.iter().for_each(|id| self.end(id, kill));
     }
 
-    /// Limits the memory of tasks. If this is not possible, informs the planner.
+    /// Limits the memory of tasks. If this is impossible, informs the planner.
     pub(super) fn limit_memory(&mut self) {
         if std::mem::replace(&mut self.limits_asked, true) {
             return;

@@ -1,4 +1,4 @@
-//! A running attempt that an agent has started.
+//! A running attempt of this agent.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ pub(super) struct Begun {
     pub id: String,
     pub order: Order,
     pub since: Instant,
-    /// Time at which the attempt was asked to end.
+    /// Instant of the request to end the attempt.
     pub asked: Option<Instant>,
     pub timed_out: bool,
 }

@@ -1,4 +1,4 @@
-//! The head of a pilot, which starts its agents and restarts them.
+//! The head of a pilot: the process that starts the pilot's agents and restarts them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,14 +13,14 @@ use crate::{Commands, Program};
 /// Time between two checks.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Time for which the place of a lost agent must be empty before another agent is started.
+/// Time between the loss of an agent and the start of another agent at its place.
 const EMPTY: Duration = Duration::from_secs(1);
 
-/// Minimum and maximum pause between two starts of a step that ends early.
+/// Minimum and maximum pause before a step that ended early is started again.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Time that agents have to end with the run.
+/// Time in which agents must end when the run ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The options of a head.
@@ -32,29 +32,30 @@ pub struct HeadOptions {
     pub program: PathBuf,
     /// The nodes of the allocation on which agents are started, separated by commas. `None` means all nodes.
     pub nodes: Option<String>,
-    /// Time for which the pilot is kept if its planner is gone and no work is left.
+    /// Time for which the pilot continues without a planner and without work.
     pub wait: Duration,
 }
 
 impl HeadOptions {
-    /// Default of `wait`. It is sufficient to resume a run that has died.
+    /// Default of `wait`, long enough to resume a run whose planner has died.
     pub const WAIT: Duration = Duration::from_mins(5);
 }
 
-/// Time for which the run's folder must be missing before it counts as removed. A network file system may be
-/// unavailable for a while.
+/// Time after which a missing folder of the run counts as removed. A network file system may be unavailable for a
+/// shorter time.
 const REMOVED: Duration = Duration::from_secs(30);
 
-/// Time between two checks if the pilot is still needed.
+/// Time between two checks whether the pilot is still needed.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// The data that decide if a pilot is still needed.
+/// The data that decide whether a pilot is still needed.
 #[derive(Debug)]
 struct Use {
     reviewed: Instant,
-    /// Time since when the folder is missing.
+    /// Instant since which the folder has been missing.
     gone: Option<Instant>,
-    /// The last sign of life of a planner. `needed` is the last time at which there was a new sign of life, or work to do.
+    /// The last sign of life of a planner. `needed` is the last instant at which a new sign of life or unfinished work
+    /// was found.
     beat: Option<Duration>,
     needed: Instant,
 }
@@ -65,7 +66,7 @@ impl Use {
         Self { reviewed: now, gone: None, beat: None, needed: now }
     }
 
-    /// Returns the reason why the pilot is no longer needed, or `None` if it is needed.
+    /// Returns the reason why the pilot can end, or `None` if the pilot is needed.
     fn ended(&mut self, board: &Board, job: u64, wait: Duration) -> Option<String> {
         if self.reviewed.elapsed() < REVIEW {
             return None;
@@ -121,11 +122,12 @@ impl Step {
     }
 }
 
-/// Leads the current pilot: starts an agent on every node in one step, and restarts agents that have died, until the
-/// run is over. When the head ends, the job ends, with everything in it.
+/// Runs the head of the current pilot: starts an agent on every node in one step, and restarts agents that have died,
+/// until the run is over. At the end of the head, Slurm ends the job with all its processes.
 ///
 /// # Errors
-/// A message of the system about the folder.
+///
+/// The folder of the run cannot be read or written.
 pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let Some(job) = variable("SLURM_JOB_ID") else {
@@ -138,8 +140,8 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let board = Board::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
-    // Wait while another head leads the pilot, and lead it when that head has ended. There can be two heads because a
-    // controller that has lost its state reuses job ids, while a forgotten job may run for a while.
+    // If another head leads the pilot, this head waits until the other one has ended. Two heads can exist, because a
+    // controller that has lost its state reuses the id of a job that is still running.
     let _lock = loop {
         match board.lock_head(job).map_err(wrong)? {
             Some(lock) => break lock,
@@ -154,7 +156,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     while !board.is_over(job) {
         if let Some(why) = of_use.ended(&board, job, options.wait) {
             eprintln!("makespan agent: pilot {job} ends: {why}");
-            // The agents, and a later session, see this record.
+            // The agents and later sessions read this record.
             if board.declare_over(job).is_err() {
                 return Ok(());
             }
@@ -183,7 +185,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a step of agents on `nodes` nodes. If `names` is set, they run on these nodes.
+/// Returns a step that runs agents on `nodes` nodes: the nodes `names`, if set.
 fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
     let mut command = Commands::new().process(Program::Srun);
     command.args([
@@ -198,7 +200,7 @@ fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Com
     command.args(names.map(|names| format!("--nodelist={names}")));
     command.args(["--job-name=makespan-agent", "--input=none"]);
     command.arg(&options.program).args(["agent", "--folder"]).arg(&options.folder);
-    // The size of a task depends on its order, not on the script of the job.
+    // The variables of the job's script are removed, because the orders state the sizes of tasks.
     command.env_remove("SLURM_CPUS_PER_TASK").env_remove("SLURM_TRES_PER_TASK");
     command.stdin(Stdio::null());
     command

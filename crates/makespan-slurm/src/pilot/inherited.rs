@@ -1,4 +1,4 @@
-//! Attempts that an earlier agent of this place started.
+//! Attempts that a previous agent of this place started.
 
 use std::time::{Duration, Instant};
 
@@ -8,17 +8,18 @@ use makespan_exec::engine::{EndedBy, ended_by};
 use super::board::{Board, Left};
 use super::order::{Fate, Order};
 
-/// An attempt of an earlier agent. The process that wraps the task continues without the agent, and writes its status.
+/// An attempt that a previous agent started. The process that wraps the task does not need an agent: it continues and
+/// writes the status file.
 #[derive(Debug)]
 pub(super) struct Inherited {
     pub id: String,
     pub order: Order,
     left: Left,
-    /// True if the attempt was alive under this agent.
+    /// True if this agent has seen the attempt running.
     has_lived: bool,
-    /// The instant from which this agent watches the attempt. It is not before the start of the attempt.
+    /// Instant from which this agent watches the attempt. The attempt started before it.
     pub since: Instant,
-    /// Time at which the attempt was asked to end.
+    /// Instant of the request to end the attempt.
     pub asked: Option<Instant>,
     pub timed_out: bool,
 }
@@ -29,8 +30,8 @@ impl Inherited {
         Self { id, order, left, has_lived: false, since: Instant::now(), asked: None, timed_out: false }
     }
 
-    /// Returns the fate of the attempt, if it has ended. The flag is true if a stop of everything on this node may be
-    /// the cause.
+    /// Returns the fate of the attempt, if it has ended. The flag is true if Slurm may have ended the attempt by
+    /// stopping everything on this node.
     pub fn fate(&mut self, board: &Board, local: &Local, boot: &str) -> Option<(Fate, bool)> {
         if self.left.boot == boot && self.left.shim.is_alive() {
             self.has_lived = true;
@@ -46,9 +47,9 @@ impl Inherited {
     fn fate_if_ended(&self, by: Option<EndedBy>) -> (Fate, bool) {
         match by {
             Some(_) if self.timed_out => (Fate::TimedOut, false),
-            // The attempt ended together with its agent: if the agent had lived, it would have recorded the end.
+            // The attempt ended together with the previous agent, because that agent did not record the end.
             Some(EndedBy::Signal) if !self.has_lived => (Fate::Gone, false),
-            // The status file contains more information.
+            // The planner reads the exit status from the status file.
             Some(by) => (Fate::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
             None => (Fate::Gone, false),
         }
@@ -71,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks the case that a node kills all processes at once: the task may die a moment before its agent. Then the
-    /// status of the task states that a signal ended it, but the attempt counts as ended with its agent.
+    /// If a node kills all processes at once, a task may die a moment before its agent. The status of the task then
+    /// states a signal, but the attempt must count as ended together with the agent.
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
         let left = Left { shim: Identity::of_this(), boot: "b".into(), gpus: None };

@@ -1,5 +1,5 @@
-//! Connections on which planners and agents announce moved files. An agent listens, and planners connect to it. Without
-//! a connection, both check the files at intervals.
+//! Connections by which planners and agents announce that files have moved. An agent listens, and planners connect to
+//! it. Without a connection, both check the files at intervals.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
@@ -15,18 +15,18 @@ use super::board::{Beacon, Place};
 /// Time limit for a connection attempt.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time limit for sending a line. Connections that do not read are closed.
+/// Time limit for sending a line. If the other end does not read, the connection is closed.
 const SENDING: Duration = Duration::from_secs(1);
 
-/// Maximum length of a line in bytes. File names have at most 255 bytes.
+/// Maximum length of a line in bytes. A line contains a file name of at most 255 bytes.
 const LONGEST: u64 = 512;
 
-/// The agent's side of the connections.
+/// The agent's end of the connections.
 #[derive(Debug)]
 pub(crate) struct Server {
     /// The port on which it listens.
     pub port: u16,
-    /// The token with which a planner must begin.
+    /// The token that a planner must send first.
     pub token: String,
     planners: Arc<Mutex<Vec<TcpStream>>>,
 }
@@ -43,7 +43,7 @@ impl Server {
             for stream in listener.incoming().flatten() {
                 let (heard, waker, all, expected) = (heard.clone(), waker.clone(), all.clone(), expected.clone());
                 let serve = move || serve(&stream, &heard, &waker, &all, &expected);
-                // If no thread can be started, the planner checks the files.
+                // If the thread cannot be started, planners check the files instead.
                 let _ = thread::Builder::new().name("planner".into()).stack_size(128 * 1024).spawn(serve);
             }
         })?;
@@ -75,7 +75,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<Vec<TcpStream>>, expected: &str) {
     let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(SENDING)));
     let (Ok(()), Ok(address), Ok(writer)) = (prepared, stream.peer_addr(), stream.try_clone()) else { return };
-    // A client that does not know the token is disconnected soon.
+    // A client without the token is disconnected after this time.
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let mut reader = BufReader::new(stream);
     if line(&mut reader).as_deref() != Some(expected) {
@@ -94,7 +94,7 @@ fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<
     waker.wake();
 }
 
-/// Reads the next line. Returns `None` at the end, or if the text is not a complete line.
+/// Reads the next line. Returns `None` at the end of the input or if the line is incomplete.
 fn line(reader: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
     reader.take(LONGEST).read_line(&mut line).ok()?;
@@ -119,7 +119,8 @@ pub(crate) enum Said {
     Closed,
 }
 
-/// Connects to an agent in a separate thread. Each message contains the place and the number of the attempt.
+/// Connects to an agent in a separate thread. Each message contains the place and the number of the connection
+/// attempt.
 pub(crate) fn dial(
     place: &Place,
     beacon: &Beacon,

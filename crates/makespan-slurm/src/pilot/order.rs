@@ -1,4 +1,4 @@
-//! The order of a task for an agent, and the fate that the agent reports.
+//! The order that a planner gives to an agent, and the fate that the agent reports.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ pub(crate) struct Order {
     pub command: Vec<String>,
     /// Number of processors on all nodes together.
     pub allotment: u32,
-    /// The processors on this node, which is the first one of the task, numbered from 0.
+    /// The processors on the first node of the task, which is the agent's node, numbered from 0.
     pub processors: ProcSet,
     /// The GPUs that the task holds on this node, numbered from 0. `None` if the platform states no GPUs.
     pub gpus: Option<Vec<u64>>,
-    /// The GPUs that the task holds on all nodes, numbered through the platform.
+    /// The GPUs that the task holds on all nodes, by their numbers on the platform.
     pub all_gpus: Vec<u64>,
-    /// Maximum memory in bytes, if it should be limited.
+    /// Maximum memory in bytes. `None` if the memory is not limited.
     pub memory: Option<u64>,
-    /// Time after which the agent ends the task if the planner does not.
+    /// Time limit of the attempt. The agent ends the task if no planner does.
     pub walltime: Option<Time>,
     /// Time between SIGTERM and SIGKILL at the walltime.
     pub grace: Duration,
@@ -33,8 +33,8 @@ pub(crate) struct Order {
     pub environment: Vec<(String, String)>,
     /// The text that the status file will contain.
     pub claim: String,
-    /// The attempts that must succeed first. Set for jobs, because their dependencies in Slurm may refer to reused job
-    /// ids. Empty for pilots.
+    /// The attempts that must succeed first. Used for Slurm jobs, because a dependency in Slurm may refer to a reused
+    /// job id. Empty in pilots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Before>,
 }
@@ -44,26 +44,26 @@ pub(crate) struct Order {
 pub(crate) struct Before {
     /// The name of the task.
     pub name: String,
-    /// Its status file, relative to the run's folder, and the text that this file will contain.
+    /// The path of the predecessor's status file, relative to the run's folder, and the expected text of the file.
     pub status: String,
     pub claim: String,
 }
 
-/// The end of an attempt, as far as its agent knows it.
+/// The end of an attempt, as its agent reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The process that wraps the task ended with this status.
     Exit(i32),
-    /// The attempt reached its walltime while no planner could end it.
+    /// The attempt reached its walltime without a planner.
     TimedOut,
     /// The attempt was not started, for the given reason.
     Refused(String),
-    /// The attempt is gone and left no status.
+    /// The attempt no longer exists and left no status.
     Gone,
 }
 
 impl Fate {
-    /// Returns the word for file names.
+    /// Returns the word for this fate in file names.
     pub fn word(&self) -> String {
         match self {
             Self::Exit(status) => status.to_string(),
@@ -73,7 +73,7 @@ impl Fate {
         }
     }
 
-    /// Parses the word of a fate. The reason of a refusal is stored elsewhere.
+    /// Parses the word for a fate. It does not contain the reason of a refusal.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "walltime" => Some(Self::TimedOut),

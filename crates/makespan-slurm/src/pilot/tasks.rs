@@ -13,19 +13,19 @@ use super::board::Left;
 use super::inherited::Inherited;
 use super::order::{Fate, Order};
 
-/// Delay after the walltime before the agent ends a task, so that the planner can end it first.
+/// Time after the walltime until the agent ends a task. A planner normally ends the task before.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// Time for which the report of a task's end is delayed if Slurm may have stopped the task. If Slurm stops this agent
-/// during this time, the task was stopped with it. Slurm ends the agent and its tasks one after the other, and this
-/// takes a while on a busy machine.
+/// Delay of the report of a task's end if Slurm may have stopped the task together with everything on this node. If
+/// Slurm stops this agent within the delay, it stopped the task, too. On a busy machine, Slurm needs some time to stop
+/// all processes.
 pub(crate) const DOUBT: Duration = Duration::from_secs(2);
 
 /// The GPUs for an attempt.
 enum Gpus {
-    /// These GPUs, or `None` if the attempt needs none.
+    /// These GPUs. `None` if the attempt needs none.
     These(Option<Vec<u64>>),
-    /// Other attempts hold them.
+    /// Other attempts hold the GPUs.
     Busy,
 }
 
@@ -40,7 +40,7 @@ impl Agent {
         }
     }
 
-    /// Starts a taken attempt, unless it was started before.
+    /// Starts an attempt that the agent has taken. Has no effect if the attempt was started before.
     fn begin(&mut self, id: &str) {
         let bytes = match self.board.taken(&self.place, id) {
             Ok(bytes) => bytes,
@@ -61,11 +61,11 @@ impl Agent {
         self.start(id, order, file);
     }
 
-    /// Inherits an attempt that an earlier agent started.
+    /// Adopts an attempt that a previous agent started.
     fn inherit(&mut self, id: &str, order: Order) {
         match self.board.claimant(id) {
             Some(left) => self.inherited.push(Inherited::new(id.to_owned(), order, left)),
-            // No process is recorded, so the task was never allowed to run.
+            // There is no record of a process, so the task did not run.
             None => self.ended(id, &Fate::Gone),
         }
     }
@@ -74,7 +74,7 @@ impl Agent {
         match self.gpus_for(&order) {
             Ok(Gpus::These(gpus)) => order.gpus = gpus,
             Ok(Gpus::Busy) => {
-                // The GPUs become free when another job ends.
+                // The attempt is started when another job has released its GPUs.
                 self.board.unclaim(id);
                 self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
                 return;
@@ -114,7 +114,7 @@ impl Agent {
         let left = Left { shim, boot: self.boot.clone(), gpus: order.gpus.clone() };
         let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
         if let Err(error) = written {
-            // An attempt that is not recorded must not run, because no other agent could find it.
+            // Without a record, no other agent could find the attempt, so it must not run.
             self.local.call_off(order.task);
             self.board.unclaim(id);
             return self.delay(id, &format!("cannot record which agent starts it: {error}"));
@@ -124,11 +124,12 @@ impl Agent {
         self.running.insert(begun.order.task, begun);
     }
 
-    /// Returns the GPUs of this node for an attempt: those of the plan, or others if the pilot holds fewer GPUs than
+    /// Returns the GPUs of this node for an attempt: the GPUs in the plan, or other GPUs if the pilot holds fewer than
     /// the plan assumes.
     ///
     /// # Errors
-    /// A message if the pilot holds too few GPUs.
+    ///
+    /// The pilot holds too few GPUs.
     fn gpus_for(&self, order: &Order) -> Result<Gpus, String> {
         let planned = || Ok(Gpus::These(order.gpus.clone()));
         let (Some(own), Some(wanted)) = (self.beacon.gpus, order.gpus.as_deref().filter(|wanted| !wanted.is_empty()))
@@ -165,7 +166,7 @@ impl Agent {
         let status = self.local.reap(task);
         let Some(begun) = self.running.remove(&task) else { return };
         let fate = match status {
-            // The pilot is ending, so unfinished tasks are gone.
+            // While the pilot is ending, an unfinished task counts as gone.
             status if self.ending && status != 0 => Fate::Gone,
             _ if begun.timed_out => Fate::TimedOut,
             status => Fate::Exit(status),
@@ -179,12 +180,12 @@ impl Agent {
         self.ended(&begun.id, &fate);
     }
 
-    /// Returns true if a task may have been stopped from outside, as Slurm stops everything in a job.
+    /// Returns true if Slurm may have stopped the task together with everything in its job.
     fn was_stopped(&self, status: i32, order: &Order) -> bool {
         status > 128 || ended_by(&self.board.run().join(&order.files.status)) == Some(EndedBy::Signal)
     }
 
-    /// Reports doubtful ends as ends of the tasks themselves, if the agent was not stopped within [`DOUBT`].
+    /// Reports doubtful ends as ends of the tasks, if Slurm has not stopped this agent within [`DOUBT`].
     pub(super) fn settle_doubts(&mut self) {
         let now = Instant::now();
         let ending = self.ending;
@@ -195,7 +196,7 @@ impl Agent {
         }
     }
 
-    /// Reports the end of an attempt. If this fails, it is repeated later.
+    /// Reports the end of an attempt. If this fails, tries again later.
     pub(super) fn ended(&mut self, id: &str, fate: &Fate) {
         match self.board.done(&self.place, id, fate) {
             Ok(name) => self.tell(&name),
@@ -208,7 +209,7 @@ impl Agent {
         }
     }
 
-    /// Checks the attempts of earlier agents.
+    /// Checks the attempts that previous agents started.
     pub(super) fn look_after(&mut self) {
         let (board, local, boot) = (&self.board, &self.local, &self.boot);
         let mut over = Vec::new();
@@ -238,7 +239,7 @@ impl Agent {
         }
     }
 
-    /// Ends tasks that have reached their walltime without a planner, and kills those that do not end.
+    /// Ends tasks that have reached their walltime without a planner. Kills them if they do not end.
     pub(super) fn enforce_walltimes(&mut self) {
         let now = Instant::now();
         let mut due = Vec::new();

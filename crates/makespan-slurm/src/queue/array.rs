@@ -1,4 +1,4 @@
-//! Tasks of job arrays. One pending record stands for several tasks, such as `3-10%2`.
+//! Tasks of job arrays. A pending record can represent several tasks, such as `3-10%2`.
 
 /// The array of a job, and its task number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
     Some((numbers, at_once, left_out))
 }
 
-/// Returns the reliable part of a list of task numbers that Slurm truncated, such as `1,3,5,4...%5`, or `None` if the
-/// list is complete. A number directly before `...` is omitted, because Slurm may have cut off its last digits.
+/// Returns the reliable part of a list of task numbers that Slurm has truncated, such as `1,3,5,4...%5`. Returns
+/// `None` if the list is complete. A number directly before `...` is left out, because its last digits may be missing.
 pub(super) fn known_of_cut(text: &str) -> Option<String> {
     let (list, end) = text.split_once("...")?;
     let (known, last) = list.rsplit_once(',').unwrap_or(("", list));

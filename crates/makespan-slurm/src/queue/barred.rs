@@ -1,4 +1,4 @@
-//! Limits that prevent a job from starting even if all other jobs end: limits of a single job, and limits of past
+//! Limits that prevent a job from starting even if no other job runs: limits of a single job, and limits of past
 //! usage.
 
 use super::{Association, Budget, JobLimits, Memory, Qos, Queue, QueueJob};
@@ -6,9 +6,9 @@ use super::{Association, Budget, JobLimits, Memory, Qos, Queue, QueueJob};
 /// A limit that a job exceeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// The limit and the excess, as a sentence.
+    /// The limit, and by how much the job exceeds it, as a sentence.
     pub text: String,
-    /// The change that would help.
+    /// A change that would let the job start.
     pub remedy: &'static str,
 }
 
@@ -29,7 +29,7 @@ const ASK: &str = "another request, or a higher limit";
 const WAIT: &str = "usage that decays or is reset, or a higher limit";
 
 impl Queue {
-    /// Returns the limit of a QOS, an account or a user that the job alone exceeds, if there is one.
+    /// Returns a limit of a QOS, an account or a user that the job exceeds by itself.
     pub fn barred(&self, job: &QueueJob) -> Option<Bar> {
         let rules = self.rules(job);
         let time = rules.iter().find(|rule| rule.job.max_time.is_some());
@@ -37,8 +37,8 @@ impl Queue {
         time.or_else(|| too_much(job, &rules)).or_else(|| rules.iter().find_map(|rule| self.used_up(job, rule)))
     }
 
-    /// Returns the rules of the partition's QOS, of the job's QOS, of the user and of the parent accounts. For each
-    /// kind of limit, the first rule that states it applies.
+    /// Returns the rules of the partition's QOS, the job's QOS, the user, the account and its parent accounts. For
+    /// each kind of limit, the first rule that states one is used.
     fn rules<'a>(&'a self, job: &'a QueueJob) -> Vec<Rule<'a>> {
         let own = self.qualities(job).map(Rule::of_qos);
         own.chain(self.memberships(job).into_iter().map(|one| {
@@ -49,16 +49,16 @@ impl Queue {
         .collect()
     }
 
-    /// Returns the QOS of a job. The QOS of its partition comes first.
+    /// Returns the QOS of a job, after the QOS of its partition.
     pub(crate) fn qualities<'a>(&'a self, job: &'a QueueJob) -> impl Iterator<Item = &'a Qos> {
-        // If a job has several partitions, its final partition is unknown.
+        // A job with several partitions may run in any of them, so the QOS of its partition is unknown.
         let only = job.partitions.first().filter(|_| job.partitions.len() == 1);
         let of_partition = only.and_then(|name| self.partition(name)?.record.get("QoS"));
         let names = of_partition.into_iter().chain(job.qos.as_deref().filter(move |own| of_partition != Some(*own)));
         names.filter_map(|name| self.qos.iter().find(|qos| qos.name == name))
     }
 
-    /// Returns the associations of the job's user in its account, of the account, and of its parent accounts.
+    /// Returns the associations of the job: the user in the account, the account, and the parent accounts.
     fn memberships(&self, job: &QueueJob) -> Vec<&Association> {
         let mut found = Vec::new();
         let own = job.account.as_deref().unwrap_or_default();
@@ -67,7 +67,7 @@ impl Queue {
             speaks && one.account == own && one.user.as_deref() == Some(job.user.as_str())
         }));
         let mut next = Some(own);
-        // Accounts form a tree. The limit of 64 levels protects against a cycle in invalid input.
+        // Accounts form a tree. After 64 levels the loop ends, in case invalid input contains a cycle.
         for _ in 0..64 {
             let of = |name: &str| self.associations.iter().find(|one| one.user.is_none() && one.account == name);
             let Some(account) = next.and_then(of) else { break };
@@ -77,7 +77,7 @@ impl Queue {
         found
     }
 
-    /// Checks the past usage. With safe limits, also counts the possible usage of the job.
+    /// Checks limits of past usage. If limits are safe, adds the maximum usage of the job.
     fn used_up(&self, job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
         let is_safe = self.config.get("AccountingStorageEnforce").is_some_and(|text| text.contains("safe"));
         rule.budgets.iter().find_map(|budget| {
@@ -109,8 +109,8 @@ fn too_long(job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
     Some(Bar { text: format!("it asks for {asked}, and {} allows {} min", rule.whose, most / 60), remedy: ASK })
 }
 
-/// The limit of a job on a resource: its name, the requested amount, the limit, and true if the amount exceeds the
-/// limit.
+/// A request and its limit: the name of the resource, the requested amount, the limit, and true if the request
+/// violates the limit.
 type Asked = (String, u64, u64, bool);
 
 fn too_much(job: &QueueJob, rules: &[Rule<'_>]) -> Option<Bar> {
@@ -184,7 +184,7 @@ impl QueueJob {
         }
     }
 
-    /// Returns the remaining minutes of the job's time limit, or `None` without a limit.
+    /// Returns the remaining minutes until the job's time limit, or `None` if it has no limit.
     pub(crate) fn minutes(&self) -> Option<u64> {
         self.limit.map(|limit| limit.div_ceil(60))
     }

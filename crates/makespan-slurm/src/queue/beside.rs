@@ -1,4 +1,5 @@
-//! Contradictions between the files of a folder: outputs of two instants, or of two clusters, do not form a queue.
+//! Detects contradictions between the files of a folder. Outputs of two instants or of two clusters do not form a
+//! queue.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +16,7 @@ use super::{Part, Texts};
 struct JobList {
     name: String,
     all: BTreeSet<u64>,
-    /// The jobs that have not ended. Some outputs leave out ended jobs.
+    /// The jobs that have not ended. Ended jobs are not compared, because some outputs leave them out.
     active: BTreeSet<u64>,
     told: Option<Told>,
 }
@@ -28,7 +29,7 @@ impl JobList {
         } else {
             (records(Kind::Job, text).0, None)
         };
-        // A record that cannot be parsed still counts as present.
+        // A record that cannot be parsed still shows that its job exists.
         let number = |record: &Record| record.get("JobId")?.split_whitespace().next()?.parse().ok();
         let all = records.iter().filter_map(number).collect();
         let jobs: Vec<Job> = records.into_iter().filter_map(|record| Job::of(record).ok()).collect();
@@ -39,7 +40,7 @@ impl JobList {
     }
 }
 
-/// Returns the contradictions between the files that are used and the other files, as sentences.
+/// Describes the contradictions between files that are used and other files, one sentence each.
 pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) -> Result<Vec<String>, SavedError> {
     let mut remarks = Vec::new();
     let of = |part: Part| Some((names.iter().find(|name| name.0 == part)?.1.clone(), texts.get(part)?));
@@ -49,7 +50,7 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
     let is_of_jobs = |part: Part| matches!(part, Part::Jobs | Part::JobsJson);
     for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
         let other = match saved(folder, name) {
-            // The damaged file is not needed.
+            // Damage does not matter, because the file is not needed.
             Err(SavedError::Damaged { .. }) => continue,
             other => other?,
         };
@@ -67,7 +68,7 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
         };
         let told = now::of_nodes(&nodes, Some(text).filter(|_| part == Part::NodesJson));
         remarks.extend(instants(&taken.name, taken.told, &name, told));
-        // If both formats exist, the text is used.
+        // The text is preferred if there is a text and a JSON file.
         break;
     }
     let config = of(Part::Config).map(|(name, text)| (name, Config::parse(text)));
@@ -90,7 +91,7 @@ fn same_version(one: &str, other: &str) -> bool {
     start(one) == start(other)
 }
 
-/// Returns the contradictions between the list of jobs that is used and another one.
+/// Returns the contradictions between the list of jobs in use and another list.
 fn against(taken: &JobList, other: &JobList) -> Vec<String> {
     if let Some(remark) = instants(&taken.name, taken.told, &other.name, other.told) {
         return vec![format!("{remark}; the jobs of {} count", taken.name)];

@@ -3,13 +3,13 @@
 /// The required state of the other job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It has started, at least the given number of seconds ago.
+    /// The other job started at least this number of seconds ago.
     Started(i64),
-    /// It has ended in any way.
+    /// The other job has ended, with or without success.
     Ended,
-    /// It has ended with success.
+    /// The other job has ended with success.
     Succeeded,
-    /// It has ended without success.
+    /// The other job has ended without success.
     Failed,
     /// The task with the same number in the other array has ended with success.
     SameTask,
@@ -22,24 +22,24 @@ pub enum Condition {
 pub struct Dependency {
     /// The required state of the other job.
     pub condition: Condition,
-    /// The id of the other job. The id of an array stands for all its tasks. 0 for [`Condition::Singleton`].
+    /// The id of the other job, or of an array, which means all its tasks. 0 for [`Condition::Singleton`].
     pub job: u64,
-    /// The task of the array, if not all.
+    /// The number of the array task. `None` means all tasks.
     pub task: Option<u64>,
     /// True if Slurm reports that the dependency can never be satisfied.
     pub has_failed: bool,
-    /// True if one dependency of the job is sufficient.
+    /// True if one of the job's dependencies is sufficient. If false, all are required.
     pub any: bool,
 }
 
 impl Dependency {
-    /// Parses a list. Also returns the parts that cannot be parsed.
+    /// Parses a list of dependencies. Also returns the parts that cannot be parsed.
     pub fn list(text: &str) -> (Vec<Self>, Vec<String>) {
         let (mut found, mut strange) = (Vec::new(), Vec::new());
         let any = text.contains('?');
         let mut condition = None;
         for part in text.split([',', '?']).map(str::trim).filter(|part| !part.is_empty()) {
-            // A job after a comma without a condition has the condition of the previous job.
+            // A job without a condition, after a comma, has the condition of the previous job.
             let mut words = part.split(':');
             let first = words.next().unwrap_or_default();
             let named = named(first.split_once('(').map_or(first, |(word, _)| word));
@@ -86,7 +86,7 @@ impl Dependency {
 fn named(word: &str) -> Option<Condition> {
     Some(match word {
         "after" => Condition::Started(0),
-        // The second condition also waits until the buffers of the other job are written.
+        // `afterburstbuffer` also waits for the buffers of the other job. The difference is ignored.
         "afterany" | "afterburstbuffer" => Condition::Ended,
         "afterok" => Condition::Succeeded,
         "afternotok" => Condition::Failed,

@@ -1,4 +1,4 @@
-//! Doubtful data: invalid dates, and outputs that contradict each other. Each kind is counted and reported once.
+//! Warns about invalid dates, and about outputs that contradict each other. Each kind is reported once, with a count.
 
 use crate::text::{date, moment};
 use crate::{Job, JobState, Node};
@@ -6,7 +6,7 @@ use crate::{Job, JobState, Node};
 use super::QueueJob;
 use super::now::TOLERANCE;
 
-/// Dates of jobs, by their names in the text output and in JSON, with the assumption if a date is invalid.
+/// Dates of jobs: the name in the text output, the name in JSON, and the assumption for an invalid date.
 const DATES: [(&str, &str, &str); 5] = [
     ("SubmitTime", "SubmitTime", "it counts as missing"),
     ("EligibleTime", "eligible_time", "the job may start at once"),
@@ -15,14 +15,14 @@ const DATES: [(&str, &str, &str); 5] = [
     ("Deadline", "deadline", "the job is assumed to have none"),
 ];
 
-/// Reports invalid dates, and dates of past events that are after the instant of the queue.
+/// Reports invalid dates, and dates of past events that are later than the instant of the queue.
 pub(super) fn dates(jobs: &[Job], now: i64) -> Vec<String> {
     let mut remarks = Vec::new();
     let listed = |job: &&Job| job.state.is_waiting() || job.state.holds_nodes();
     for (key, other, supposed) in DATES {
         let wrong = jobs.iter().filter(listed).filter_map(|job| {
             let text = job.record.get(key).or_else(|| job.record.get(other))?;
-            // A missing date is 0 or a word.
+            // The value for a missing date is 0 or a word.
             let is_wrong = moment(text).is_none() && text != "0" && text.bytes().any(|byte| byte.is_ascii_digit());
             is_wrong.then(|| format!("{key}={text} of job {}", job.id))
         });
@@ -43,13 +43,12 @@ fn submitted(job: &Job) -> Option<i64> {
     job.submitted
 }
 
-/// Returns the start of a job. A pending job has only an expected start, which is ignored.
+/// Returns the start of a job. Ignores the expected start of a pending job.
 fn started(job: &Job) -> Option<i64> {
     job.start.filter(|_| !job.state.is_waiting())
 }
 
-/// Returns the jobs that run on idle nodes. Jobs that are ending or suspended are not included, because they may have
-/// left their nodes.
+/// Returns the jobs that run on idle nodes. Ending and suspended jobs are left out, because their nodes may be idle.
 pub(super) fn on_idle_nodes<'a>(
     jobs: &'a [QueueJob],
     nodes: &'a [Node],
@@ -84,7 +83,7 @@ fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) ->
     })
 }
 
-/// Reports jobs whose texts may have been parsed as fields, with a remedy if there is no JSON.
+/// Reports jobs whose free texts may have been parsed as fields. If there is no JSON output, adds a remedy.
 pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     let looks = match jobs {
         [] => return None,
@@ -95,7 +94,7 @@ pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     Some(format!("{}: {looks}{help}", named(jobs)))
 }
 
-/// Reports records that are not in the JSON output.
+/// Reports records of the text output that are missing in the JSON output.
 pub(super) fn part_of_a_name(jobs: &[u64], json: &str) -> Option<String> {
     let is = match jobs {
         [] => return None,

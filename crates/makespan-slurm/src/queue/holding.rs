@@ -20,8 +20,8 @@ pub struct Holding {
     pub gres: Vec<Gres>,
 }
 
-/// Returns the resources of a job, and the names of unknown nodes. The source is the groups of `scontrol show -d job`
-/// or `job_resources` of the JSON output. Without either, each node counts with an equal part.
+/// Returns the resources of a job on each node, and the names of unknown nodes. They are read from the groups of
+/// `scontrol show -d job`, or from `job_resources` in JSON. If neither exists, every node has an equal part.
 pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>, Vec<String>) {
     let mut held = of_shares(job);
     if held.is_empty() {
@@ -50,8 +50,8 @@ fn of_shares(job: &Job) -> Vec<(String, Holding)> {
     job.shares.iter().flat_map(of).collect()
 }
 
-/// Parses `job_resources`. Versions 22.05 to 23.11 have a list `allocated_nodes` of nodes with their cores. Versions
-/// from 24.05 on have `nodes.allocation` with counts.
+/// Parses `job_resources`. Versions 22.05 to 23.11 have a list `allocated_nodes` with the cores of each node. Later
+/// versions have `nodes.allocation` with counts.
 fn of_json(text: &str) -> Vec<(String, Holding)> {
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let nodes =
@@ -69,8 +69,8 @@ fn of_json(text: &str) -> Vec<(String, Holding)> {
     nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
 }
 
-/// Adds the data that `job_resources` lacks: generic resources, which are in `gres_detail` for each node, and in
-/// version 22.05 the processors of nodes that a job holds completely.
+/// Adds resources that `job_resources` does not contain: generic resources from `gres_detail` and, for version 22.05,
+/// the processors of nodes that the job holds completely.
 fn complete(held: &mut [(String, Holding)], job: &Job) {
     let parts = in_equal_parts(job);
     let own = |name: &String| parts.iter().find(|part| part.0 == *name).map(|part| &part.1);
@@ -93,7 +93,7 @@ fn number(value: &Value) -> Option<u64> {
     crate::cluster::plain(value).parse().ok()
 }
 
-/// Returns the number of cores listed for the sockets of a node. Sockets are either a list or an object with numbers as
+/// Returns the number of cores that the sockets of a node list. The sockets are a list, or an object with numbers as
 /// keys.
 fn cores(node: &Value) -> u64 {
     let of = |socket: &Value| socket.get("cores").map_or(0, length);
@@ -133,18 +133,18 @@ fn allocated_cpus(job: &Job) -> u64 {
     allocated(job, "cpu").and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
-/// Returns an equal part of the generic resources of all nodes together.
+/// Returns the generic resources of one node, if all nodes have an equal part.
 pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
     let parts =
         tres.unwrap_or_default().split(',').filter(|part| part.starts_with("gres/")).map(|part| Gres::list(part).0);
     let all: Vec<Gres> = parts.flatten().collect();
-    // The list may contain a total without a kind in addition to the kinds.
+    // The list may contain a total without a kind, in addition to amounts of each kind.
     let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
     let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
     counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
 }
 
-/// Returns the resources that nodes report as held, minus those of the visible jobs.
+/// Returns the resources that nodes report as held and that no visible job holds.
 pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>) -> Vec<Holding> {
     let mut known = vec![(0_u64, 0_u64); nodes.len()];
     for holding in seen {
@@ -163,7 +163,7 @@ pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>
 mod tests {
     use super::*;
 
-    /// Tests the formats of 22.05 and 23.11, and of 24.05 and later, which also list cores that the job does not hold.
+    /// The formats of 22.05, of 23.11, and of 24.05. The last one also lists cores that the job does not hold.
     #[test]
     fn what_a_job_holds_is_read_from_the_json_of_every_version() {
         let older = |sockets: &str| {

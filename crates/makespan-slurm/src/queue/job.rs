@@ -25,7 +25,7 @@ pub struct Run {
 /// A pending or running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueJob {
-    /// The id of the job. Pending tasks of an array share the id of their record.
+    /// The id of the job. All pending tasks in one record share this id.
     pub id: u64,
     /// The id as Slurm shows it: `12`, or `12_3` in an array, or `12+1` in a heterogeneous job.
     pub shown: String,
@@ -37,7 +37,7 @@ pub struct QueueJob {
     pub account: Option<String>,
     /// The quality of service.
     pub qos: Option<String>,
-    /// The partitions in which the job may run, or the partition in which it runs.
+    /// The partition of a running job, or all partitions in which a pending job may run.
     pub partitions: Vec<String>,
     /// The state of the job.
     pub state: JobState,
@@ -65,20 +65,20 @@ pub struct QueueJob {
     pub together: Option<u64>,
     /// The data of the run, if the job runs.
     pub run: Option<Run>,
-    /// Start in seconds since 1970 that Slurm expects, if known.
+    /// The start that Slurm expects, in seconds since 1970.
     pub slurm_start: Option<i64>,
 }
 
 impl QueueJob {
-    /// Returns the latest start that the deadline allows, if the job has a deadline.
+    /// Returns the latest start with which the job can meet its deadline, in seconds since 1970.
     pub fn latest_start(&self) -> Option<i64> {
-        // For a job with a deadline and without a limit, Slurm assumes a minimum time of one minute.
+        // If a job has a deadline but no limit, Slurm assumes a minimum run time of one minute.
         let needs = self.request.min_time.or(self.limit).unwrap_or(60);
         Some(self.deadline?.saturating_sub(i64::try_from(needs).unwrap_or(i64::MAX)))
     }
 }
 
-/// The context of the jobs, and the remaining number of array tasks that may be listed.
+/// Data that the conversion of all jobs shares, and the number of array tasks that may still be listed.
 pub(super) struct Around<'a> {
     pub now: i64,
     pub nodes: HashMap<&'a str, usize>,
@@ -88,8 +88,7 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Returns the entries of a job. A record that stands for tasks of an array has several entries. An ended job has
-    /// none.
+    /// Converts a job. The result has an entry for each task in the record, and none for an ended job.
     pub(super) fn entries(&mut self, job: &Job) -> Vec<QueueJob> {
         let waits = job.state.is_waiting();
         if !waits && !job.state.holds_nodes() {
@@ -172,7 +171,7 @@ impl Around<'_> {
         }
     }
 
-    /// Returns the time limit of a job. If the job has none, returns the limit of its partition.
+    /// Returns the time limit of a job, or else the limit of its partition.
     fn limit(&mut self, job: &Job, partitions: &[String]) -> Option<u64> {
         let text = job.record.get("TimeLimit").filter(|text| job.time_limit.is_none() && *text != "Partition_Limit");
         if let Some(text) = text {

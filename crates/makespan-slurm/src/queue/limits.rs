@@ -1,4 +1,4 @@
-//! Limits of qualities of service, accounts and users on jobs that run at the same time.
+//! Limits of qualities of service, accounts and users.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ pub struct Limits {
     pub jobs: Option<u64>,
     /// Maximum amounts of resources, by Slurm's names (`cpu`, `node`, `gres/gpu`; `mem` in MiB).
     pub tres: Vec<(String, u64)>,
-    /// Maximum amounts of resources times the minutes for which running jobs may still hold them (`GrpTRESRunMins`).
+    /// Maximum amounts of resources, multiplied by the minutes for which running jobs may still hold them
+    /// (`GrpTRESRunMins`).
     pub tres_minutes: Vec<(String, u64)>,
 }
 
@@ -30,19 +31,19 @@ pub struct JobLimits {
     pub max_time: Option<u64>,
 }
 
-/// A limit on past usage, with the amount that is used.
+/// A limit on past usage, and the usage so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The resource, counted in amount times minutes, or `wall` for minutes of jobs.
+    /// The resource, whose usage is its amount times minutes; or `wall` for minutes of jobs.
     pub name: String,
-    /// The maximum usage.
+    /// The maximum usage, in the unit of `name`.
     pub total: u64,
     /// The usage so far, if known.
     pub used: Option<u64>,
 }
 
 impl Limits {
-    /// Returns true if nothing is limited.
+    /// Returns true if there is no limit.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_none() && self.tres.is_empty() && self.tres_minutes.is_empty()
     }
@@ -118,8 +119,8 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
     (qos, associations)
 }
 
-/// Returns true if the output of `scontrol -o show assoc_mgr`, which ends without a line break, was cut off. The output
-/// contains users, then accounts and then qualities of service. If it is complete, its last record has all fields that
+/// Returns true if an output of `scontrol -o show assoc_mgr` without a line break at its end was cut off. The output
+/// lists users, then accounts, then qualities of service. In a complete output, the last record has every field that
 /// other records of its kind have.
 pub(super) fn is_cut(lines: &[&str]) -> bool {
     const LAST: &str = " User Limits";
@@ -224,11 +225,12 @@ fn budgets(minutes: &str, wall: &str) -> Vec<Budget> {
 }
 
 impl Budget {
-    /// The name of the minutes of jobs.
+    /// The `name` of a limit on the minutes of jobs.
     pub const WALL: &'static str = "wall";
 }
 
-/// Converts minutes, or a time span such as `1-00:00:00`, to seconds. The usage in parentheses may follow.
+/// Parses minutes, or a time span such as `1-00:00:00`, and returns seconds. The text may end with the usage in
+/// parentheses.
 fn span(text: &str) -> Option<u64> {
     let text = text.split_once('(').map_or(text, |(limit, _)| limit);
     match text.parse::<u64>() {

@@ -1,7 +1,7 @@
-//! The queue of a cluster at an instant: pending and running jobs, with all data that decide when a job starts.
+//! The queue of a cluster at an instant: pending and running jobs, and all data that decide when a job starts.
 //!
-//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved outputs of Slurm's commands. Both only
-//! read, and run no command that changes anything.
+//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands. Neither
+//! changes the cluster.
 
 mod array;
 mod barred;
@@ -40,7 +40,7 @@ pub use saved::SavedError;
 
 use crate::{Config, Node, Partition};
 
-/// A cluster's queue at an instant. It can be changed before a forecast, to answer what-if questions.
+/// A cluster's queue at an instant. To answer a what-if question, change the queue before a forecast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
     /// The instant in seconds since 1970.
@@ -65,8 +65,8 @@ pub struct Queue {
     pub hidden: Vec<Holding>,
     /// Ended jobs, from which run times are learned.
     pub past: Vec<PastRun>,
-    /// The reason, as a sentence, why `past` contains only the ended jobs that the controller remembers. `None` if
-    /// accounts were read.
+    /// A sentence that says why `past` contains only the ended jobs that the controller remembers. `None` if
+    /// accounting data were read.
     pub past_missing: Option<String>,
     /// Warnings about missing or strange data, as sentences.
     pub remarks: Vec<String>,
@@ -78,8 +78,8 @@ impl Queue {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
-    /// Returns the value of a word in `SchedulerParameters`, such as `bf_interval`. The value is empty if the word has
-    /// none.
+    /// Returns the value of a word in `SchedulerParameters`, such as `bf_interval`. A word without a value gives an
+    /// empty text.
     pub fn scheduler_parameter(&self, name: &str) -> Option<&str> {
         let words = self.config.get("SchedulerParameters")?.split(',');
         words
@@ -92,8 +92,7 @@ impl Queue {
         self.scheduler_parameter(name)?.parse().ok()
     }
 
-    /// Returns true if the cluster allocates memory. If the settings are missing, returns true if some job holds
-    /// memory.
+    /// Returns true if the cluster allocates memory. Without settings, returns true if a job holds memory.
     pub fn counts_memory(&self) -> bool {
         match self.config.get("SelectTypeParameters") {
             Some(text) => text.to_uppercase().contains("MEMORY"),

@@ -1,17 +1,17 @@
-//! The instant of saved outputs, which usually do not state it explicitly.
+//! Derives the instant of saved outputs, which usually do not state it.
 
 use crate::text::{Limit, duration, moment};
 use crate::{Job, JobState, Node};
 
-/// Maximum time in seconds between two commands, and maximum difference of two clocks.
+/// Maximum time between two commands and maximum difference of two clocks, in seconds.
 pub(super) const TOLERANCE: i64 = 60;
 
-/// Information of an output about the instant at which it was printed.
+/// The knowledge about the instant of an output, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// The exact instant.
+    /// The exact instant of the output.
     Exactly(i64),
-    /// The instant of an event that had happened by then.
+    /// The instant of an event in the past of the output.
     AtLeast(i64),
 }
 
@@ -22,7 +22,7 @@ impl Told {
         }
     }
 
-    /// Returns true if the two outputs cannot be from the same instant.
+    /// Returns true if two outputs cannot be from the same instant.
     pub fn contradicts(self, other: Self) -> bool {
         let is_later = |early: i64, late: i64| late.saturating_sub(early) > TOLERANCE;
         match (self, other) {
@@ -35,8 +35,8 @@ impl Told {
     }
 }
 
-/// Derives the instant from jobs. The start and the run time of a running job give the exact instant. Otherwise the
-/// instant is at least as late as any past event.
+/// Derives the instant from jobs. A running job gives the exact instant: its start plus its run time. Otherwise, the
+/// latest past event is a lower bound.
 pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option<Told> {
     let exact = jobs.clone().filter_map(present).max().map(Told::Exactly);
     let happened = |job: &Job| {
@@ -49,7 +49,7 @@ pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option
     exact.or_else(|| jobs.filter_map(happened).max().map(Told::AtLeast))
 }
 
-/// Returns the start plus the run time of a job, unless it was suspended in between.
+/// Returns the start plus the run time of a job, or `None` if the job was suspended.
 fn present(job: &Job) -> Option<i64> {
     let stood = job.record.get("SecsPreSuspend").is_some_and(|seconds| seconds != "0");
     let ran = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
@@ -57,7 +57,7 @@ fn present(job: &Job) -> Option<i64> {
     start.checked_add_unsigned(ran)
 }
 
-/// Returns the instant that newer versions include in the JSON output.
+/// Returns the instant in the JSON output of newer versions.
 pub(super) fn of_json(text: &str) -> Option<Told> {
     last_update(text).map(Told::Exactly)
 }

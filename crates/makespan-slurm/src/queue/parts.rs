@@ -17,13 +17,13 @@ pub enum Part {
     Config,
     /// The output of `scontrol -o -d show nodes`.
     Nodes,
-    /// The output of `sinfo --json` or `scontrol show nodes --json`, if there is no text.
+    /// The output of `sinfo --json` or `scontrol show nodes --json`, used if the text is missing.
     NodesJson,
     /// The output of `scontrol -o show partitions`.
     Partitions,
     /// The output of `scontrol -o -d show jobs`.
     Jobs,
-    /// The output of `squeue --json --states=all`, if the text is missing or doubtful.
+    /// The output of `squeue --json --states=all`, used if the text is missing or doubtful.
     JobsJson,
     /// The output of `scontrol -o show reservations`.
     Reservations,
@@ -58,13 +58,13 @@ impl Part {
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     parts: HashMap<Part, String>,
-    /// The files from which parts were read.
+    /// Names of the files from which parts were read.
     names: HashMap<Part, String>,
-    /// Time of the last change of the jobs file, in seconds since 1970.
+    /// Instant of the last change of the jobs file, in seconds since 1970.
     pub(super) changed: Option<i64>,
     /// Warnings about missing data, as sentences.
     pub remarks: Vec<String>,
-    /// The reason, as a sentence, why accounts of ended jobs are missing.
+    /// A sentence that says why accounting data of ended jobs are missing.
     pub past_missing: Option<String>,
 }
 
@@ -72,20 +72,20 @@ pub struct Texts {
 const MAX_TASKS: usize = 200_000;
 
 impl Texts {
-    /// Returns these texts with another part.
+    /// Adds a part.
     #[must_use]
     pub fn with(mut self, part: Part, text: impl Into<String>) -> Self {
         self.parts.insert(part, text.into());
         self
     }
 
-    /// Returns these texts with a part from a file.
+    /// Adds a part that was read from a file.
     pub(super) fn with_file(mut self, part: Part, name: &str, text: String) -> Self {
         self.names.insert(part, name.to_owned());
         self.with(part, text)
     }
 
-    /// Returns the prefix of warnings about a part: its file, if it was read from one.
+    /// Returns the name of a part for warnings: its file, or its own name if it was not read from a file.
     fn name(&self, part: Part) -> &str {
         let unnamed = if part == Part::JobsJson { "squeue --json" } else { part.name() };
         self.names.get(&part).map_or(unnamed, String::as_str)
@@ -101,10 +101,11 @@ impl Texts {
         self.parts.get(&part).map(String::as_str)
     }
 
-    /// Combines the texts into a queue at `now`. Without `now`, uses the instant that the jobs state.
+    /// Combines the texts into a queue at `now`. If `now` is `None`, derives the instant from the jobs.
     ///
     /// # Errors
-    /// The part that is missing or invalid, with a message.
+    ///
+    /// A missing or invalid part, and a message.
     pub fn queue(&self, now: Option<i64>) -> Result<Queue, (Part, String)> {
         let mut remarks = self.remarks.clone();
         let nodes = self.nodes(&mut remarks)?;
@@ -144,7 +145,7 @@ impl Texts {
         })
     }
 
-    /// Returns the instant of the jobs. A JSON file next to a text may be from another instant, so it is used only if
+    /// Returns the instant of the jobs. A JSON file may be from another instant than the text, so it is used only if
     /// the text does not state the instant.
     fn told(&self, listed: &[Job]) -> Option<i64> {
         let (own, json) = (now::of_jobs(listed.iter()), self.get(Part::JobsJson));
@@ -156,7 +157,7 @@ impl Texts {
         own.into_iter().chain(json.and_then(now::of_json)).map(now::Told::instant).max()
     }
 
-    /// Returns the instant if there are no jobs: the latest instant that the nodes state, or the last change of the
+    /// Returns the instant of a queue without jobs: the latest instant that the nodes state, or the last change of the
     /// jobs file.
     fn told_without_jobs(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Option<i64> {
         let (part, json) = match self.get(Part::Nodes) {
@@ -192,7 +193,7 @@ impl Texts {
         Ok(reading.items)
     }
 
-    /// Returns the partitions. Without a list, these are the partitions that nodes name.
+    /// Returns the partitions. If they are missing, derives them from the nodes.
     fn partitions(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Vec<Partition> {
         if let Some(text) = self.get(Part::Partitions) {
             let mut reading = Listed::of_text(Kind::Partition, text, Partition::of);
@@ -220,7 +221,7 @@ impl Texts {
         names.into_iter().filter_map(of).collect()
     }
 
-    /// Returns the jobs of the text. For doubtful jobs, uses the JSON output.
+    /// Returns the jobs in the text output. If a job is doubtful, uses the JSON output.
     fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (Part, String)> {
         let json = || {
             self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| Listed::of_records(records, Job::of)))
@@ -268,8 +269,8 @@ impl Texts {
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
-                    // Do not report lines that belong to no record: each is a part of a job's text, and the JSON output
-                    // contains this text completely.
+                    // Lines that belong to no record are not reported, because they are parts of free texts that the
+                    // JSON output contains completely.
                     let count =
                         format!("{} of {}", reading.problems.len(), makespan_core::counted(reading.of, "record"));
                     let from = self.name(Part::JobsJson);
@@ -295,9 +296,11 @@ impl Texts {
         Ok(reading.items)
     }
 
-    /// Returns two flags: true if the JSON output is from the same instant as the text, and true if all jobs are taken
-    /// from the JSON output. If a record has fields of two records, every record may be part of another job's name.
-    /// Files from two instants contain different jobs anyway.
+    /// Returns two flags: the JSON output is from the same instant as the text, and all jobs are taken from the JSON
+    /// output.
+    ///
+    /// If a record has fields of two records, every record may be part of another job's name. Files from two instants
+    /// contain different jobs anyway.
     fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
         let sure = jobs.iter().filter(|job| !job.is_doubtful);
         let json = self.get(Part::JobsJson).and_then(now::of_json);
@@ -363,7 +366,7 @@ impl Texts {
         if let Some(text) = self.get(Part::Qos) {
             match limits::of_accounts(text) {
                 Ok(better) if !better.is_empty() => {
-                    // The accounts contain all limits, and the controller knows the usage.
+                    // The accounting data contain all limits, but only the controller knows the usage.
                     let known = std::mem::replace(&mut qos, better);
                     for one in &mut qos {
                         let own = known.iter().find(|known| known.name == one.name);

@@ -1,4 +1,4 @@
-//! Ended jobs, from which run times are learned: from `sacct`, and from the controller's memory.
+//! Ended jobs from which run times are learned. They come from `sacct` and from the controller's memory.
 
 use crate::{Job, JobState, Limit};
 
@@ -22,8 +22,8 @@ pub struct PastRun {
 }
 
 impl PastRun {
-    /// Returns the run of a job that ended by itself or at its limit. The run time of a cancelled job is not
-    /// informative.
+    /// Returns the run of a job that ended by itself or at its limit. Other jobs, such as cancelled ones, give `None`,
+    /// because their run times are not informative.
     pub(super) fn of(job: &Job) -> Option<Self> {
         let (start, end) = (job.start?, job.end?);
         let seconds = u64::try_from(end.checked_sub(start)?).ok().filter(|&seconds| seconds > 0)?;
@@ -38,12 +38,14 @@ impl PastRun {
         })
     }
 
-    /// Parses the output of `sacct -P`. Returns the runs and the number of unreadable lines. The first line of the
-    /// output contains the names of the columns. A job name may contain the separator, so the columns after the name
-    /// are counted from the right.
+    /// Parses the output of `sacct -P`. Returns the runs and the number of invalid lines.
+    ///
+    /// The first line contains the names of the columns. Columns after the job name are counted from the right,
+    /// because a name may contain the separator.
     ///
     /// # Errors
-    /// A message if the first line is missing.
+    ///
+    /// The first line is missing.
     pub fn of_sacct(text: &str) -> Result<(Vec<Self>, usize), String> {
         let mut lines = text.lines();
         let Some(heading) = lines.next() else { return Ok((Vec::new(), 0)) };
@@ -80,8 +82,8 @@ impl PastRun {
     }
 }
 
-/// Splits a line into one cell for each column. If there are too many cells, the extra cells belong to the free text,
-/// which contains the separator.
+/// Splits a line into one cell for each column. If the line has too many cells, joins the surplus cells with the free
+/// text, which contains the separator.
 fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     let mut words: Vec<String> = line.split('|').map(str::to_owned).collect();
     let excess = words.len().saturating_sub(columns);

@@ -1,4 +1,4 @@
-//! Conversion of a queue to an instance for the simulator of `makespan-core`.
+//! Converts a queue to an instance for the simulator of `makespan-core`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,14 +15,15 @@ use super::{Memory, Queue, QueueJob};
 /// A queue as an instance. Time 0 is the instant of the queue.
 #[derive(Clone, Debug)]
 pub struct Present {
-    /// The instance. Its machines are the nodes that accept jobs or run some. It has one job with one task for each
-    /// running job, and for each pending job that may start, in the queue's order. Run-time estimates are time limits,
-    /// or the remaining limit of a running job. The platform has the rules of the cluster, and the jobs have their
-    /// submissions.
+    /// The instance. Its machines are the nodes that accept jobs or run jobs.
+    ///
+    /// Each running job, and each pending job that may start, is a job with one task, in the queue's order. Run-time
+    /// estimates are time limits; for a running job, the remaining time until its limit. The platform contains the
+    /// rules of the cluster, and the jobs contain their submissions.
     pub instance: Instance,
     /// For each job of the instance, the index of the job in the queue.
     pub jobs: Vec<usize>,
-    /// The running tasks with their processors. A simulation starts them at 0.
+    /// The running tasks and their processors, for a simulation that starts them at instant 0.
     pub running: Vec<(TaskId, ProcSet)>,
     /// The first processor of each node of the queue, or `None` for unavailable nodes.
     pub first_processor: Vec<Option<u32>>,
@@ -51,11 +52,14 @@ pub enum PresentError {
 }
 
 impl Present {
-    /// Returns an instance with only the pending jobs, and warnings about jobs that are left out because they request
-    /// more nodes than exist. The processors of a running job are unavailable until its limit. Jobs that depend on a
-    /// running job are released at this limit.
+    /// Returns an instance of the pending jobs, and warnings about jobs that are left out because they request more
+    /// nodes than exist.
+    ///
+    /// The processors of a running job are unavailable until its limit. Jobs that depend on a running job are released
+    /// at its limit.
     ///
     /// # Errors
+    ///
     /// [`InstanceError`]
     pub fn waiting(&self) -> Result<(Instance, Vec<String>), InstanceError> {
         let Self { instance, running, .. } = self;
@@ -132,10 +136,11 @@ fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
 }
 
 impl Queue {
-    /// Converts the queue to an instance with the rules of the cluster and its licences. Differences from the cluster
-    /// are listed in the warnings.
+    /// Converts the queue to an instance with the rules and the licences of the cluster. Warnings state the
+    /// differences from the cluster.
     ///
     /// # Errors
+    ///
     /// [`PresentError`]
     pub fn present(&self) -> Result<Present, PresentError> {
         let (platform, first_processor) = self.platform()?;
@@ -218,16 +223,16 @@ impl Queue {
         Ok((platform.with_site(site)?, first))
     }
 
-    /// Returns the current and future reservations that no pending job names. In [`Queue::present`], their nodes are
-    /// unavailable.
+    /// Returns the current and future reservations that no pending job requests. In [`Queue::present`], the nodes of
+    /// these reservations are unavailable.
     pub fn closed_by(&self) -> impl Iterator<Item = &super::Reservation> {
         let is_closed =
             |kept: &&super::Reservation| kept.end > self.now && !self.is_used(kept) && !kept.nodes.is_empty();
         self.reservations.iter().filter(is_closed)
     }
 
-    /// Returns the periods of reservations that no pending job can use. If a job runs on a processor, the period begins
-    /// at the limit of this job, because a reservation does not end running jobs.
+    /// Returns the periods of reservations that no pending job can use. A reservation does not end running jobs, so on
+    /// a processor with a running job, the period begins at the limit of the job.
     fn closed(&self, first: &[Option<u32>], running: &[(TaskId, ProcSet)], works: &[Work]) -> Vec<Unavailable> {
         let processors = |node: usize| {
             let from = first[node]?;
@@ -268,7 +273,7 @@ struct Builder<'a> {
     first: &'a [Option<u32>],
     /// Number of processors of each node that are already held.
     taken: Vec<u32>,
-    /// The remaining resources of each node of the platform, and the remaining licences.
+    /// Remaining resources of each node, and remaining licences.
     left: Vec<HashMap<String, u64>>,
 }
 
@@ -294,8 +299,8 @@ impl Builder<'_> {
         set
     }
 
-    /// Returns the needs of a running job, reduced to the resources that exist. Needs are shares by processors, while
-    /// the real use of a node may be smaller. The flag is true if something was reduced.
+    /// Returns the needs of a running job, limited to the resources that remain. Needs are shares by processors, and
+    /// the real use of a node may be smaller. The flag is true if a need was reduced.
     fn hold(&mut self, job: &QueueJob, needs: &Needs, processors: &ProcSet) -> Result<(Needs, bool), ResourceError> {
         let width = processors.len();
         let nodes: BTreeSet<usize> = job.run.iter().flat_map(|run| &run.holds).map(|holding| holding.node).collect();
@@ -325,7 +330,7 @@ impl Builder<'_> {
         Ok((Needs::new(kept)?, is_less))
     }
 
-    /// Returns the number of processors of a pending job. Whole nodes count with all their processors.
+    /// Returns the number of processors of a pending job. A job that requests whole nodes gets all their processors.
     fn width(&self, job: &QueueJob) -> u32 {
         let request = &job.request;
         let least = request.cpus.max(request.min_nodes.saturating_mul(request.cpus_per_node));
@@ -335,7 +340,8 @@ impl Builder<'_> {
         width.min(u64::from(u32::MAX)) as u32
     }
 
-    /// Returns the job, and true if it holds something that is not counted. If the job is left out, returns the reason.
+    /// Converts a job. The flag is true if the job holds more than the instance states. If the job is left out,
+    /// returns the reason.
     fn work(&mut self, job: &QueueJob, processors: &ProcSet, width: u32) -> Result<(Work, bool), String> {
         if job.is_held && job.run.is_none() {
             return Err("held by its user or an operator".into());

@@ -12,7 +12,7 @@ use super::now::TOLERANCE;
 use super::saved::{FILES, SavedError, file, saved};
 use super::{Part, Queue, Texts, beside};
 
-/// Optional parts, with the consequence if they are missing.
+/// Optional parts, and the consequence if a part is missing.
 const HELPFUL: [(Part, &str); 4] = [
     (Part::Config, "the scheduler's intervals and the resources that it counts are assumed"),
     (Part::Reservations, "no reservation is known"),
@@ -20,14 +20,15 @@ const HELPFUL: [(Part, &str); 4] = [
     (Part::Limits, "no limit of users and accounts is known"),
 ];
 
-/// The consequence if accounts of ended jobs are missing. It matters only if run times are learned.
+/// The consequence of missing accounting data. It matters only if run times are learned.
 const NO_PAST: &str = "times are learned from jobs that the controller remembers alone";
 
 impl Queue {
-    /// Queries a running Slurm. Only runs commands that read.
+    /// Queries a running Slurm. Runs only commands that change nothing.
     ///
     /// # Errors
-    /// [`CommandError`] if nodes or jobs are unavailable. Other missing parts lead to warnings.
+    ///
+    /// [`CommandError`] if nodes or jobs cannot be read. Other missing parts cause warnings.
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
         let mut texts = Texts::default();
         for part in [Part::Config, Part::Partitions, Part::Reservations, Part::Licences, Part::Limits, Part::Qos] {
@@ -37,8 +38,8 @@ impl Queue {
             texts = helpful(commands, Part::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
-        // If a job starts or ends between the query of nodes and the query of jobs, it seems to be hidden, or to run on
-        // an idle node. Then make both queries again.
+        // A job that starts or ends between the two queries seems to be hidden or to run on an idle node. In this
+        // case, both queries are repeated.
         for _ in 0..2 {
             let queue = asked(commands, &texts)?;
             let fewer = best.as_ref().is_none_or(|best| queue.hidden.len() < best.hidden.len());
@@ -53,10 +54,11 @@ impl Queue {
         Ok(best.expect("the loop queries the queue at least once"))
     }
 
-    /// Reads saved outputs from files in a folder. The names are listed in `docs/queue.md`, and each file may be
-    /// compressed (`.gz`). `now` is the instant of the outputs in seconds since 1970, if known.
+    /// Reads saved output from files in a folder. `docs/queue.md` lists the names of the files, each of which may be
+    /// compressed (`.gz`). `now` is the instant of the output in seconds since 1970, if known.
     ///
     /// # Errors
+    ///
     /// [`SavedError`]
     pub fn from_folder(folder: &Path, now: Option<i64>) -> Result<Self, SavedError> {
         let mut texts = Texts::default();
@@ -130,7 +132,7 @@ fn changed(path: &Path) -> Option<i64> {
     i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-/// Required parts that other outputs (JSON) can replace.
+/// Required parts that a JSON output can replace.
 const STAND_INS: [Part; 2] = [Part::Nodes, Part::Jobs];
 
 /// A file that cannot be used.
@@ -142,7 +144,7 @@ struct Unusable {
 }
 
 impl Unusable {
-    /// Adds a warning about the file and about its substitute.
+    /// Adds a warning about this file and about the file that replaces it.
     fn replaced(&self, mut texts: Texts, names: &[(Part, String)]) -> Result<Texts, SavedError> {
         let group = match self.part {
             Part::Nodes | Part::NodesJson => &[Part::Nodes, Part::NodesJson][..],
@@ -161,7 +163,7 @@ impl Unusable {
         }
         match (names.iter().find(|taken| group.contains(&taken.0)), &self.problem) {
             (Some((_, taken)), _) => texts.remarks.push(format!("{name} {what}: {taken} is taken")),
-            // An empty file is reported when its part is parsed.
+            // The parser of the part reports an empty file.
             (None, None) if texts.get(self.part).is_none() => {
                 texts = texts.with_file(self.part, &name, String::new());
             }
@@ -179,8 +181,8 @@ fn path_is_text(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "txt")
 }
 
-/// Returns true if the last line of a text has no line break and lacks something that all other lines have. A missing
-/// line break alone is no sign, because some editors and scripts leave it out.
+/// Returns true if a text was cut off: its last line has no line break and lacks something that all other lines have.
+/// Some editors leave out the last line break, so a missing line break alone is no sign.
 fn is_cut(part: Part, text: &str) -> bool {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let Some((&last, others)) = lines.split_last() else { return false };
@@ -208,12 +210,12 @@ fn is_cut(part: Part, text: &str) -> bool {
     let common = others.iter().filter_map(|line| keys(line)).reduce(|all, keys| &all & &keys);
     match common {
         Some(common) => !common.is_subset(&own),
-        // There is no other record to compare with. At least the last word must be a field.
+        // The text has no other record for a comparison. Its last word must at least be a field.
         None => last.split_whitespace().last().is_some_and(|word| !word.contains('=')),
     }
 }
 
-/// Queries nodes and jobs in quick succession.
+/// Queries nodes and jobs, one directly after the other.
 fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     let jobs = ["-o", "-d", "show", "jobs"];
     let nodes = ["-o", "-d", "show", "nodes"];
@@ -234,8 +236,8 @@ fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     })
 }
 
-/// Queries an optional part. If it is missing, adds a warning. Returns an error if the controller does not answer at
-/// all, because then it will not return jobs either.
+/// Queries an optional part. If the part is missing, adds a warning. If the controller does not answer, returns an
+/// error, because the query of the jobs would fail too.
 fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
     let since = format!("now-{days}days");
     let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
@@ -250,9 +252,9 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
     };
     match commands.run(program, arguments) {
         Ok(printed) => Ok(texts.with(part, printed.out)),
-        // Without a configuration, each further command would also wait a long time, and jobs cannot be queried.
+        // Without a configuration, every further command would wait for a long time, and jobs cannot be read.
         Err(error) if program == Program::Scontrol && ends_all(&error) => Err(error),
-        // A cluster without an accounting database reports this. It is not an error.
+        // A cluster without an accounting database is no error.
         Err(error) => {
             if part == Part::Past {
                 texts.past_missing = Some(format!("the {} are not known: {NO_PAST} ({error})", part.name()));
@@ -266,7 +268,7 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
     }
 }
 
-/// Returns true if further commands will not be answered either.
+/// Returns true if all further commands would fail too.
 fn ends_all(error: &CommandError) -> bool {
     matches!(error, CommandError::TimedOut { .. }) || error.refusal() == Some(crate::Refusal::NoConfiguration)
 }

@@ -39,11 +39,11 @@ pub struct Request {
     pub features: Option<Features>,
     /// The features as written by the user.
     pub features_text: String,
-    /// Nodes that must be among the nodes of the job, each once.
+    /// Nodes that the job must get, without duplicates.
     pub required: Vec<String>,
     /// Nodes that the job must not get.
     pub excluded: Vec<String>,
-    /// All requested or held resources as Slurm counts them (`cpu`, `node`, `billing`, `gres/gpu`; `mem` in MiB).
+    /// All requested or held resources in Slurm's notation (`cpu`, `node`, `billing`, `gres/gpu`; `mem` in MiB).
     pub tres: Vec<(String, u64)>,
     /// Licences that the job holds while it runs.
     pub licences: Vec<(String, u64)>,
@@ -58,14 +58,14 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns true if the job requests several processors on any nodes (such as `-n 8` alone). Then the minimum number
-    /// of nodes is one, and no maximum is stated.
+    /// Returns true if the job requests several processors on any nodes, such as by `-n 8` alone. Its minimum number
+    /// of nodes is then 1, and it has no maximum.
     pub fn is_for_any_nodes(&self) -> bool {
         self.min_nodes == 1 && self.max_nodes.is_none() && self.cpus > self.cpus_per_node
     }
 
-    /// Returns the only nodes that the job may have, if it may have at most `most` nodes. These are the required nodes,
-    /// if the job may not have more or does not need more. Otherwise Slurm adds other nodes, and the result is empty.
+    /// Returns the required nodes if the job can get no other nodes: it may have at most `most` nodes, or it needs no
+    /// more. Returns nothing if Slurm adds other nodes.
     pub fn only_nodes(&self, most: Option<u64>) -> &[String] {
         let listed = self.required.len() as u64;
         let is_enough = || listed >= self.min_nodes && listed.saturating_mul(self.cpus_per_node) >= self.cpus;
@@ -93,7 +93,7 @@ impl Request {
                 format!("job {}: its features `{features_text}` cannot be understood and are left out", job.id);
             remarks.push(problem);
         }
-        // The job gets all listed nodes.
+        // The job needs at least all required nodes.
         let min_nodes = job.node_count.0.max(required.len() as u64).max(1);
         let number = |keys| first(record, keys).and_then(|text| text.parse::<u64>().ok());
         let request = Self {
@@ -118,13 +118,13 @@ impl Request {
     }
 }
 
-/// Returns the value of the text's key, or of the JSON key.
+/// Returns the value of the first key, used in the text, or of the second key, used in JSON.
 fn first<'a>(record: &'a Record, keys: [&str; 2]) -> Option<&'a str> {
     keys.iter().find_map(|key| record.get(key))
 }
 
-/// Returns the maximum number of nodes. The text output has `4-4` if the job states a maximum, and `4` if it does not.
-/// In JSON, 0 means no maximum.
+/// Returns the maximum number of nodes. In the text, a job with a maximum has `4-4`, and a job without one has `4`. In
+/// JSON, 0 means no maximum.
 fn max_nodes(record: &Record) -> Option<u64> {
     if let Some(text) = record.get("max_nodes") {
         return text.parse().ok().filter(|&most| most > 0);
@@ -141,7 +141,7 @@ fn tres(record: &Record) -> Vec<(String, u64)> {
 
 fn memory(record: &Record) -> Memory {
     let amount = |keys| first(record, keys).and_then(bytes).filter(|&bytes| bytes > 0);
-    // If both values are present, the value per processor is the default that the job was given.
+    // If both values are present, the value per processor is used: the job was given it as a default.
     amount(["MinMemoryCPU", "memory_per_cpu"]).map_or_else(
         || amount(["MinMemoryNode", "memory_per_node"]).map_or(Memory::Whole, Memory::PerNode),
         Memory::PerCpu,
@@ -157,13 +157,13 @@ fn generic(record: &Record, nodes: u64) -> Vec<Gres> {
     gres(total, nodes)
 }
 
-/// Returns true for 1 in the text output, and for true in JSON.
+/// Returns true if the value is 1 in the text, or true in JSON.
 fn is_contiguous(record: &Record) -> bool {
     first(record, ["Contiguous", "contiguous"]).is_some_and(|text| matches!(text, "1" | "true"))
 }
 
-/// Returns true if the nodes are exclusive. Version 22.05 only has `OverSubscribe`. Later versions have a separate
-/// field. JSON has a list `shared`.
+/// Returns true if no other job may use the nodes. Version 22.05 states this in `OverSubscribe`, later versions in a
+/// separate field, and JSON in the list `shared`.
 fn is_exclusive(record: &Record) -> bool {
     if let Some(text) = record.raw("Exclusive") {
         return text != "NO" && !text.is_empty();

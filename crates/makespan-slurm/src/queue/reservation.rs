@@ -2,7 +2,7 @@
 
 use crate::text::{Record, expand, moment};
 
-/// Nodes or licences that are reserved for certain users for a period.
+/// Nodes or licences that certain users have reserved for a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The name of the reservation.
@@ -43,7 +43,7 @@ impl Reservation {
         let nodes = record.get("Nodes").unwrap_or_default();
         let nodes = expand(nodes).map_err(|error| format!("reservation `{name}`: {error}"))?;
         let (start, end) = (time("StartTime")?, time("EndTime")?);
-        // If only a part of a node's cores is reserved, the cores are listed after the name of the node.
+        // Slurm lists the cores of a node only if some cores are not reserved.
         let is_partial = record.fields().iter().any(|(key, _)| key == "CoreIDs");
         Ok(Self {
             start,

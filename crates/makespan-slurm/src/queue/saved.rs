@@ -13,7 +13,7 @@ use crate::text::date;
 /// Maximum size of a text in bytes. 100,000 jobs are 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The reason why saved outputs do not form a queue.
+/// The reason why saved output does not form a queue.
 #[derive(Debug, Error)]
 pub enum SavedError {
     /// The folder or a file cannot be read.
@@ -119,17 +119,17 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
         if bytes.len() as u64 > MAX_BYTES {
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
-        // A command that failed leaves an empty file.
+        // If a command fails, its file is empty.
         if bytes.iter().all(u8::is_ascii_whitespace) && is_json {
             continue;
         }
-        // If the file begins as a document and does not end as one, it was cut off.
+        // The file begins like a JSON document. If its end is missing, the file was cut off.
         let end = bytes.trim_ascii();
         if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
             let problem = "it is no JSON: it ends within its document".to_owned();
             return Err(SavedError::Damaged { path, problem, help: String::new() });
         }
-        // Names may be in any encoding, but no text contains a zero byte.
+        // A name may have any encoding, but a text never contains a zero byte.
         if bytes.contains(&0) {
             return Err(SavedError::Nonsense { path, problem: "it is no text".into() });
         }

@@ -1,4 +1,4 @@
-//! Conversion of the rules of a cluster, and of the submissions of its jobs, for `makespan-core`.
+//! Converts the rules of a cluster and the submissions of its jobs for `makespan-core`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use makespan_core::{
 
 use super::{Limits, Queue, QueueJob, Reservation};
 
-/// The time limit in seconds of a job without a limit: a year.
+/// The time limit, in seconds, that is assumed for a job without one: a year.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
-/// Converts the name of a resource from Slurm to `makespan-core`. Also returns the factor for amounts.
+/// Returns the name of a Slurm resource in `makespan-core`, and the factor for its amounts.
 fn resource(name: &str) -> Option<(&str, u64)> {
     match name {
         "cpu" => Some((Site::CPUS, 1)),
@@ -29,7 +29,7 @@ fn resources(tres: &[(String, u64)]) -> Resources {
         let (name, factor) = resource(name)?;
         Some((name, amount.saturating_mul(factor)))
     });
-    // Leave out limits of zero, which `makespan-core` does not represent.
+    // Limits of zero are left out, because `makespan-core` cannot represent them.
     Resources::new(own.filter(|&(_, amount)| amount > 0)).unwrap_or_default()
 }
 
@@ -72,7 +72,7 @@ impl Queue {
                 ..Part::new(own.name.as_str(), nodes.into_iter().collect())
             }
         };
-        // Leave out partitions whose nodes are all unavailable. Jobs in them cannot start.
+        // A partition without available nodes is left out. Jobs in it cannot start.
         self.partitions.iter().map(part).filter(|part| !part.nodes.is_empty()).collect()
     }
 
@@ -101,7 +101,7 @@ impl Queue {
         first.map(class).collect()
     }
 
-    /// Returns the accounts, and the users whose account exists. Leaves out limits that apply to one partition only.
+    /// Returns the accounts, and the users whose account exists. Limits for only one partition are left out.
     fn site_associations(&self) -> Vec<Member> {
         let own = || self.associations.iter().filter(|one| one.partition.is_none() && !one.account.is_empty());
         let mut seen = BTreeSet::new();
@@ -120,8 +120,8 @@ impl Queue {
         accounts.iter().copied().chain(users).map(member).collect()
     }
 
-    /// Returns the reservations that jobs of the queue name, with the stated users and accounts. If the permission is
-    /// not stated by lists of either users or accounts, lists the users of the permitted jobs.
+    /// Returns the reservations that jobs of the queue request, with their users and accounts. If users and accounts
+    /// alone do not state who may use a reservation, lists the users of the jobs that may use it.
     fn site_reservations(&self, number: &HashMap<&str, usize>) -> Vec<SiteReservation> {
         let kept = self.reservations.iter().filter(|kept| self.is_used(kept)).filter_map(|kept| {
             let nodes: BTreeSet<usize> =
@@ -150,7 +150,7 @@ impl Queue {
         kept.filter(|kept| seen.insert(kept.name.clone())).collect()
     }
 
-    /// Returns true if a pending job names the reservation. Then its nodes do not count as unavailable.
+    /// Returns true if a pending job requests the reservation. The reserved nodes are then not unavailable.
     pub(super) fn is_used(&self, kept: &Reservation) -> bool {
         self.jobs.iter().any(|job| job.run.is_none() && names(job, kept))
     }
@@ -160,7 +160,7 @@ fn names(job: &QueueJob, kept: &Reservation) -> bool {
     job.request.reservation.as_deref() == Some(kept.name.as_str())
 }
 
-/// Texts that several jobs share, stored once each.
+/// Stores each text once, even if several jobs have it.
 #[derive(Default)]
 pub(super) struct Texts(HashMap<String, Arc<str>>);
 
@@ -183,7 +183,7 @@ impl Texts {
         let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
-        // A job that requires some nodes may also have others. A warning reports this.
+        // A job with required nodes may get others too, which a warning reports.
         let only = request.only_nodes(request.max_nodes);
         Submission {
             user: Some(self.of(&job.user)),
@@ -192,7 +192,7 @@ impl Texts {
             partitions: job.partitions.iter().map(|name| self.of(name)).collect(),
             constraint: constraint.map(|text| self.of(&text)),
             nodes: Some((count(request.min_nodes), request.max_nodes.map_or(u32::MAX, count))),
-            // A running job has its processors, independently of its request.
+            // A running job already has its processors, so its request does not matter.
             least_per_node: Some(count(request.cpus_per_node)).filter(|&least| waits && least > 1),
             exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),

@@ -6,10 +6,10 @@ use makespan_core::Job as Work;
 
 use super::{Condition, Dependency, Queue, QueueJob};
 
-/// Maximum number of jobs that a warning names.
+/// Maximum number of jobs in a warning.
 const MAX_NAMED: usize = 4;
 
-/// Warnings with the affected jobs.
+/// Warnings, each with the jobs that it is about.
 #[derive(Default)]
 pub(super) struct Notes(BTreeMap<String, Vec<String>>);
 
@@ -55,13 +55,13 @@ pub(super) struct Waits {
     never: Vec<(usize, &'static str)>,
 }
 
-/// The jobs of the instance, by the ids that dependencies refer to: their own ids, and those of their arrays.
+/// The jobs of the instance by the ids that dependencies use: ids of jobs and ids of arrays.
 struct Places<'a> {
     queue: &'a Queue,
     /// For each job of the instance, the index of the job in the queue.
     jobs: &'a [usize],
     by_number: HashMap<u64, Vec<usize>>,
-    /// The ids of all pending and running jobs, including those that are not in the instance.
+    /// Ids of all pending and running jobs, even if they are not in the instance.
     known: HashSet<u64>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Places<'a> {
 }
 
 impl Waits {
-    /// Sets the dependencies between the jobs of an instance. Dependencies on other jobs are already satisfied.
+    /// Sets the dependencies between the jobs of an instance. Dependencies on jobs outside the queue are satisfied.
     pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut Notes) -> Self {
         let places = Places::of(queue, jobs);
         let mut never = Vec::new();

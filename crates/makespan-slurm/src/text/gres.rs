@@ -2,7 +2,7 @@
 
 use makespan_core::ProcSet;
 
-/// An amount of a generic resource, on a node or held by a job.
+/// An amount of a generic resource that a node has or a job holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gres {
     /// The name, such as `gpu`.
@@ -13,7 +13,7 @@ pub struct Gres {
     pub count: u64,
     /// The indices of the units, if Slurm states them.
     pub indices: Option<ProcSet>,
-    /// True if all jobs use the resource together without consuming it (`no_consume`).
+    /// True if jobs share the resource without consuming it (`no_consume`).
     pub shared: bool,
 }
 
@@ -48,7 +48,7 @@ impl Gres {
         let (text, note) = text.split_once('(').map_or((text, ""), |(text, note)| (text, note.trim_end_matches(')')));
         // Requests have the form `gres:gpu:2` or `gres/gpu:2`.
         let text = text.strip_prefix("gres:").or_else(|| text.strip_prefix("gres/")).unwrap_or(text);
-        // The total that a job holds on all nodes has the form `gres/gpu:a100=2`.
+        // The total of a job over all nodes has the form `gres/gpu:a100=2`.
         let words: Vec<&str> = text.split([':', '=']).collect();
         let (&name, rest) = words.split_first()?;
         let (count, kinds) = match rest.split_last() {
@@ -80,7 +80,7 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(between).filter(|part| !part.is_empty()).collect()
 }
 
-/// Parses a count, which may have a unit with powers of 1024, such as `4G` for the bandwidth of a file system.
+/// Parses a count. It may have a unit (a power of 1024), such as `4G` for the bandwidth of a file system.
 fn number(text: &str) -> Option<u64> {
     let (digits, shift) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 10),

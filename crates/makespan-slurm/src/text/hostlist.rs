@@ -4,7 +4,8 @@ use thiserror::Error;
 
 /// Maximum number of hosts in a list. Slurm supports at most 65,533 nodes.
 const MAX_HOSTS: usize = 100_000;
-/// Maximum length of a name without its numbers, and maximum number of brackets in it. Both limit the memory per host.
+/// Maximum length of a name without its numbers, and maximum number of brackets in a name. They limit the memory for
+/// each host.
 const MAX_NAME: usize = 256;
 const MAX_BRACKETS: usize = 8;
 
@@ -76,7 +77,7 @@ pub fn compress<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
         let width = if digits > 1 && number.starts_with('0') { digits } else { 0 };
         let number = number.parse().ok();
         let known = groups.iter_mut().find(|(other, zeros, numbers)| {
-            // `09` and `10` have one format. `9` and `010` have different formats.
+            // `09` and `10` can be in one range, because both have two digits. `9` and `010` cannot.
             *other == name
                 && number.is_some()
                 && !numbers.is_empty()
@@ -156,7 +157,7 @@ fn expand_name(name: &str, room: usize, text: &str, hosts: &mut Vec<String>) -> 
     Ok(())
 }
 
-/// Parses the numbers of `3` or `08-11`. The first number determines the leading zeros.
+/// Parses `3` or the range `08-11`. The first number determines the number of digits.
 fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -> Result<(), HostlistError> {
     let wrong = || HostlistError::Range { range: shown(range), text: shown(text) };
     let number = |text: &str| {
@@ -169,7 +170,7 @@ fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -
     if count >= (room - numbers.len().min(room)) as u64 {
         return Err(HostlistError::TooMany(shown(text)));
     }
-    // Slurm writes no more than 64 digits. The limit protects against numbers that need much memory for each host.
+    // Slurm writes at most 64 digits. The limit prevents numbers that need much memory for each host.
     if first.len() > 20 {
         return Err(wrong());
     }

@@ -1,6 +1,5 @@
-//! Parser for the output of `scontrol -o show`: one record per line, with fields `KEY=value`. Values are not
-//! quoted, and some are free text, so a value may look like a field. If this may have happened, the record is marked as
-//! doubtful.
+//! Parses the output of `scontrol -o show`: one record per line, with fields `KEY=value`. Values are not quoted, and
+//! some are free text, so a value may look like a field. A record in which this is possible is marked as doubtful.
 
 use std::borrow::Cow;
 
@@ -31,8 +30,7 @@ impl Kind {
         }
     }
 
-    /// Returns a key that every record contains. Without `-o`, `scontrol` prints this key below the first line of a
-    /// record.
+    /// Returns a key that every record contains. In output without `-o`, this key is below the first line of a record.
     const fn below_head(self) -> &'static str {
         match self {
             Self::Job => " JobState=",
@@ -41,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Returns the keys whose values may contain spaces, before the free text at the end.
+    /// Returns the keys whose values may contain spaces and which are before the free text at the end.
     const fn free_text(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["OS"],
@@ -50,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// Returns the keys of free text. The first of them begins the end of a record.
+    /// Returns the keys of the free texts at the end of a record. The first of these keys is where the end begins.
     const fn texts(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["Reason", "Comment", "Extra"],
@@ -59,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Returns the keys that may occur between and after these texts. Any other key is part of a text.
+    /// Returns the keys that may follow a free text at the end of a record. Any other key is part of the text.
     const fn tail(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["ReservationName", "InstanceId", "InstanceType"],
@@ -68,17 +66,17 @@ impl Kind {
         }
     }
 
-    /// Returns true if the key occurs once for each group of nodes.
+    /// Returns true if a record contains the key once for each group of nodes.
     fn is_repeated(self, key: &str) -> bool {
         self == Self::Job && matches!(key, "Nodes" | "CPU_IDs" | "Mem" | "GRES")
     }
 
-    /// Returns true if the key may follow the name of a job. Any other key would be a part of the name.
+    /// Returns true if a field with this key may follow the name of a job. Otherwise, the field is part of the name.
     fn may_follow_name(key: &str) -> bool {
         matches!(key, "UserId" | "HetJobIdSet" | "SLUID")
     }
 
-    /// Returns true if the key ends a free text. The lists contain all keys that versions 22.05 to 26.05 print.
+    /// Returns true if a field with this key ends a free text. The keys are those of versions 22.05 to 26.05.
     fn knows(self, key: &str) -> bool {
         let keys: &[&str] = match self {
             Self::Node => &NODE_KEYS,
@@ -180,7 +178,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns a record of the given fields, which is not doubtful.
+    /// Creates a record that is not doubtful.
     pub fn of(fields: Vec<(String, String)>) -> Self {
         Self { before_tail: fields.len(), fields, ..Self::default() }
     }
@@ -190,19 +188,19 @@ impl Record {
         &self.fields
     }
 
-    /// Returns true if a value may have been parsed as a field, or a field as a part of a value.
+    /// Returns true if part of a value may have been parsed as a field, or a field as part of a value.
     pub fn is_doubtful(&self) -> bool {
         self.doubtful
     }
 
-    /// Returns true if the record has fields of two records. Then it, and any record before it, may be part of a job's
-    /// name.
+    /// Returns true if the record has fields of two records. In this case, the record and all records before it may be
+    /// part of a job's name.
     pub fn is_of_two(&self) -> bool {
         self.of_two
     }
 
-    /// Returns the unchanged value of a key. If a key occurs twice before the free text at the end, returns the last
-    /// value, because the job name comes first.
+    /// Returns the unchanged value of a key. If the key occurs twice before the free text at the end, returns the last
+    /// value, because the first one may be part of the job name.
     pub fn raw(&self, key: &str) -> Option<&str> {
         let (head, tail) = self.fields.split_at(self.before_tail);
         let found = head.iter().rfind(|field| field.0 == key).or_else(|| tail.iter().find(|field| field.0 == key));
@@ -251,24 +249,23 @@ impl Record {
         record
     }
 
-    /// Returns true if a text at the end contains the fields that normally follow a job's name. A job's name may
-    /// contain a line break and a text that looks like a record. The last field of this text then includes the real
-    /// fields after the name.
+    /// Returns true if a free text at the end contains the fields that normally follow a job's name. This happens if
+    /// the name contains a line break and a text that looks like a record: the last field of that text then includes
+    /// the real fields after the name.
     fn swallows(&self, kind: Kind) -> bool {
         let tail = self.fields[self.before_tail..].iter();
         kind == Kind::Job
             && tail.map(|field| &field.1).any(|text| text.contains(" GroupId=") && text.contains(" JobState="))
     }
 
-    /// Returns true if the record ends before a field that every job has. This happens if the job's name contains a
-    /// line break.
+    /// Returns true if a field that every job has is missing at the end of the record, for example because the job's
+    /// name contains a line break.
     fn is_broken(&self, kind: Kind) -> bool {
         kind == Kind::Job && self.raw("JobState").is_none()
     }
 
     fn push(&mut self, key: &str, value: &str) {
-        // Remove only the spaces between two fields. If the value of a free text ends with spaces, these cannot be
-        // distinguished.
+        // Spaces between two fields are removed. Spaces at the end of a free text cannot be distinguished from them.
         self.fields.push((key.to_owned(), value.trim_end_matches(' ').to_owned()));
     }
 
@@ -280,7 +277,7 @@ impl Record {
     }
 }
 
-/// Returns the positions in a line at which fields may begin: a key and `=` after a space.
+/// Returns the positions in a line at which fields may begin: after a space, a key and `=`.
 fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let of_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b':' | b'.' | b'-');
     let bytes = line.as_bytes();
@@ -292,10 +289,10 @@ fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Indentation that `scontrol` without `-o` prints before each line of a record, except before the first line.
+/// Indentation of all lines of a record except the first, in output of `scontrol` without `-o`.
 const INDENT: &str = "   ";
 
-/// Returns the non-blank lines of a text. Indented lines are appended to the first line of their record, unless this
+/// Returns the nonblank lines of a text. An indented line is appended to the first line of its record, unless the
 /// first line already contains the whole record.
 fn lines(kind: Kind, text: &str) -> Vec<Cow<'_, str>> {
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
@@ -321,9 +318,9 @@ fn begins(kind: Kind, line: &str) -> bool {
     line.split_once('=').is_some_and(|(key, _)| key == kind.head())
 }
 
-/// Parses the records of a text. Also returns the lines that belong to no record. The text is the output of `scontrol`
-/// with `-o` (one line for each record) or without `-o` (several lines). If a line neither begins nor continues a
-/// record, the record before it is marked as doubtful, because a name in that record may contain a line break.
+/// Parses the output of `scontrol`, with `-o` (one line for each record) or without (several lines). Returns the
+/// records, and the lines that belong to no record. A line that neither begins nor continues a record makes the
+/// previous record doubtful, because a name in it may contain a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
     for line in &lines(kind, text) {

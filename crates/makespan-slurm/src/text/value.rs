@@ -24,7 +24,7 @@ const NOTHING: [&str; 9] = ["", "(null)", "N/A", "n/a", "None", "NONE", "Unknown
 /// Slurm's texts for "no limit".
 const UNLIMITED: [&str; 2] = ["UNLIMITED", "INFINITE"];
 
-/// Returns the text, or `None` if it means "none".
+/// Returns the text, or `None` if the text means "none".
 pub fn present(text: &str) -> Option<&str> {
     (!NOTHING.contains(&text)).then_some(text)
 }
@@ -59,7 +59,7 @@ pub fn duration(text: &str) -> Option<Limit> {
     let mut seconds = 0_u64;
     for unit in [1, 60, 3600] {
         let Some(part) = parts.next() else { break };
-        // In accounts, seconds may have a fraction.
+        // In accounting data, seconds may have a fraction.
         let whole = if unit == 1 { part.split_once('.').map_or(part, |(whole, _)| whole) } else { part };
         seconds = seconds.checked_add(digits(whole)?.checked_mul(unit)?)?;
     }
@@ -80,7 +80,7 @@ pub fn duration(text: &str) -> Option<Limit> {
 /// ```
 pub fn moment(text: &str) -> Option<i64> {
     if let Some(seconds) = digits(text) {
-        // Zero means "unknown".
+        // Zero means that the instant is unknown.
         return i64::try_from(seconds).ok().filter(|seconds| (1..=LAST).contains(seconds));
     }
     let (date, clock) = text.split_once('T')?;
@@ -109,7 +109,7 @@ pub fn date(seconds: i64) -> String {
     if !(days_since_1970(1, 1, 1)..=days_since_1970(9999, 12, 31)).contains(&day) {
         return seconds.to_string();
     }
-    // Every year has 365 or 366 days, so this estimate is at most some years too late.
+    // A year has 365 or 366 days, so this estimate is too late by at most a few years.
     let mut year = 1 + (day - days_since_1970(1, 1, 1)) / 365;
     while days_since_1970(year, 1, 1) > day {
         year -= 1;
@@ -127,8 +127,8 @@ fn days_of_month(year: i64, month: i64) -> i64 {
     days_since_1970(next_year, next, 1) - days_since_1970(year, month, 1)
 }
 
-/// Returns the days from 1970-01-01 to a date of the Gregorian calendar. Years are counted from March, so that the leap
-/// day is the last day of a year.
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. In the computation, a year begins
+/// in March, so that the leap day is its last day.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -166,7 +166,7 @@ pub fn range(text: &str) -> Option<(u64, u64)> {
     (least <= most).then_some((least, most))
 }
 
-/// Parses a number that may have a unit with powers of 1000, as Slurm prints large numbers: `2K`, `1.50M`.
+/// Parses a number with an optional unit (a power of 1000), as in `2K` or `1.50M`.
 fn bare(text: &str) -> Option<u64> {
     let units = [('K', 1_000_u64), ('k', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
     let Some((number, factor)) = units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)))

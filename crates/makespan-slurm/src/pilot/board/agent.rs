@@ -42,7 +42,7 @@ impl Board {
         File::create(self.folder.join("agents").join(format!("{}=beat", place.name())))?.write_all(b".")
     }
 
-    /// Takes an attempt that was given to the place. Returns false if it is not there any more.
+    /// Takes an attempt that the planner gave to the place. Returns false if the planner has taken it back.
     pub fn take(&self, place: &Place, id: &str) -> bool {
         fs::rename(self.file("in", place, id), self.file("run", place, id)).is_ok()
     }
@@ -79,7 +79,7 @@ impl Board {
             write(&run, reason.as_bytes())?;
         }
         match fs::rename(&run, self.file("done", place, &name)) {
-            // On a network file system, a rename may have succeeded although its answer was lost.
+            // On a network file system, a rename may succeed although an error is returned.
             Err(_) if self.file("done", place, &name).exists() => Ok(name),
             renamed => renamed.map(|()| name),
         }
@@ -91,19 +91,19 @@ impl Board {
         own.into_iter().any(|place| ["in", "run"].iter().any(|state| !self.ids(state, &place).is_empty()))
     }
 
-    /// Returns the time of a planner's last sign of life by the clock of the file system.
+    /// Returns the instant of a planner's last sign of life, by the clock of the file system.
     pub fn last_planner_beat(&self) -> Option<Duration> {
         self.modified(PLANNER_BEAT)
     }
 
-    /// Returns the attempts that should end. The flag is true if an attempt must be killed.
+    /// Returns the attempts that must end, with a flag that is true if the attempt must be killed.
     pub fn asked(&self, place: &Place) -> Vec<(String, bool)> {
         let asked = self.ids("end", place).into_iter();
         let asked = asked.filter_map(|name| name.rsplit_once('=').map(|(id, how)| (id.to_owned(), how == "kill")));
         asked.collect()
     }
 
-    /// Removes a request to end an attempt that was fulfilled.
+    /// Removes a fulfilled request to end an attempt.
     pub fn heeded(&self, place: &Place, id: &str, kill: bool) {
         let _ = fs::remove_file(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" })));
     }

@@ -45,23 +45,24 @@ impl Place {
 /// An agent's description of itself, written when it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beacon {
-    /// The host name of its machine.
+    /// The host name of the agent's machine.
     pub host: String,
-    /// The port on which it listens, or 0 if it cannot listen.
+    /// The port on which the agent listens, or 0 if it cannot listen.
     pub port: u16,
-    /// The token with which a connection must begin.
+    /// The token that a planner must send first.
     pub token: String,
-    /// Its process, valid in the current boot of the machine.
+    /// The process of the agent, valid until the machine boots again.
     pub process: Identity,
     pub boot: String,
-    /// Number of cores that it may use.
+    /// Number of cores that the agent may use.
     pub cores: usize,
-    /// Number of GPUs, if they can be counted.
+    /// Number of GPUs, if known.
     pub gpus: Option<usize>,
-    /// Nanoseconds by which its clock is ahead of the file system's clock, if known.
+    /// Difference between the clocks of the agent and of the file system in nanoseconds, positive if the agent's clock
+    /// is ahead. `None` if unknown.
     #[serde(default)]
     pub clock: Option<i64>,
-    /// The reason why the memory of tasks is not limited, if a limit is wanted.
+    /// The reason why the requested memory limit of tasks has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_limits: Option<String>,
 }
@@ -120,13 +121,13 @@ impl Board {
         ["in", "run", "done", "end"].into_iter().try_for_each(|name| fs::create_dir_all(self.at(name, place)))
     }
 
-    /// Returns true if the folder was removed. Returns false if this cannot be determined.
+    /// Returns true if the folder was certainly removed.
     pub fn is_removed(&self) -> bool {
         fs::metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Returns the nanoseconds by which the clock of this machine is ahead of the file system's clock, from the time of
-    /// a file written now.
+    /// Writes a file and compares its time with this machine's clock. Returns the difference in nanoseconds, positive
+    /// if this machine's clock is ahead of the file system's.
     pub fn clock(&self) -> Option<i64> {
         let path = self.folder.join("agents").join(format!("{}.{}=clock", host(), std::process::id()));
         let nanoseconds = |at: SystemTime| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok();

@@ -16,7 +16,7 @@ impl Board {
         fs::rename(todo, self.file("in", place, id))
     }
 
-    /// Takes an attempt back if the agent has not taken it. Returns true on success.
+    /// Takes an attempt back. Returns false if the agent has already taken it.
     pub fn take_back(&self, place: &Place, id: &str) -> bool {
         let todo = self.folder.join("todo").join(id);
         let back = fs::rename(self.file("in", place, id), &todo).is_ok();
@@ -24,20 +24,20 @@ impl Board {
         back
     }
 
-    /// Removes orders in the folder `todo`: a planner began to write them, but ended before it gave them to a place.
+    /// Removes orders in the folder `todo`. A planner that ended early left them there.
     pub fn sweep(&self) {
         for id in names(&self.folder.join("todo")) {
             let _ = fs::remove_file(self.folder.join("todo").join(id));
         }
     }
 
-    /// Requests from the agent of a place that it ends an attempt, or kills it if `kill` is set.
+    /// Asks the agent of a place to end an attempt, or to kill it if `kill` is true.
     pub fn ask_end(&self, place: &Place, id: &str, kill: bool) -> io::Result<()> {
         File::create(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" }))).map(drop)
     }
 
-    /// Returns an attempt and its fate from a name in the folder `done` of a place. Returns `None` if the file does not
-    /// exist.
+    /// Returns the attempt and the fate that a file name in the folder `done` of a place states. Returns `None` if the
+    /// file does not exist.
     pub fn fate(&self, place: &Place, name: &str) -> Option<(String, Fate)> {
         let path = self.file("done", place, name);
         path.symlink_metadata().ok()?;
@@ -58,14 +58,14 @@ impl Board {
         let _ = fs::remove_file(self.file("done", place, &format!("{id}={}", fate.word())));
     }
 
-    /// Removes the files of an attempt whose place is gone.
+    /// Removes the files of an attempt at a lost place.
     pub fn bury(&self, place: &Place, id: &str) {
         let _ = fs::remove_file(self.file("in", place, id));
         let _ = fs::remove_file(self.file("run", place, id));
         self.forget(place, id, &Fate::Gone);
     }
 
-    /// Returns all places of this run, including those that are gone. Each has folders in `in`, `run` and `done`.
+    /// Returns all places of this run, including lost ones. Each place has folders in `in`, `run` and `done`.
     pub fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> =
             names(&self.folder.join("in")).iter().filter_map(|name| Place::parse(name)).collect();
@@ -73,12 +73,12 @@ impl Board {
         places
     }
 
-    /// Returns the attempts in a folder of a place. The names in `done` include the fates.
+    /// Returns the attempts in a folder of a place. In the folder `done`, the names include the fates.
     pub fn ids(&self, state: &str, place: &Place) -> Vec<String> {
         names(&self.at(state, place))
     }
 
-    /// Returns an attempt that was given to a place. The agent may have taken it.
+    /// Returns the order of an attempt at a place, even if the agent has taken it.
     pub fn order(&self, place: &Place, id: &str) -> Option<Order> {
         let read = |state| fs::read(self.file(state, place, id)).ok();
         // The file may move between two reads.
@@ -92,7 +92,7 @@ impl Board {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Returns true if a place holds attempts that run, or whose ends no planner has handled.
+    /// Returns true if a place holds running attempts, or ended attempts that no planner has handled.
     pub fn holds_any(&self, place: &Place) -> bool {
         ["in", "run", "done"].iter().any(|state| !self.ids(state, place).is_empty())
     }
@@ -109,7 +109,7 @@ impl Board {
 
     /// Records a sign of life of the planner.
     pub fn beat_as_planner(&self) {
-        // Pilots end some minutes after the last sign of life.
+        // A write error is ignored: pilots end only some minutes after the last sign of life.
         let _ = fs::write(self.folder.join("agents").join(PLANNER_BEAT), ".");
     }
 
@@ -119,7 +119,7 @@ impl Board {
         fs::metadata(beat).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()
     }
 
-    /// Records the pilot number of a job.
+    /// Records that a job is the pilot with this number.
     pub fn record_pilot(&self, job: u64, number: usize) -> io::Result<()> {
         let new = self.folder.join("todo").join(format!("{job}=pilot"));
         write(&new, number.to_string().as_bytes())?;
