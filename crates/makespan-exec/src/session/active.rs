@@ -27,16 +27,6 @@ impl Active {
     }
 }
 
-/// A start that the system temporarily refused.
-#[derive(Debug)]
-pub(crate) struct Delayed {
-    pub task: TaskId,
-    pub processors: ProcSet,
-    pub due: Time,
-    /// Pause after another refusal.
-    pub pause: Time,
-}
-
 /// A task whose end looks like a stop. A stop request for this session may follow.
 #[derive(Debug)]
 pub(crate) struct Doubtful {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use makespan_core::{Event, Job, ProcSet, TaskId, Time};
 
 use super::Session;
-use super::active::{Delayed, End, News};
+use super::active::{End, News};
 use crate::ExecuteError;
 use crate::intake::Request;
 use crate::journal::{Cause, Progression, Record};
@@ -105,18 +105,15 @@ impl Session<'_> {
 
     /// Returns whether a task has not begun, because it waits for its first or its next attempt.
     fn has_not_begun(&self, task: TaskId) -> bool {
-        let is_of = |delayed: &Delayed| delayed.task == task;
         !self.machine.active.contains_key(&task)
-            && (self.machine.starting.iter().any(is_of)
+            && (self.machine.starting.contains(task)
                 || self.is_in_crowd(task)
                 || self.state.unreleased.contains(&task)
                 || self.state.cluster.may_start(task))
     }
 
     fn take_back_waiting(&mut self, task: TaskId) -> Result<(), ExecuteError> {
-        let starting = self.machine.starting.len();
-        self.machine.starting.retain(|delayed| delayed.task != task);
-        let was_started = self.machine.starting.len() < starting || self.leave_crowd(task);
+        let was_started = self.machine.starting.remove(task) || self.leave_crowd(task);
         let unreleased = self.state.unreleased.len();
         self.state.unreleased.retain(|&other| other != task);
         let was_to_come = self.state.unreleased.len() < unreleased;

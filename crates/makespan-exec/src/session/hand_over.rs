@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use makespan_core::{Event, Instance, Outcome, Placement, ProcSet, Run, Schedule, TaskId, Time};
 
 use super::Session;
-use super::active::{Delayed, News};
+use super::active::News;
+use super::delayed::Delayed;
 use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::journal::Record;
@@ -212,7 +213,7 @@ impl Session<'_> {
     pub(super) fn withdraw(&mut self, task: TaskId) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.remove(task);
-        self.machine.starting.retain(|delayed| delayed.task != task);
+        self.machine.starting.remove(task);
         if self.machine.active.get(&task).is_some_and(|active| active.going) {
             self.machine.engine.recall(task);
             self.machine.active.remove(&task);

@@ -5,7 +5,7 @@ use std::fs;
 use makespan_core::Time;
 
 use super::Session;
-use super::active::Delayed;
+use super::delayed::Delayed;
 use crate::clock::ticks;
 use crate::options::StartHold;
 use crate::resources;
@@ -18,6 +18,8 @@ const LOOK: Time = Time::from_ticks(250_000_000);
 pub(crate) struct Holding {
     /// The instant of the last start.
     last: Option<Time>,
+    /// The instant of the next check, while starts are held.
+    pub until: Option<Time>,
     /// True if the user was informed why starts are delayed.
     is_told: bool,
 }
@@ -62,17 +64,30 @@ impl Session<'_> {
     /// Returns the start if it may happen now. Otherwise delays the start, which is tried again later.
     pub(super) fn admit(&mut self, delayed: Delayed) -> Option<Delayed> {
         let now = self.now();
+        if self.is_held(now) {
+            self.machine.starting.add(Delayed { due: now, ..delayed });
+            return None;
+        }
+        self.holding = Holding { last: Some(now), until: None, is_told: false };
+        Some(delayed)
+    }
+
+    /// Returns whether no task may start now. If so, the starts are checked again at `until`.
+    pub(super) fn is_held(&mut self, now: Time) -> bool {
+        if self.holding.until.is_some_and(|until| now < until) {
+            return true;
+        }
         let Some(Held { until, reason }) = self.held(now) else {
-            self.holding = Holding { last: Some(now), is_told: false };
-            return Some(delayed);
+            self.holding.until = None;
+            return false;
         };
         if let Some(reason) = reason
             && !std::mem::replace(&mut self.holding.is_told, true)
         {
             self.observer.message(&reason);
         }
-        self.machine.starting.push(Delayed { due: until, ..delayed });
-        None
+        self.holding.until = Some(until);
+        true
     }
 
     fn held(&self, now: Time) -> Option<Held> {

@@ -3,6 +3,7 @@
 mod abandon;
 mod active;
 mod closing;
+mod delayed;
 mod ending;
 mod estimates;
 mod growth;
@@ -31,7 +32,8 @@ use crate::tasks::TaskList;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::Active;
 pub(crate) use active::outcome;
-use active::{Delayed, Doubtful, News};
+use active::{Doubtful, News};
+use delayed::DelayedStarts;
 pub(crate) use hand_over::Handed;
 pub use hand_over::PlanAgain;
 pub(crate) use hold::Holding;
@@ -107,7 +109,7 @@ pub(crate) struct PolicySide<'a> {
 pub(crate) struct EngineSide<'a> {
     pub engine: &'a mut dyn Engine,
     pub active: BTreeMap<TaskId, Active>,
-    pub starting: Vec<Delayed>,
+    pub starting: DelayedStarts,
     pub doubtful: Vec<Doubtful>,
     /// The tasks that were not handed over yet, if the engine decides when tasks start.
     pub handed: Option<Handed<'a>>,
@@ -126,7 +128,7 @@ impl<'a> PolicySide<'a> {
 
 impl<'a> EngineSide<'a> {
     pub fn new(engine: &'a mut dyn Engine, handed: Option<Handed<'a>>, memory_kills: u64) -> Self {
-        let (active, starting, doubtful) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (active, starting, doubtful) = (BTreeMap::new(), DelayedStarts::default(), Vec::new());
         Self { engine, active, starting, doubtful, handed, memory_kills, unexplained_kills: 0 }
     }
 }

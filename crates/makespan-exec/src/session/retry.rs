@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use makespan_core::{Demand, Instance, Outcome, ProcSet, Resource, ResourceId, ResourceKind, Run, TaskId};
 
 use super::Session;
-use super::active::Delayed;
+use super::delayed::Delayed;
 use crate::ExecuteError;
 
 /// Maximum number of times that a task that was lost with its node waits again.

@@ -5,17 +5,14 @@ use std::time::Duration;
 use makespan_core::{Event, ProcSet, Run, TaskId, Time};
 
 use super::Session;
-use super::active::{Active, Delayed, End, News};
+use super::active::{Active, End, News};
 use super::closing::is_guess;
+use super::delayed::{Delayed, FIRST_PAUSE};
 use crate::clock::{began, ticks};
 use crate::engine::{Refusal, Start, is_spread};
 use crate::journal::Record;
 use crate::status::Claim;
 use crate::{ExecuteError, Measured};
-
-/// The first pause after a refused start. The pause doubles up to `LONGEST_PAUSE`.
-const FIRST_PAUSE: Time = Time::from_ticks(50_000_000);
-const LONGEST_PAUSE: Time = Time::from_ticks(5_000_000_000);
 
 /// Time between two attempts to write a journal that cannot be written.
 const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
@@ -64,7 +61,7 @@ impl Session<'_> {
         };
         let started = if self.ledger.stalled.is_some() {
             // While the journal cannot be written, no task starts.
-            self.machine.starting.push(Delayed { task, processors, due: self.now(), pause });
+            self.machine.starting.add(Delayed { task, processors, due: self.now(), pause });
             return Ok(());
         } else if let Err(error) = self.ledger.journal.in_place() {
             // A journal that cannot be found is not the fault of the task, so the start is tried again.
@@ -104,8 +101,7 @@ impl Session<'_> {
                     let name = self.state.name(task);
                     self.observer.message(&format!("job `{name}` waits: {reason}; trying again"));
                 }
-                let next = LONGEST_PAUSE.min(pause + pause);
-                self.machine.starting.push(Delayed { task, processors, due: at + pause, pause: next });
+                self.machine.starting.add(Delayed { task, processors, due: at, pause }.refused(at));
             }
             Err(Refusal { reason, .. }) => {
                 return self.record_end(End::not_started(task, at, processors, &reason));
@@ -119,12 +115,13 @@ impl Session<'_> {
         if self.ledger.stalled.is_some() {
             return Ok(());
         }
+        // A start that is refused again is due later, so the loop ends.
         let now = self.now();
-        let (due, rest) =
-            std::mem::take(&mut self.machine.starting).into_iter().partition(|delayed| delayed.due <= now);
-        self.machine.starting = rest;
-        for delayed in Vec::into_iter(due) {
-            let (task, was_refused) = (delayed.task, delayed.pause > FIRST_PAUSE);
+        while self.machine.starting.next().is_some_and(|due| due <= now)
+            && !self.is_held(now)
+            && let Some(delayed) = self.machine.starting.take_due(now)
+        {
+            let (task, was_refused) = (delayed.task, delayed.was_refused());
             self.launch(delayed)?;
             if was_refused && self.machine.active.contains_key(&task) {
                 self.retry_refused();
@@ -137,10 +134,7 @@ impl Session<'_> {
     /// become free.
     pub(super) fn retry_refused(&mut self) {
         let now = self.now();
-        let refused = self.machine.starting.iter_mut().filter(|delayed| delayed.pause > FIRST_PAUSE);
-        if let Some(first) = refused.min_by_key(|delayed| delayed.due) {
-            first.due = first.due.min(now);
-        }
+        self.machine.starting.hasten_refused(now);
     }
 
     /// Writes and syncs all records, lets the started tasks run, and reports the news to the observer. If the journal
@@ -231,7 +225,7 @@ impl Session<'_> {
                 |news| !matches!(news, News::Started(running) if (running.task, running.start) == (task, active.start)),
             );
             let (due, processors) = (self.now(), active.processors);
-            self.machine.starting.push(Delayed { task, processors, due, pause: FIRST_PAUSE });
+            self.machine.starting.add(Delayed { task, processors, due, pause: FIRST_PAUSE });
         }
     }
 
@@ -280,7 +274,7 @@ impl Session<'_> {
 
     /// Returns the instant of the next retry of a start or of a write.
     pub(super) fn next_attempt(&self) -> Option<Time> {
-        let starts = self.machine.starting.iter().map(|delayed| delayed.due).min();
+        let starts = self.machine.starting.next().map(|due| self.holding.until.map_or(due, |until| due.max(until)));
         self.ledger.stalled.or(starts)
     }
 

@@ -130,13 +130,13 @@ impl Engine for Nodes {
 }
 
 #[derive(Default)]
-struct Heard {
+struct Reports {
     lost: Vec<String>,
     ended: Vec<TaskId>,
     messages: Vec<String>,
 }
 
-impl Observer for Heard {
+impl Observer for Reports {
     fn lost(&mut self, run: &Run, reason: &str, attempt: u32, _progress: &Progress<'_>) {
         assert_eq!(run.outcome, Outcome::Interrupted);
         self.lost.push(format!("{} {attempt} {reason}", run.task.0));
@@ -156,10 +156,10 @@ fn three() -> Instance {
     Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap()
 }
 
-fn run(engine: &mut Nodes, options: &ExecuteOptions) -> Result<(Vec<Run>, Heard), ExecuteError> {
-    let (instance, mut heard) = (three(), Heard::default());
-    let trace = reserve_folder(&instance, options)?.execute_on(engine, &mut FirstCome, &mut heard)?;
-    Ok((trace.runs, heard))
+fn run(engine: &mut Nodes, options: &ExecuteOptions) -> Result<(Vec<Run>, Reports), ExecuteError> {
+    let (instance, mut reports) = (three(), Reports::default());
+    let trace = reserve_folder(&instance, options)?.execute_on(engine, &mut FirstCome, &mut reports)?;
+    Ok((trace.runs, reports))
 }
 
 fn down(outage: u32, processors: &str, expected: Option<u64>) -> Notice {
@@ -181,8 +181,8 @@ fn tasks_wait_for_nodes_and_go_on_when_one_is_lost() {
     ]);
     engine.lasts = Duration::from_millis(500);
     let started = engine.started.clone();
-    let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
-    assert_eq!(heard.lost, ["0 1 node 1 is gone"]);
+    let (runs, reports) = run(&mut engine, &options(folder.path())).unwrap();
+    assert_eq!(reports.lost, ["0 1 node 1 is gone"]);
     let of = |task, attempt, at: &str| (TaskId(task), attempt, at.to_owned());
     assert_eq!(*started.borrow(), [of(0, 1, "1"), of(0, 2, "0"), of(1, 1, "0"), of(2, 1, "0")]);
     assert!(runs.len() == 3 && runs.iter().all(|run| run.outcome == Outcome::Succeeded));
@@ -198,11 +198,11 @@ fn without_nodes_to_come_a_run_ends_and_can_be_resumed() {
         (310, Notice::Over("no node is left".into())),
     ]);
     engine.lasts = Duration::from_millis(250);
-    let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
-    assert_eq!((runs.len(), heard.messages), (1, vec!["no node is left".to_owned()]));
+    let (runs, reports) = run(&mut engine, &options(folder.path())).unwrap();
+    assert_eq!((runs.len(), reports.messages), (1, vec!["no node is left".to_owned()]));
     let resumed = ExecuteOptions { resume: true, ..options(folder.path()) };
-    let (runs, heard) = run(&mut Nodes::new(vec![]), &resumed).unwrap();
-    assert_eq!((runs.len(), heard.ended), (3, vec![TaskId(1), TaskId(2)]));
+    let (runs, reports) = run(&mut Nodes::new(vec![]), &resumed).unwrap();
+    assert_eq!((runs.len(), reports.ended), (3, vec![TaskId(1), TaskId(2)]));
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn a_task_that_takes_its_node_with_it_again_and_again_has_failed() {
     let lost = (0..4).map(|at| (300 * at + 200, Notice::Lost(TaskId(0), "its node is gone".into()))).collect();
     let mut engine = Nodes::new(lost);
     engine.lasts = Duration::from_secs(3);
-    let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
-    assert_eq!(heard.lost.len(), 3);
+    let (runs, reports) = run(&mut engine, &options(folder.path())).unwrap();
+    assert_eq!(reports.lost.len(), 3);
     let of_first: Vec<Outcome> = runs.iter().filter(|run| run.task == TaskId(0)).map(|run| run.outcome).collect();
     assert_eq!(of_first, [Outcome::Failed { status: 137 }]);
 }
@@ -236,11 +236,11 @@ fn what_an_engine_finds_out_later_counts() {
         (302, Notice::Told("a note".into())),
     ]);
     engine.lasts = Duration::from_secs(2);
-    let (runs, heard) = run(&mut engine, &options(folder.path())).unwrap();
+    let (runs, reports) = run(&mut engine, &options(folder.path())).unwrap();
     let outcome = |task| runs.iter().find(|run| run.task == TaskId(task)).map(|run| run.outcome);
     assert_eq!(outcome(0), Some(Outcome::NotStarted));
     assert_eq!((outcome(1), outcome(2)), (Some(Outcome::TimedOut), Some(Outcome::Succeeded)));
-    assert_eq!(heard.messages, ["a note"]);
+    assert_eq!(reports.messages, ["a note"]);
 }
 
 /// A session that panics leaves its tasks running, like a session that is killed.
@@ -269,11 +269,11 @@ fn what_goes_on_after_the_death_of_its_session_is_taken_over() {
 
     let mut engine = Nodes { goes_on: running.clone(), ..Nodes::new(vec![]) };
     let started = engine.started.clone();
-    let (runs, heard) = run(&mut engine, &resumed).unwrap();
+    let (runs, reports) = run(&mut engine, &resumed).unwrap();
     assert_eq!(runs.iter().map(|run| run.task).collect::<BTreeSet<_>>().len(), 3);
     assert!(runs.iter().all(|run| run.outcome == Outcome::Succeeded), "{runs:?}");
     assert!(started.borrow().iter().all(|(task, ..)| !running.contains(task)), "nothing that goes on is started again");
-    assert!(running.iter().all(|task| heard.ended.contains(task)));
+    assert!(running.iter().all(|task| reports.ended.contains(task)));
     // Finished tasks can be resumed on any engine.
     let elsewhere = &mut Nodes { place: "cluster:y", ..Nodes::new(vec![]) };
     assert_eq!(run(elsewhere, &resumed).unwrap().0.len(), 3);
@@ -334,7 +334,7 @@ fn the_end_of_processors_is_shown_and_long_tasks_wait_while_short_ones_start() {
     let reserved = options(folder.path());
     let reserved = reserve_folder(&instance, &reserved).unwrap();
     let mut policy = Heeds { seen: seen.clone() };
-    let trace = reserved.execute_on(&mut engine, &mut policy, &mut Heard::default()).unwrap();
+    let trace = reserved.execute_on(&mut engine, &mut policy, &mut Reports::default()).unwrap();
     assert!(trace.runs.len() == 2 && begun.elapsed() >= Duration::from_millis(400));
     assert!(started.borrow().iter().all(|(_, attempt, at)| *attempt == 1 && at == "0"), "{started:?}");
     assert_eq!(*seen.borrow(), ["0", "", "0"]);

@@ -15,7 +15,7 @@ use makespan_exec::{
 
 /// Ends that an observer receives, in order.
 #[derive(Default)]
-struct Heard {
+struct Reports {
     started: usize,
     ended: Vec<(String, Outcome)>,
     retried: Vec<(String, u32, String)>,
@@ -27,7 +27,7 @@ fn name(run: &Run, progress: &Progress<'_>) -> String {
     progress.view.instance.name(run.task).into_owned()
 }
 
-impl Observer for Heard {
+impl Observer for Reports {
     fn started(&mut self, _running: &Running, _progress: &Progress<'_>) {
         self.started += 1;
     }
@@ -50,10 +50,10 @@ impl Observer for Heard {
     }
 }
 
-fn run(instance: &Instance, options: &ExecuteOptions) -> (Trace, Heard) {
-    let mut heard = Heard::default();
-    let trace = execute(instance, &mut FirstCome, options, &mut heard).unwrap();
-    (trace, heard)
+fn run(instance: &Instance, options: &ExecuteOptions) -> (Trace, Reports) {
+    let mut reports = Reports::default();
+    let trace = execute(instance, &mut FirstCome, options, &mut reports).unwrap();
+    (trace, reports)
 }
 
 fn after(mut job: Job, other: &str) -> Job {
@@ -92,14 +92,14 @@ fn a_task_that_fails_is_tried_again_as_often_as_is_asked() {
     ];
     let instance = instance(jobs);
     let tries = ExecuteOptions { retries: 2, ..options(&at.join("run")) };
-    let (trace, heard) = run(&instance, &tries);
+    let (trace, reports) = run(&instance, &tries);
     assert_eq!(["third", "never", "behind", "lost", "slow"].map(|job| starts(at, job)), [3, 3, 1, 0, 3]);
-    assert_eq!(heard.retried.len(), 6);
+    assert_eq!(reports.retried.len(), 6);
     assert!(
-        heard.retried.iter().any(|(job, attempt, why)| job == "third" && *attempt == 2 && why.contains("status 1"))
+        reports.retried.iter().any(|(job, attempt, why)| job == "third" && *attempt == 2 && why.contains("status 1"))
     );
-    assert_eq!(heard.ended.len(), 6);
-    let outcome = |name: &str| heard.ended.iter().find(|(job, _)| job == name).unwrap().1;
+    assert_eq!(reports.ended.len(), 6);
+    let outcome = |name: &str| reports.ended.iter().find(|(job, _)| job == name).unwrap().1;
     assert_eq!(["third", "behind"].map(outcome), [Outcome::Succeeded; 2]);
     assert_eq!(["lost", "missing"].map(outcome), [Outcome::NotStarted; 2]);
     assert_eq!((outcome("never"), outcome("slow")), (Outcome::Failed { status: 1 }, Outcome::TimedOut));
@@ -127,10 +127,10 @@ fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
     ];
     let instance = instance(jobs);
     let fast = ExecuteOptions { halt: Some(HaltRule::FAIL_FAST), ..options(&at.join("run")) };
-    let (trace, heard) = run(&instance, &fast);
+    let (trace, reports) = run(&instance, &fast);
     assert_eq!(["bad", "long", "later"].map(|job| starts(at, job)), [1, 1, 0]);
     assert_eq!((text(&at.join("run"), "long.out").as_str(), trace.runs.len()), ("done\n", 2));
-    assert!(heard.interrupted.is_empty());
+    assert!(reports.interrupted.is_empty());
     // The other jobs run when the run is resumed.
     let again = ExecuteOptions { resume: true, ..options(&at.join("run")) };
     let (trace, _) = run(&instance, &again);
@@ -149,12 +149,12 @@ fn a_halt_ends_running_jobs_which_run_again() {
         instance(vec![job("stubborn", 1, &stubborn), job("bad", 1, &bad), job("later", 1, &succeeds_at(at, 1))]);
     let now = HaltRule { ends_running: true, ..HaltRule::FAIL_FAST };
     let halted = ExecuteOptions { halt: Some(now), ..options(&at.join("run")) };
-    let (trace, heard) = run(&instance, &halted);
+    let (trace, reports) = run(&instance, &halted);
     assert_eq!((trace.runs.len(), starts(at, "later")), (1, 0), "{trace:?}");
-    assert_eq!(heard.interrupted, ["stubborn"]);
+    assert_eq!(reports.interrupted, ["stubborn"]);
     // The failure of the earlier session does not count again.
-    let (trace, heard) = run(&instance, &ExecuteOptions { resume: true, ..halted });
-    assert_eq!((trace.runs.len(), starts(at, "later"), heard.interrupted.len()), (3, 1, 0), "{trace:?}");
+    let (trace, reports) = run(&instance, &ExecuteOptions { resume: true, ..halted });
+    assert_eq!((trace.runs.len(), starts(at, "later"), reports.interrupted.len()), (3, 1, 0), "{trace:?}");
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn a_timeout_ends_what_states_no_walltime() {
         job("stated", 1, "sleep 0.4").with_walltime(Time::from_seconds(50)),
     ];
     let timeout = Some(Time::from_ticks(150_000_000));
-    let (trace, heard) = run(&instance(jobs), &ExecuteOptions { timeout, ..options(temporary.path()) });
-    let outcome = |name: &str| heard.ended.iter().find(|(job, _)| job == name).unwrap().1;
+    let (trace, reports) = run(&instance(jobs), &ExecuteOptions { timeout, ..options(temporary.path()) });
+    let outcome = |name: &str| reports.ended.iter().find(|(job, _)| job == name).unwrap().1;
     assert_eq!(["stuck", "quick", "stated"].map(outcome), [Outcome::TimedOut, Outcome::Succeeded, Outcome::Succeeded]);
     assert_eq!(trace.runs.len(), 3);
 }
@@ -266,19 +266,19 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     for name in ["b", "c"] {
         let _ = std::fs::remove_file(temporary.path().join(format!("{name}.end")));
     }
-    let (trace, heard) = run(&instance, &ExecuteOptions { resume: true, retries: 2, ..options(&folder) });
-    assert!(trace.all_succeeded(&instance), "{trace:?} {:?}", heard.messages);
+    let (trace, reports) = run(&instance, &ExecuteOptions { resume: true, retries: 2, ..options(&folder) });
+    assert!(trace.all_succeeded(&instance), "{trace:?} {:?}", reports.messages);
     let last = |id: u64| trace.runs.iter().rev().find(|run| run.task.0 == id).unwrap();
     let (a, others) = (last(0), [last(1), last(2)]);
     assert!(others.iter().all(|other| other.end <= a.start || a.end <= other.start), "{trace:?}");
 }
 
 /// Resumes a run as another process would, and returns the sorted names of the jobs that were started.
-fn resumed(at: &Path, instance: &Instance, more: ExecuteOptions) -> (Vec<String>, Trace, Heard) {
+fn resumed(at: &Path, instance: &Instance, more: ExecuteOptions) -> (Vec<String>, Trace, Reports) {
     let before: Vec<usize> = instance.task_ids().map(|task| starts(at, &instance.name(task))).collect();
-    let (trace, heard) = run(instance, &ExecuteOptions { resume: true, ..more });
+    let (trace, reports) = run(instance, &ExecuteOptions { resume: true, ..more });
     let ran = instance.task_ids().zip(before).filter(|(task, count)| starts(at, &instance.name(*task)) > *count);
-    (ran.map(|(task, _)| instance.name(task).into_owned()).collect(), trace, heard)
+    (ran.map(|(task, _)| instance.name(task).into_owned()).collect(), trace, reports)
 }
 
 #[test]
@@ -301,19 +301,19 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     edited[2] = Job::new("c", profile).with_command(shell(&ok));
     edited.reverse();
     edited.insert(1, job("new", 2, &ok));
-    let (ran, trace, heard) = resumed(at, &instance(edited.clone()), plain());
+    let (ran, trace, reports) = resumed(at, &instance(edited.clone()), plain());
     assert_eq!(ran, ["new"]);
     assert_eq!(trace.runs.len(), 5);
-    let said = heard.messages.concat();
+    let said = reports.messages.concat();
     assert!(said.contains("1 is new: `new`") && said.contains("1 was removed: `d`"), "{said}");
     // A corrected command runs, and so do the successors of an edited job.
     edited[0] = job("bad", 1, &format!("{ok};"));
     let position = edited.iter().position(|job| job.name == "a").unwrap();
     edited[position] = job("a", 1, &format!("{ok}; true"));
-    let (ran, trace, heard) = resumed(at, &instance(edited.clone()), plain());
+    let (ran, trace, reports) = resumed(at, &instance(edited.clone()), plain());
     assert_eq!(ran, ["bad", "b", "a"]);
     assert!(trace.all_succeeded(&instance(edited.clone())), "{trace:?}");
-    assert!(heard.messages.concat().contains("do something else now"));
+    assert!(reports.messages.concat().contains("do something else now"));
     // After the edit is reverted, the command has changed again.
     edited[position] = job("a", 1, &ok);
     let (ran, _, _) = resumed(at, &instance(edited.clone()), plain());
@@ -362,7 +362,7 @@ fn a_journal_of_an_earlier_version_is_continued_but_not_with_another_instance() 
     std::fs::remove_dir_all(at.join("status")).unwrap();
     let edited = instance(vec![job("a", 1, &ok), job("b", 1, "true")]);
     let resume = ExecuteOptions { resume: true, ..options(at) };
-    let refused = execute(&edited, &mut FirstCome, &resume, &mut Heard::default()).unwrap_err();
+    let refused = execute(&edited, &mut FirstCome, &resume, &mut Reports::default()).unwrap_err();
     assert!(matches!(refused, ExecuteError::Journal(JournalError::TasksUnknown { .. })), "{refused}");
     assert!(resumed(at, &first, options(at)).0.is_empty());
     // From now on, the journal lists each task.
