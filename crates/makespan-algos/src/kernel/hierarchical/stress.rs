@@ -1,6 +1,7 @@
 //! Tests of the guarantee with thousands of adversarial profiles, for every guess that is not refuted.
 
 use makespan_bounds::dual;
+use makespan_core::proof::time_grid;
 use makespan_core::{
     Bound, Instance, Job, Objective, Placement, Platform, Profile, Proof, Schedule, TaskId, Time, validate,
 };
@@ -134,7 +135,9 @@ fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: 
     let first_shelf = match partition(profiles, cluster, guess) {
         Partition::Refuted(rejection) => {
             let bound = Bound::proved_by(Objective::Makespan, Proof::Rejection(rejection), instance).unwrap();
-            assert_eq!(bound.value.integer(), i128::from(guess.ticks()) + 1);
+            let least = i128::from(guess.ticks()) + 1;
+            let grid = i128::from(time_grid(instance));
+            assert_eq!(bound.value.integer(), (least + grid - 1) / grid * grid, "rounded up to a multiple of the grid");
             assert_eq!(bound.verify(instance), Ok(()));
             seen.refuted += 1;
             return;

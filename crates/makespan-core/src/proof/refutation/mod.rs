@@ -64,8 +64,8 @@ const LIMIT: i64 = 1 << 58;
 pub struct Refutation {
     /// The bound that is proved, in units of the objective on the grid.
     pub value: i64,
-    /// Length of the unit of time, in ticks. Times that are no multiples of the unit are rounded so that the bound
-    /// holds, but becomes weaker.
+    /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are no multiples of the unit
+    /// are rounded so that the bound holds, but becomes weaker.
     pub grid: i64,
     /// The records of the proof. In files, they are written as base64.
     #[serde(with = "bytes")]
