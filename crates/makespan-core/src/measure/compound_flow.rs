@@ -38,10 +38,11 @@ pub struct JobMeasures {
     pub ending: JobEnding,
     /// The deadline of the job that the user stated.
     pub stated: Option<Time>,
-    /// The deadline in the policy's last log entry about the job. The policy may count the time to the deadline from an
-    /// instant after the release, and may set a deadline for a job for which the user stated none.
+    /// The deadline in the policy's last log entry about the job. It may differ from `stated`: a policy may compute
+    /// the deadline from an instant after the release, and may set a deadline if the user stated none.
     pub told: Option<Time>,
-    /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, by their real run times.
+    /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, computed from their real
+    /// run times.
     pub cost: i128,
     /// Area (processors times ticks) of all runs of the job's tasks, including interrupted runs.
     pub busy: Area,
@@ -66,7 +67,7 @@ pub struct FlowMeasures {
     pub in_time: usize,
     /// Number of jobs that have a deadline.
     pub with_deadline: usize,
-    /// Number of jobs that succeeded by the deadline in the policy's log ([`JobMeasures::told`]).
+    /// Number of jobs that succeeded by the deadline in [`JobMeasures::told`].
     pub as_told: usize,
     /// Number of jobs with a failed task.
     pub failed: usize,
@@ -80,10 +81,10 @@ pub struct FlowMeasures {
     pub to: Time,
     /// The load of the processors between `from` and `to`.
     pub load: LoadBalance,
-    /// Number of collisions of all jobs, from the policy's log. For each job, only the collisions since its last plan
-    /// count, not the collisions of plans that were replaced.
+    /// Number of collisions of all jobs, from the policy's log. If a job was planned several times, only the
+    /// collisions since its last plan count.
     pub collisions: usize,
-    /// Sum of the penalties of the collisions that `collisions` counts.
+    /// Sum of the penalties of the collisions in `collisions`.
     pub penalty: i128,
     /// Number of jobs whose last plan is a list schedule.
     pub fallbacks: usize,
@@ -92,7 +93,7 @@ pub struct FlowMeasures {
 }
 
 impl JobMeasures {
-    /// Returns the deadline that the user stated, or otherwise the deadline in the policy's log.
+    /// Returns the deadline that the user stated. If the user stated none, returns the deadline in the policy's log.
     pub fn deadline(&self) -> Option<Time> {
         self.stated.or(self.told)
     }
@@ -171,8 +172,8 @@ impl JobMeasures {
 
     fn add(&mut self, instance: &Instance, run: &Run) {
         match run.outcome {
-            // A task without a start does not count itself: it waits for a task that failed or was cancelled, which
-            // counts.
+            // A task that never started is not counted, because it waits for a failed or cancelled task that is
+            // counted.
             Outcome::NotStarted => return,
             Outcome::Succeeded => {
                 let volume = volume(instance.profile(run.task));

@@ -16,10 +16,10 @@ use crate::schedule::Metrics;
 
 /// Measures of a trace. They are floats for display and statistics. Times are in seconds.
 ///
-/// The measures count jobs that ended, with or without success. Jobs that were cancelled, or that still waited at the
-/// end of the trace, do not count. For an interrupted job, only the last run counts as run time, and all time between
-/// its release and this run counts as waiting. A compound job counts as one job, from the first start to the last end
-/// of its tasks. Each task of a bag counts as a job.
+/// The measures count jobs that ended, with or without success. Jobs that were cancelled or never started do not
+/// count. For an interrupted job, the run time is the time of the last run, and the waiting time lasts from the
+/// release to the start of the last run. A compound job counts as one job that starts with its first task and ends
+/// with its last task. Each task of a bag counts as a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// Number of jobs that ended.
@@ -32,9 +32,9 @@ pub struct Measures {
     /// release to its start and `run` the time from its start to its end. Source: D. G. Feitelson, L. Rudolph, U.
     /// Schwiegelshohn, K. C. Sevcik and P. Wong, "Theory and practice in parallel job scheduling", JSSPP 1997.
     pub bounded_slowdown: Distribution,
-    /// Sum over all jobs of the weight multiplied by the end.
+    /// Sum over all jobs of the weight multiplied by the end, in seconds.
     pub weighted_completion: f64,
-    /// End of the last job.
+    /// End of the last job, in seconds.
     pub makespan: f64,
     /// Area (processors times time) of all runs, including interrupted ones, divided by the usable area from the first
     /// release to the makespan, in [0, 1]. A processor is not usable while it is in an unavailable period or down.
@@ -42,8 +42,8 @@ pub struct Measures {
     /// Number of jobs that first started when an earlier job had not started yet. Jobs are ordered by release, then by
     /// id.
     pub backfilled: usize,
-    /// Number of runs whose work is lost. These are the runs that lost processors, even if their job then failed, and
-    /// all other runs that failed. Runs that reached their walltime do not count.
+    /// Number of runs whose work is lost: runs whose processors failed, and runs that failed for another reason. Runs
+    /// that reached their walltime do not count.
     pub interrupted_runs: usize,
     /// Area of the runs that `interrupted_runs` counts, in processor-seconds.
     pub lost_area: f64,
@@ -51,7 +51,7 @@ pub struct Measures {
     pub killed: usize,
     /// Number of jobs that ended without success, but not at their walltime.
     pub failed: usize,
-    /// Fairness between users; `None` if no user is known.
+    /// Fairness between users; `None` if the user of every job is unknown.
     pub fairness: Option<Fairness>,
 }
 
@@ -147,7 +147,7 @@ fn fairness(instance: &Instance, ended: &[&Run], slowdowns: &[f64]) -> Option<Fa
     let user = |run: &Run| instance.job_of(run.task).user;
     let mut known: Vec<(u32, f64)> =
         ended.iter().zip(slowdowns).filter_map(|(run, &slowdown)| Some((user(run)?, slowdown))).collect();
-    // The sort is stable, so that the sums of each user are always computed in the order of the runs.
+    // A stable sort keeps the runs of each user in order, so that sums of floats do not depend on the sort.
     known.sort_by_key(|&(user, _)| user);
     let same_user = known.chunk_by(|a, b| a.0 == b.0);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -19,10 +19,10 @@ pub struct TaskFlowMeasures {
     pub makespan: f64,
     /// A lower bound on the makespan that any policy can reach with the real times.
     pub bound: f64,
-    /// Mean over all processors of the fraction of time, from 0 to the makespan, in which a processor runs a task. This
-    /// is the paper's definition. With this definition, a policy that prefers fast processors has a lower utilisation.
+    /// Mean over all processors of the fraction of time, from 0 to the makespan, in which a processor runs a task. A
+    /// policy that prefers fast processors gets a lower value. This is the paper's definition.
     pub utilisation: f64,
-    /// The mean of the same fractions, in which each processor is weighted by its speed.
+    /// Like `utilisation`, but each processor is weighted by its speed.
     pub utilisation_by_speed: f64,
     /// Number of tasks that ended, divided by the time from the first release to the makespan, in tasks per second.
     pub throughput: f64,

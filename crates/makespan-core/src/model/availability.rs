@@ -15,7 +15,7 @@ pub struct Unavailable {
     pub end: Time,
 }
 
-/// Processors with equal closed periods, which are therefore interchangeable.
+/// A set of processors that all have the same closed periods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The processors of the class.
@@ -30,7 +30,7 @@ pub struct Class {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Availability {
     classes: Vec<Class>,
-    /// The instants at which the number of open processors changes, each with the new number and with the open area
+    /// The instants at which the number of open processors changes. Each step has the new number and the open area
     /// (processors times ticks) before the instant.
     steps: Vec<Step>,
 }
@@ -110,8 +110,8 @@ impl Availability {
         if end <= start { 0 } else { self.area_until(end) - self.area_until(start) }
     }
 
-    /// Returns the successive periods from `start` to `end` with a constant number of open processors. Each entry is
-    /// the length of a period and the number of open processors in it.
+    /// Returns the periods from `start` to `end` in which the number of open processors is constant, in order of time.
+    /// Each entry contains the length of a period and the number of open processors.
     pub fn open_periods(&self, start: Time, end: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         self.steps.iter().enumerate().filter_map(move |(index, step)| {
             let until = self.steps.get(index + 1).map_or(end, |next| next.from.min(end));
@@ -120,8 +120,8 @@ impl Availability {
         })
     }
 
-    /// Returns the maximal periods in which at least `processors` processors are open, ascending. The last period has
-    /// no end: its end is [`Time::MAX`]. The result is empty if the platform has fewer processors.
+    /// Returns the maximal periods in which at least `processors` processors are open, ascending. The last period ends
+    /// at [`Time::MAX`]. The result is empty if the platform has fewer processors.
     pub fn openings(&self, processors: u32) -> Vec<(Time, Time)> {
         let mut openings: Vec<(Time, Time)> = Vec::new();
         for (index, step) in self.steps.iter().enumerate().filter(|(_, step)| step.open >= processors) {
@@ -143,7 +143,7 @@ impl Availability {
         levels
     }
 
-    /// Returns the first instant at which the open processors, summed over all ticks since `from`, reach `area`.
+    /// Returns the first instant at which the open area (processors times ticks) since `from` reaches `area`.
     pub fn when_open(&self, from: Time, area: Area) -> Time {
         if area <= 0 {
             return from;
@@ -182,8 +182,8 @@ type Interval = (u32, u32);
 /// Processors grouped by the unavailable periods that contain them. One walk over the processor ids finds the groups.
 struct Groups {
     sets: Sets,
-    /// The groups. Each has a set of periods (an index into [`Sets`]) and, as ascending intervals, the processors that
-    /// are in exactly these periods.
+    /// The groups. Each entry contains a set of periods (an index into [`Sets`]) and the processors that are in
+    /// exactly these periods, as ascending intervals.
     all: Vec<(u32, Vec<Interval>)>,
 }
 

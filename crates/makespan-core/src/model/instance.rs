@@ -61,8 +61,8 @@ pub struct Instance {
     jobs: Vec<Job<Rows>>,
     table: Table,
     totals: Totals,
-    /// An instant by which every schedule has ended. `None` if the instance was joined from checked jobs and no jobs
-    /// were appended since.
+    /// An instant by which every schedule has ended. `None` until the first append if the instance was joined from
+    /// checked jobs.
     horizon: Option<Horizon>,
     names: Names,
     unavailable: Vec<Unavailable>,
@@ -79,7 +79,7 @@ pub struct HeldAmount {
     pub resource: ResourceId,
     /// The amount in use.
     pub amount: u64,
-    /// The instant at which the amount becomes free. The amount is in use from time 0 until this instant.
+    /// The instant at which the amount becomes free. The amount is in use from time 0.
     pub until: Time,
 }
 
@@ -160,8 +160,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds jobs that fit the platform. Returns an error unless every schedule ends within half the range of [`Time`]:
-    /// the other half ensures that sums of times in schedulers never saturate.
+    /// Adds jobs that fit the platform. Returns an error if some schedule could end later than half the range of
+    /// [`Time`]; the other half ensures that sums of times in schedulers never saturate.
     fn extend(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let mut totals = self.totals.clone();
         jobs.iter().for_each(|job| totals.add(job, &self.platform));
@@ -171,8 +171,8 @@ impl Instance {
             let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
             (end < i128::from(i64::MAX / 2)).then_some(horizon)
         };
-        // After times were replaced (restated), the stored horizon may be later than necessary. So compute it again
-        // before the jobs are rejected.
+        // If times were replaced, the stored horizon may be later than necessary. In this case, compute the horizon
+        // again before rejecting the jobs.
         let horizon = self.horizon.clone().and_then(more).or_else(|| more(self.measured_horizon()));
         let Some(horizon) = horizon else { return Err(InstanceError::TooLong) };
         self.push(jobs, waits)?;
@@ -180,8 +180,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Adds jobs. `waits` contains, for each of them, the jobs that it waits for. If an error is returned, the instance
-    /// is unchanged.
+    /// Adds jobs. `waits` contains, for each new job, the jobs that it waits for. If an error is returned, the
+    /// instance is unchanged.
     fn push(&mut self, jobs: Vec<Job>, waits: Vec<Vec<JobId>>) -> Result<(), InstanceError> {
         let begin = self.jobs.len();
         self.check_edges(&jobs, &waits)?;
@@ -253,7 +253,8 @@ impl Instance {
         self.profile_at(job, 0)
     }
 
-    /// Returns the profile of a job's task by its number. The profile depends on the number only in a compound job.
+    /// Returns the profile of the job's task with this number. Only in a compound job do tasks have different
+    /// profiles.
     pub fn profile_at(&self, job: JobId, number: u32) -> &Profile {
         &self.table.row_of(self.job(job), number).task.profile
     }
@@ -264,7 +265,7 @@ impl Instance {
         self.table.demands(task)
     }
 
-    /// Returns the position in [`Instance::distinct_demands`] at which a task's [`Instance::demands`] are.
+    /// Returns the position of a task's demands in [`Instance::distinct_demands`].
     pub fn demands_number(&self, task: TaskId) -> usize {
         self.table.demands_number(task) as usize
     }
@@ -290,14 +291,14 @@ impl Instance {
         self.table.guesses()
     }
 
-    /// Returns true if some times are guesses. A bound on the instance is then proved only under the condition that the
-    /// guesses are right.
+    /// Returns true if some times are guesses. In this case, a bound on the instance is valid only if the guesses are
+    /// right.
     pub fn has_guesses(&self) -> bool {
         self.table.guesses() > 0
     }
 
-    /// Returns the condition under which a bound on this instance is a proof: `" if the guesses hold"` or
-    /// `" if the estimates hold"`, or an empty text if all times are stated.
+    /// Returns the condition under which a bound on this instance is valid: `" if the guesses hold"`, `" if the
+    /// estimates hold"`, or an empty text if all times are stated.
     pub fn condition(&self) -> &'static str {
         if self.has_guesses() {
             " if the guesses hold"
@@ -308,7 +309,7 @@ impl Instance {
         }
     }
 
-    /// Returns one task of each group of equal tasks. Two tasks are equal only if they belong to the same bag.
+    /// Returns one task of each group of equal tasks. Tasks are equal if they belong to the same bag.
     pub fn different_task_ids(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.jobs.iter().flat_map(Job::different_task_ids)
     }
@@ -326,8 +327,8 @@ impl Instance {
         self.table.number(task)
     }
 
-    /// Returns all tasks that are equal to a task, including the task itself. Two tasks are equal only if they belong
-    /// to the same bag.
+    /// Returns all tasks that are equal to a task, including the task itself. Tasks are equal if they belong to the
+    /// same bag.
     pub fn equal_tasks(&self, task: TaskId) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + use<> {
         let row = self.table.row(task);
         let (first, count) = (row.first.0, self.job(row.job).equal_tasks() as usize);
@@ -420,9 +421,8 @@ impl Instance {
         self.table.outgoing_edges(task)
     }
 
-    /// Returns all edges: job by job, in the order in which they were given. The jobs of one [`Instance::new`] or
-    /// [`Instance::append`] form a group: first come the edges within each job of the group, then the edges by which
-    /// these jobs wait for other jobs.
+    /// Returns all edges. The jobs that one call of [`Instance::new`] or [`Instance::append`] added form a group. Each
+    /// group lists first the edges within each job, job by job, then the edges by which its jobs wait for other jobs.
     pub fn edges(&self) -> &[Dependence] {
         self.table.edges()
     }
@@ -473,9 +473,9 @@ impl Instance {
         self.jobs_in_order().into_iter().flat_map(|id| self.order(id))
     }
 
-    /// Returns the estimated time of a task on these processors: its time on their machine if the profile states a time
-    /// for each machine, otherwise the time of the profile on this number of processors, at the speed of the slowest of
-    /// them.
+    /// Returns the estimated time of a task on these processors. If the profile states a time for each machine, the
+    /// result is the time on the machine of the processors. Otherwise, it is the profile's time on this number of
+    /// processors, at the speed of the slowest processor.
     ///
     /// # Panics
     /// Panics if the task does not accept these processors ([`Instance::accepts`]).
@@ -489,16 +489,16 @@ impl Instance {
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Returns true if a task can run on these processors. For this, it must accept their number and end within its
-    /// walltime. If it has a time for each machine, it must also be able to run on the machine of these processors. Ids
-    /// beyond the platform are ignored.
+    /// Returns true if a task can run on these processors: it accepts their number, it ends within its walltime, and
+    /// the machine of the processors can run it. Ids beyond the platform are ignored.
     pub fn accepts(&self, task: TaskId, processors: &ProcSet) -> bool {
         self.try_time(task, processors).is_some()
     }
 
-    /// Returns the time of a sequential task on one processor of a node (by its position in the platform): the time
-    /// that its profile states for this machine, or otherwise its time divided by the speed of the node, rounded up to
-    /// a tick. Returns `None` if the task is not sequential, or cannot run on the node within its walltime.
+    /// Returns the time of a sequential task on one processor of the node at position `node`. This is the profile's
+    /// time for this machine if it states one, otherwise the time of the task divided by the speed of the node,
+    /// rounded up to a tick. Returns `None` if the task is not sequential, or cannot run on the node within its
+    /// walltime.
     pub fn time_on(&self, task: TaskId, node: usize) -> Option<Time> {
         let time = self.platform.time_on(self.profile(task), node)?;
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
@@ -509,16 +509,16 @@ impl Instance {
         self.totals.machine_times > 0
     }
 
-    /// Returns true if the time of a task depends only on the number of its processors, and there is no network.
-    /// Algorithms that only count processors require this. [`Platform::restricts_placement`] returns whether some sets
-    /// of processors are forbidden.
+    /// Returns true if the time of a task depends only on its number of processors, and there is no network.
+    /// Algorithms that only count processors require this. Some sets of processors may still be forbidden
+    /// ([`Platform::restricts_placement`]).
     pub fn has_equal_processors(&self) -> bool {
         self.platform.is_homogeneous() && !self.has_machine_times()
     }
 
-    /// Returns true if every job takes one processor, on any node. Mapping algorithms require this. Their machines are
-    /// *uniform* (the time of a job is its work divided by the speed of the machine) or unrelated (the job has a time
-    /// of its own on each machine).
+    /// Returns true if every job takes one processor, on any node. Algorithms that map jobs to machines require this.
+    /// The machines may be *uniform* (the time of a job is its work divided by the speed of the machine) or
+    /// *unrelated* (each job states a time for each machine).
     pub fn is_sequential(&self) -> bool {
         self.totals.parallel == 0 && !self.has_compound_jobs()
     }
@@ -533,7 +533,7 @@ impl Instance {
         &self.availability
     }
 
-    /// Returns this instance, in which the given amounts are already in use by work outside the instance.
+    /// Returns this instance with the given amounts already in use by work outside the instance.
     #[must_use]
     pub fn holding(self, held: Vec<HeldAmount>) -> Self {
         Self { held, ..self }
@@ -569,8 +569,8 @@ impl Instance {
         self.totals.compound > 0
     }
 
-    /// Returns true if some task may have to wait for data from another task. Returns false if all processors are on
-    /// one node or no edge carries data.
+    /// Returns true if some task may have to wait for data from another task, that is, if some edge carries data and
+    /// not all processors are on one node.
     pub fn has_transfers(&self) -> bool {
         totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.payload))
     }

@@ -51,8 +51,8 @@ pub struct Job<W = Work> {
     /// Time by which the job should end, as an instant like the release date. A schedule is valid even if the job ends
     /// later; objectives with deadlines count the lateness.
     pub deadline: Option<Time>,
-    /// Maximum run time of each task. The command `run` terminates a task that runs longer. Allotments on which the
-    /// task would take longer are not used.
+    /// Maximum run time of each task. The command `run` terminates a task at this limit. Allotments on which the task
+    /// would take longer are not used.
     pub walltime: Option<Time>,
     /// The user who submitted the job, as the number that a workload log uses.
     pub user: Option<u32>,
@@ -190,7 +190,7 @@ impl Job {
         Self { work, ..self }
     }
 
-    /// Sets the program and its arguments for each task.
+    /// Sets the command of each task: the program and its arguments.
     ///
     /// # Panics
     /// Panics if the job is compound, because its tasks have commands of their own.
@@ -210,7 +210,7 @@ impl Job {
         self
     }
 
-    /// Marks each task as one whose number of processors was assumed ([`crate::Task::assumes_one_core`]).
+    /// Marks the number of processors of each task as assumed ([`crate::Task::assumes_one_core`]).
     #[must_use]
     pub fn with_assumed_core(mut self) -> Self {
         self.work.tasks_mut().for_each(|task| task.assumes_one_core = true);
@@ -281,7 +281,7 @@ impl<W> Job<W> {
         Self { submission: Some(Arc::new(submission)), ..self }
     }
 
-    /// Returns a copy of this job with `work` instead of its work.
+    /// Returns a copy of this job in which `work` replaces its work.
     pub(super) fn beside<V>(&self, work: V) -> Job<V> {
         let Self { ref name, weight, priority, release, deadline, walltime, user, ref after, ref submission, work: _ } =
             *self;
@@ -305,8 +305,7 @@ impl Job<Rows> {
     /// Returns all tasks of the job, ascending.
     pub fn task_ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + Clone + use<> {
         let first = self.work.first.0;
-        // The iterator's length is a `usize`. Bags with more tasks are only planned by rates, which needs no iteration
-        // over tasks.
+        // The iterator's length is a `usize`. Larger bags are never enumerated: they are planned only by rates.
         (0..self.tasks() as usize).map(move |number| TaskId(first + number as u64))
     }
 
@@ -363,9 +362,9 @@ impl Job<Rows> {
         self.is_bag() && self.weight == Weight::ZERO
     }
 
-    /// Returns the weight of one task if the tasks share the weight of the job equally, rounded down to a millionth.
-    /// Because the job ends with its last task, the sum of its tasks' completion times, each multiplied by this weight,
-    /// is at most the completion time of the job multiplied by the job's weight.
+    /// Returns the weight of one task: an equal share of the job's weight, rounded down to a millionth. The job ends
+    /// with its last task. So the sum of its tasks' completion times, each multiplied by this weight, is at most the
+    /// completion time of the job multiplied by the job's weight.
     pub fn task_weight(&self) -> Weight {
         match NonZeroU64::new(self.tasks()) {
             Some(tasks) if tasks.get() > 1 => self.weight.divided_by(tasks),

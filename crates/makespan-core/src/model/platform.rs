@@ -59,8 +59,8 @@ impl Link {
 pub struct Platform {
     list: NodeList,
     processors: u32,
-    /// True if every job must be in its best placement ([`Platform::requiring_compact`]); `None` if the file states
-    /// nothing about placement.
+    /// True if every job must be in its best placement ([`Platform::requiring_compact`]). `None` if the file does not
+    /// mention placement.
     compact: Option<bool>,
     /// True if every node with processors has speed 1.
     unit_speed: bool,
@@ -180,25 +180,27 @@ impl Platform {
     }
 
     /// Requires best placement: at most one of the nodes of a job is held in part, that is, the job holds some but not
-    /// all of its processors. So on m nodes of k processors each, a job on p = a k + r processors (r < k) holds all
-    /// processors of exactly a nodes, and r processors of one more node. This is the minimal penalty hypothesis of
-    /// P.-F. Dutot and D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001,
-    /// hypothesis 1. On nodes of equal size, it implies two further rules, which are therefore required if nodes differ
-    /// in size. A job that fits on the largest node is on one node. A wider job holds all processors of a node of the
-    /// largest size. For every number of processors, some best placement exists.
+    /// all of its processors. On m nodes of k processors each, a job on p = a k + r processors (r < k) holds all
+    /// processors of exactly a nodes, and r processors of one more node. Source: the minimal penalty hypothesis of
+    /// P.-F. Dutot and D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis
+    /// 1.
+    ///
+    /// If nodes differ in size, two more rules are required, which follow from the first rule on nodes of equal size:
+    /// a job that fits on the largest node is on one node, and a wider job holds all processors of a node of the
+    /// largest size. Every number of processors has a best placement.
     #[must_use]
     pub fn requiring_compact(self) -> Self {
         Self { compact: Some(true), ..self }
     }
 
     /// Sets whether every job must be in its best placement ([`Platform::requiring_compact`]). `None` means that the
-    /// file states nothing about placement.
+    /// file does not mention placement.
     #[must_use]
     pub fn with_placement(self, compact: Option<bool>) -> Self {
         Self { compact, ..self }
     }
 
-    /// Returns whether jobs must be in their best placement, or `None` if the file states nothing about placement.
+    /// Returns whether jobs must be in their best placement, or `None` if the file does not mention placement.
     pub fn stated_placement(&self) -> Option<bool> {
         self.compact
     }
@@ -216,8 +218,8 @@ impl Platform {
         Ok(Self { interconnect: Some(link), ..self })
     }
 
-    /// Returns the link that every two nodes of a fully connected cluster have. If there is none, data between these
-    /// nodes take no time.
+    /// Returns the link between every two nodes of a fully connected cluster. Without a link, data between nodes take
+    /// no time.
     pub fn interconnect(&self) -> Option<Link> {
         self.interconnect
     }
@@ -242,7 +244,8 @@ impl Platform {
         Ok(Self { site: Some(Arc::new(site)), ..self })
     }
 
-    /// Returns the rules of a shared cluster, if there are any. Only policies that support these rules follow them.
+    /// Returns the rules of the shared cluster, if the platform has any. Policies that do not support these rules
+    /// ignore them.
     pub fn site(&self) -> Option<&Site> {
         self.site.as_deref()
     }
@@ -252,8 +255,8 @@ impl Platform {
         self.compact == Some(true)
     }
 
-    /// Returns true if there are sets of processors that no job may hold. This is so if best placement is required, at
-    /// least two nodes have processors, and at least one of them has several.
+    /// Returns true if some sets of processors are forbidden for every job. This is so if best placement is required,
+    /// at least two nodes have processors, and at least one node has several.
     pub fn restricts_placement(&self) -> bool {
         let computing = || self.kinds().filter(|(node, _)| node.processors > 0);
         self.is_compact()
@@ -276,8 +279,8 @@ impl Platform {
         in_part <= 1 && is_near
     }
 
-    /// Returns the nodes of which a job on these processors holds some but not all processors, in order. Ids beyond the
-    /// platform are ignored.
+    /// Returns the nodes that a job on these processors holds in part: it holds some but not all of their processors.
+    /// The nodes are in order. Ids beyond the platform are ignored.
     pub fn held_in_part(&self, processors: &ProcSet) -> Vec<usize> {
         let mut held = self.parts(processors);
         held.retain(|&(node, count)| count < self.list.processors(node));
@@ -350,10 +353,10 @@ impl Platform {
         self.list.node_of(id)
     }
 
-    /// Returns the time of a task with this profile on these processors: its time on their machine if the profile
-    /// states a time for each machine, otherwise the time of the profile on this number of processors, at the speed of
-    /// the slowest of them. Returns `None` if the task does not accept this number of processors or cannot run on the
-    /// machine of these processors.
+    /// Returns the time of a task with this profile on these processors. If the profile states a time for each
+    /// machine, the result is the time on the machine of the processors. Otherwise, it is the profile's time on this
+    /// number of processors, at the speed of the slowest processor. Returns `None` if the task does not accept this
+    /// number of processors or cannot run on their machine.
     pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
         let Some(row) = profile.machine_times() else {
             let count = processors.len();
@@ -387,8 +390,8 @@ impl Platform {
         computing.fold((f64::INFINITY, 0.0), |(low, high), speed| (low.min(speed), high.max(speed)))
     }
 
-    /// Converts a time on processors of speed 1 to a time on the given processors. The slowest processor determines the
-    /// result, which is rounded up to a tick.
+    /// Converts a time on processors of speed 1 to the time on the given processors, at the speed of the slowest one.
+    /// Rounds up to a tick.
     pub fn slowed(&self, time: Time, processors: &ProcSet) -> Time {
         if self.unit_speed {
             return time;
@@ -399,8 +402,8 @@ impl Platform {
         time.divided_by(slowest)
     }
 
-    /// Returns true if all processors have the same speed, 1, and there is no tree network.
-    /// [`Platform::restricts_placement`] returns whether some sets of processors are forbidden.
+    /// Returns true if all processors have speed 1 and there is no tree network. Some sets of processors may still be
+    /// forbidden ([`Platform::restricts_placement`]).
     pub fn is_homogeneous(&self) -> bool {
         let mut computing = self.kinds().map(|(node, _)| node).filter(|node| node.processors > 0);
         let speed = computing.next().map_or(1.0, |node| node.speed);

@@ -35,8 +35,7 @@ pub enum ProcSetError {
     /// The text does not consist of ids and ranges.
     #[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
     Syntax(String),
-    /// The text contains a processor more than once. This is an error because the set would have fewer processors than
-    /// the text suggests.
+    /// The text contains a processor more than once. The set would have fewer processors than the text suggests.
     #[error("processor {processor} is named twice in `{text}`; name each once")]
     Twice {
         /// The first repeated processor.

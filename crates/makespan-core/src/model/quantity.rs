@@ -4,9 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A kind of floating-point value and its range. Values outside the range would only lead to overflow. Parsers check
-/// values, so that the error message can contain the position in the file. Platforms check the values again, because a
-/// program can create platforms without a parser.
+/// A kind of floating-point value and its range. Values outside the range would overflow. Parsers check values to
+/// report the position in the file. Platforms check again, because a program can create platforms without a parser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     name: &'static str,

@@ -176,14 +176,14 @@ impl Need {
         Self::Linear { whole: 0, per_processor: amount }
     }
 
-    /// Returns the amount that the task holds on `processors` processors, summed over all nodes. The sum uses the
-    /// shares of nodes before they are rounded up.
+    /// Returns the amount that the task holds on `processors` processors, summed over all nodes, without rounding the
+    /// shares of nodes.
     pub fn total(&self, processors: u32) -> u64 {
         self.whole_of(processors).saturating_add(self.each().saturating_mul(processors.into()))
     }
 
-    /// Returns the amount that the task holds on a node if `here` of its `processors` processors are on this node: its
-    /// share of the amount for the task as a whole, rounded up, plus the amount for each processor.
+    /// Returns the amount that the task holds on a node that has `here` of the task's `processors` processors: the
+    /// node's share of the amount for the whole task, rounded up, plus the amounts for the `here` processors.
     ///
     /// ```
     /// use makespan_core::Need;
@@ -205,12 +205,12 @@ impl Need {
         share.saturating_add(self.each().saturating_mul(here.into()))
     }
 
-    /// Returns the largest number of processors, up to `most`, that a task with `processors` processors can have on a
-    /// node on which the amount `left` of the resource is free.
+    /// Returns the maximum number, up to `most`, of the task's `processors` processors that a node can provide if the
+    /// amount `left` of the resource is free there.
     #[inline]
     pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
         if let Self::Linear { whole: 0, per_processor } = *self {
-            // Nothing is needed for the task as a whole, so there is no share to round up.
+            // Without an amount for the whole task, there is no share to round up.
             return match per_processor.checked_mul(most.into()) {
                 Some(all) if all <= left => most,
                 _ => (left / per_processor) as u32,
@@ -219,7 +219,7 @@ impl Need {
         if self.share(most, processors) <= left {
             return most;
         }
-        // The share of a node never falls as its number of processors grows, so binary search applies.
+        // The share of a node never falls as its number of processors grows, so binary search is correct.
         let (mut low, mut high) = (0, most - 1);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -261,11 +261,9 @@ impl Need {
     }
 }
 
-/// The resources that a task needs besides processors, by name.
-///
-/// If a task runs on several nodes, its amount for the task as a whole is divided among them, in proportion to its
-/// processors on each node, and each share is rounded up. On each node, the amount for each processor is added. If the
-/// resource is a licence or a consumable, the task holds its total amount once.
+/// The resources that a task needs besides processors, by name. On each node, a task holds two amounts: the amount for
+/// each of its processors there, and a share of the amount for the whole task. The share is proportional to the task's
+/// processors on the node and is rounded up. Of a licence or a consumable, the task holds its total amount once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(Option<Arc<[NamedNeed]>>);
 
@@ -327,8 +325,8 @@ pub struct Demand {
 
 impl Demand {
     /// Returns the amounts that a task with `processors` processors holds, each with the position of its node. `parts`
-    /// contains the number of its processors on each node ([`crate::Platform::parts`]). If the resource belongs to no
-    /// node, the result is the total amount, without a node.
+    /// contains the number of the task's processors on each node ([`crate::Platform::parts`]). If the resource belongs
+    /// to no node, the result is the total amount, without a node.
     pub fn amounts(&self, parts: &[(usize, u32)], processors: u32) -> impl Iterator<Item = (Option<usize>, u64)> {
         let parts = if self.kind == ResourceKind::OfNodes { parts } else { &[] };
         let common = (self.kind != ResourceKind::OfNodes).then(|| (None, self.need.total(processors)));

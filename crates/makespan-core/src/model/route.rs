@@ -9,8 +9,8 @@ pub struct Route {
     pub latency: Time,
     /// Bandwidth in bytes per second; infinite if nothing limits it.
     pub bandwidth: f64,
-    /// True if payloads with a fixed time ([`Payload::Fixed`]) take this time on the route, false if they take no time.
-    /// The value is true for distinct nodes. For a route within one node, it is true only if local transfers take time.
+    /// True if a payload with a fixed time ([`Payload::Fixed`]) takes this time on the route, false if it takes no
+    /// time. Always true between distinct nodes. Within one node, true only if local transfers take time.
     pub takes_time: bool,
 }
 
@@ -30,7 +30,7 @@ impl Route {
 }
 
 fn carried(bytes: u64, bandwidth: f64) -> Time {
-    // Every whole number up to this one (2^53) is exactly a float, but not every larger one.
+    // 2^53: every whole number up to this one is exact as a float.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     if bytes == 0 || bandwidth.is_infinite() {
         return Time::ZERO;
@@ -62,7 +62,7 @@ impl Platform {
             over(nodes[from].link);
             return route;
         }
-        // Moves the deeper one of both ends to its parent until both ends are the same node.
+        // Moves the deeper of both nodes to its parent until both are the same node.
         let depth = |node: usize| std::iter::successors(nodes[node].parent, |&node| nodes[node].parent).count();
         let (mut from, mut to) = ((depth(from), from), (depth(to), to));
         while from.1 != to.1 {

@@ -6,9 +6,8 @@ use thiserror::Error;
 
 use crate::model::{Resources, Time};
 
-/// The properties of a job to which the rules of a cluster refer, such as its account. They are stored by name, as the
-/// job's user or an operator of the cluster stated them. For properties that are not stated, the rules contain
-/// defaults.
+/// The properties of a job that the rules of a cluster refer to, such as its account. Each is the name that the job's
+/// user or an operator of the cluster stated. The rules contain defaults for properties that are not stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Submission {
     /// The user who submitted the job.
@@ -40,7 +39,7 @@ pub struct Submission {
     pub reservation: Option<Arc<str>>,
     /// Amount by which the job's priority is lowered.
     pub nice: i64,
-    /// The priority that an operator has set for the job, if any.
+    /// The priority that an operator has set for the job.
     pub priority: Option<u32>,
     /// Reason why the job is held. A held job cannot start. `None` if the job is not held.
     pub held: Option<Arc<str>>,

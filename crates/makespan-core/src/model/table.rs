@@ -11,8 +11,7 @@ use crate::model::{
     Work,
 };
 
-/// An edge: one task waits for another. If the waiting task or the task that ends first belongs to a bag, the first
-/// task of the bag represents all its tasks.
+/// An edge: one task waits for another. The first task of a bag represents all tasks of the bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependence {
     /// The task that ends first.
@@ -80,8 +79,8 @@ pub(super) struct Table {
     /// Number of rows with guessed times.
     guesses: usize,
     demands: Demands,
-    /// All edges. The jobs that were added in one step form a group: first come the edges within each job of the group,
-    /// job by job, in the order in which they were given. The edges by which these jobs wait for other jobs follow.
+    /// All edges. Jobs that were added in one step form a group. Each group lists first the edges within each job, job
+    /// by job, then the edges by which its jobs wait for other jobs.
     edges: Vec<Dependence>,
     /// Number of edges between tasks of different jobs.
     between: usize,
@@ -142,8 +141,8 @@ impl Table {
         self.between
     }
 
-    /// Returns the row that represents a task. For a task that does not exist, the result is arbitrary: it may even be
-    /// no position of a row.
+    /// Returns the row that represents a task. If the task does not exist, the result is arbitrary and may not be a
+    /// row.
     fn at(&self, task: TaskId) -> usize {
         if self.tasks == self.rows.len() as u64 {
             return task.index();
@@ -211,8 +210,8 @@ impl Table {
         self.between += last.len() * first.len();
     }
 
-    /// Returns two numbers: how many tasks of a job wait for no other task of the job, and for how many no other task
-    /// of the job waits.
+    /// Returns two numbers of tasks of a job: the tasks without a predecessor in the job, and the tasks without a
+    /// successor in the job.
     pub fn ends(&self, job: &Job<Rows>) -> (usize, usize) {
         let without =
             |adjacency| job.work.range.clone().filter(|&row| Self::own(row, job, adjacency).is_empty()).count();
@@ -222,7 +221,7 @@ impl Table {
     /// Returns the edges of a row that are between tasks of its job.
     fn own<'a>(row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
         let all = adjacency.of_row(row as usize);
-        // Edges within the job were added before the edges between jobs, so they have smaller numbers.
+        // Edges within a job were added before edges between jobs, so they have smaller numbers.
         let until = all.partition_point(|&edge| edge < job.work.edges.end);
         &all[..until]
     }
@@ -284,7 +283,7 @@ impl Table {
         }));
     }
 
-    /// Returns the work of a job, as it was when the job was added.
+    /// Returns the work of a job in the form in which it was added.
     pub fn work(&self, job: &Job<Rows>) -> Work {
         let rows = &self.rows[job.work.range.start as usize..job.work.range.end as usize];
         match job.work.kind {

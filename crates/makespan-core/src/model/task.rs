@@ -46,8 +46,8 @@ pub struct Task {
     pub data: Option<u64>,
     /// Resources that the task needs besides processors while it runs.
     pub needs: Needs,
-    /// True if the input states no number of processors for the task, so that one is assumed. A run need not pin such a
-    /// task to one core.
+    /// True if the input states no number of processors for the task, so that one processor is assumed. In this case,
+    /// a run need not pin the task to one core.
     pub assumes_one_core: bool,
 }
 

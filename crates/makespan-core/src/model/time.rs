@@ -11,11 +11,9 @@ use thiserror::Error;
 /// [`crate::Instance`] accepts.
 pub type Area = i128;
 
-/// An instant or a duration, in integer ticks of one nanosecond.
-///
-/// Arithmetic saturates. An [`crate::Instance`] rejects inputs with times whose sum comes near the limit. So a
-/// saturated value never appears in a valid schedule. Because of saturation, an overflow cannot produce a small wrong
-/// number.
+/// An instant or a duration, in integer ticks of one nanosecond. Arithmetic saturates, so that an overflow cannot
+/// produce a small wrong number. An [`crate::Instance`] rejects inputs whose times add up to nearly the limit, so a
+/// saturated value never appears in a valid schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(i64);
@@ -42,7 +40,7 @@ const SCALE: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_0
 impl Time {
     /// The earliest instant of a schedule.
     pub const ZERO: Self = Self(0);
-    /// The latest instant that a [`Time`] can represent. In comparisons, it means "never".
+    /// The latest instant that a [`Time`] can represent. It often stands for "never".
     pub const MAX: Self = Self(i64::MAX);
     /// The shortest duration.
     pub const TICK: Self = Self(1);
@@ -157,8 +155,8 @@ impl Time {
         i64::try_from(ticks).map(Self).map_err(|_| TimeError::Overflow(text.to_owned()))
     }
 
-    /// Parses seconds that have no sign, exponent or unit, such as `12` or `0.125`, and have at most 9 digits on either
-    /// side of the decimal point. Most numbers in large files have this form, for which this function is faster than
+    /// Parses seconds without sign, exponent or unit, such as `12` or `0.125`, with at most 9 digits on either side of
+    /// the decimal point. Most numbers in large files have this form, and this function is faster than
     /// [`Time::parse`].
     fn of_plain_seconds(text: &[u8]) -> Option<Self> {
         Self::first_of_plain(text).and_then(|(time, rest)| rest.is_empty().then_some(time))
@@ -215,7 +213,7 @@ impl Time {
     }
 
     /// Returns this duration divided by a relative speed, rounded up to a tick. The result is exact if both the
-    /// duration and the quotient are exact as floats. It saturates.
+    /// duration and the quotient are exact as floats. Saturates.
     #[must_use]
     pub fn divided_by(self, speed: f64) -> Self {
         Self((self.0 as f64 / speed).ceil() as i64)
@@ -247,8 +245,8 @@ pub(crate) fn scaled_decimal(number: &str, scale: i128) -> Option<i128> {
     if whole.is_empty() && fraction.is_empty() || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // The exponent moves the decimal point. Digits after the 30th decimal place are ignored, because they amount to
-    // less than half a tick in any unit.
+    // The exponent moves the decimal point. Digits after the 30th decimal place amount to less than half a tick in any
+    // unit.
     let fraction = &fraction[..fraction.len().min(30)];
     let mut value: i128 = 0;
     for byte in whole.bytes().chain(fraction.bytes()) {

@@ -9,9 +9,8 @@ use thiserror::Error;
 use crate::model::time::{Time, decimal, scaled_decimal};
 
 /// The importance of a job in the weighted sum of completion times: a non-negative decimal with six places, stored in
-/// millionths.
-///
-/// Integers keep weighted sums exact. So the value of a schedule can be compared with a bound without rounding.
+/// millionths. Integers keep weighted sums exact, so that the value of a schedule can be compared with a bound without
+/// rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Weight(u64);

@@ -9,8 +9,8 @@ use crate::model::Time;
 pub struct Accounting {
     /// User and system CPU time.
     pub cpu: Time,
-    /// Peak resident memory in bytes: if a control group counts memory, the peak of all processes together, otherwise
-    /// the peak of the largest process.
+    /// Peak resident memory in bytes: of all processes together if a control group measures memory, otherwise of the
+    /// largest process.
     pub peak_memory: u64,
     /// Mean number of threads that ran or were ready to run, rounded. `None` if the run was too short to count its
     /// threads.

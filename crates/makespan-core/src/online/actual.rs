@@ -8,12 +8,11 @@ pub enum Actual {
     /// Every task takes its estimated time.
     #[default]
     AsEstimated,
-    /// Each task takes the times of its own profile in this list. The profiles are in the order of the instance's
-    /// tasks. Each profile accepts every allotment that the estimated profile of its task accepts.
+    /// For each task, its own profile of real times, in the order of the instance's tasks. Each profile accepts every
+    /// allotment that the estimated profile of its task accepts.
     Profiles(Vec<Profile>),
-    /// Each task takes its estimate multiplied by its own factor, which is in millionths, on whatever processors it
-    /// runs. The product is rounded up to a tick and is at least one tick. Factors are in the order of the instance's
-    /// tasks.
+    /// For each task, a factor in millionths by which its estimate is multiplied, in the order of the instance's
+    /// tasks. The product is rounded up to a tick and is at least one tick.
     Factors(Vec<u64>),
 }
 

@@ -19,11 +19,11 @@ use resources::Held;
 /// The value in [`Cluster::slots`] for a task that is not running.
 const NONE: u32 = u32::MAX;
 
-/// The state of a cluster that a [`crate::Policy`] sees. The driver, a simulation or a real run, keeps the state up to
-/// date.
+/// The state of a cluster that a [`crate::Policy`] sees. The driver, a simulation or a real run, updates the state. A
+/// cluster checks the decisions of a policy ([`Defect`]). It does not contain the real run times.
 ///
-/// A cluster checks the decisions of a policy ([`Defect`]) and does not know the real run times. When a task starts or
-/// ends, the set of free processors is changed in place. A running task is found and removed in constant time.
+/// The set of free processors is changed in place when a task starts or ends. A running task is found and removed in
+/// constant time.
 #[derive(Clone, Debug)]
 pub struct Cluster<'a> {
     instance: Cow<'a, Instance>,
@@ -41,7 +41,7 @@ pub struct Cluster<'a> {
     /// Starts and ends of the instance's unavailable periods, in order of time.
     changes: Vec<Change>,
     changed: usize,
-    /// Number of unavailable periods that the instance had initially. The periods after these in the list were
+    /// Number of unavailable periods that the instance had initially. Later periods in the instance's list were
     /// announced.
     own_periods: usize,
     /// The current unavailable periods, as positions in the instance.
@@ -53,10 +53,10 @@ pub struct Cluster<'a> {
     said: Vec<Time>,
     /// The current outages, each with its processors and its announced repair.
     outages: Vec<(Outage, ProcSet, Option<Time>)>,
-    /// The earliest expected repair of all processors that are down. Afterwards, this repair is overdue.
+    /// The earliest expected repair of all processors that are down. After this instant, the repair is overdue.
     overdue: Time,
     order: Order,
-    /// Maximum time by which the expected end of a task may be later than the instant at which its processors close.
+    /// Maximum time by which the expected end of a task may exceed the instant at which its processors close.
     grace: Time,
 }
 
@@ -121,8 +121,8 @@ impl<'a> Cluster<'a> {
     /// instance remain. If the instance is borrowed, the first change copies it.
     ///
     /// Announced periods are visible to the policy but not enforced: processors close only when they fail
-    /// ([`Cluster::fail`]), and a task that would run into such a period may start. Returns true on success, and false
-    /// if a period is empty, has unknown processors, or would make schedules too long.
+    /// ([`Cluster::fail`]), and a task may start even if an announced period begins before its expected end. Returns
+    /// true on success, and false if a period is empty, has unknown processors, or would make schedules too long.
     pub fn announce(&mut self, announced: Vec<Unavailable>) -> bool {
         let is_new = self.instance.unavailable()[self.own_periods..] != announced[..];
         !is_new || self.instance.to_mut().announce(self.own_periods, announced)
@@ -144,8 +144,8 @@ impl<'a> Cluster<'a> {
         self.now
     }
 
-    /// Returns the tasks that may start: they are released, all their predecessors have succeeded, and they are not
-    /// started.
+    /// Returns the tasks that may start: they are released, all their predecessors have succeeded, and they have not
+    /// started yet.
     pub fn waiting(&self) -> &TaskSet {
         &self.waiting
     }

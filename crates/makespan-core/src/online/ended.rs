@@ -2,8 +2,8 @@
 
 use crate::model::{Dependence, Instance, ProcSet, ResourceId, TaskId, Time};
 
-/// Ends and processors of the succeeded tasks that other tasks wait for. Their data are at the nodes of these
-/// processors. Every transfer of data starts as soon as their task has ended.
+/// The end and the processors of each succeeded task that other tasks wait for. The data of the task are at the nodes
+/// of these processors. Every transfer of the data starts when the task ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ended<'a> {
     /// For each task that succeeded, its end and its processors. The list is empty if no task waits for another.
@@ -26,9 +26,9 @@ impl<'a> Ended<'a> {
         self.used_up.get(resource.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the task at the
-    /// start of the edge, plus the slowest transfer from any of its nodes to any node of these processors. Returns
-    /// `None` if this task has not succeeded.
+    /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the edge's
+    /// first task, plus the slowest transfer from any of its nodes to any node of these processors. Returns `None` if
+    /// the first task has not succeeded.
     pub fn arrival(&self, instance: &Instance, edge: &Dependence, processors: &ProcSet) -> Option<Time> {
         let (end, from) = self.run(edge.from)?;
         if self.at_hand {

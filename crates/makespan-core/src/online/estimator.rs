@@ -7,18 +7,18 @@ use crate::model::{Instance, Restated};
 use crate::online::Run;
 
 /// A method that learns run times from tasks that have ended. The driver of a policy calls an estimator after each
-/// success and puts the returned times into the instance that the policy sees ([`Instance::restate`]).
+/// success. It puts the returned times into the instance that the policy sees ([`Instance::restate`]).
 ///
 /// The driver calls [`Estimator::ended`] in the order in which tasks end. Equal sequences of calls must give equal
-/// results, because of resumed runs. A run that is resumed in another process first repeats the calls for all tasks
-/// that ended in the earlier process.
+/// results: a run that is resumed in another process first repeats the calls for all tasks that ended in the earlier
+/// process.
 pub trait Estimator {
     /// Learns from a task that succeeded. Returns new times of other tasks. If the task is the first of a bag, the
-    /// result may also contain the task itself, as an entry for the whole bag.
+    /// result may also contain an entry for this task, which stands for the whole bag.
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated>;
 
-    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns better times of the new
-    /// tasks, as far as the estimator knows them. The default implementation returns none.
+    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns new times for those of
+    /// their tasks for which the estimator has a better estimate. The default implementation returns none.
     fn grown(&mut self, _instance: &Instance) -> Vec<Restated> {
         Vec::new()
     }

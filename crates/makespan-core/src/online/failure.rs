@@ -11,6 +11,6 @@ pub struct Failure {
     pub down: Time,
     /// End of the failure, when the processors are repaired. No policy sees it.
     pub up: Time,
-    /// The instant at which the repair is expected, which policies see. `None` if nothing was announced.
+    /// The instant at which policies expect the repair. `None` if no repair was announced.
     pub expected_up: Option<Time>,
 }

@@ -12,7 +12,7 @@ use crate::online::{Ended, TaskSet};
 pub enum Event {
     /// A task ended with success.
     Finished(TaskId),
-    /// A task failed and will not run again, or it will never start because a task for which it waits has failed.
+    /// A task failed and will not run again, or it will never start because one of its predecessors failed.
     Failed(TaskId),
     /// A running task lost processors. The work of the task is lost, and the task waits again.
     Interrupted(TaskId),
@@ -23,9 +23,9 @@ pub enum Event {
     /// A task is released and all its predecessors have succeeded. The task may start on processors on which its data
     /// have arrived ([`View::arrival`]).
     Submitted(TaskId),
-    /// The estimated times of this task and of all equal tasks have changed ([`Instance::restate`]). If the task
-    /// belongs to a bag, it is the first task of the bag. The tasks with new times may be waiting, running or not yet
-    /// submitted. A policy can ignore tasks that are not submitted, unless it has a plan that includes them.
+    /// The estimated times of this task have changed ([`Instance::restate`]). For a bag, this is its first task, and
+    /// the times of all tasks of the bag have changed. The tasks may be waiting, running or not yet submitted. A
+    /// policy can ignore tasks that are not submitted, unless its plan contains them.
     Estimated(TaskId),
     /// The instant has come for which the policy requested a wake-up.
     Wake,
@@ -71,11 +71,11 @@ pub struct View<'a> {
     /// The current instant.
     pub now: Time,
     /// Platform, jobs and tasks, with estimated times. A policy must ignore tasks that have not been submitted. Once a
-    /// task of a compound job is submitted, the policy may read all tasks of this job. Between two calls of the policy,
-    /// jobs may be appended to the instance, and times may change; [`Event::Estimated`] reports changed times.
-    /// Unavailable periods may change, too ([`crate::Cluster::announce`]), if the policy supports this.
+    /// task of a compound job is submitted, the policy may read all tasks of this job. Between two calls of the
+    /// policy, jobs may be appended to the instance, and times may change; [`Event::Estimated`] reports changed times.
+    /// If the policy supports this, unavailable periods may also change ([`crate::Cluster::announce`]).
     pub instance: &'a Instance,
-    /// Tasks that may start: they are released, all their predecessors have succeeded, and they are not started.
+    /// Tasks that may start: they are released, all their predecessors have succeeded, and they have not started yet.
     pub waiting: &'a TaskSet,
     /// Running tasks, in arbitrary order.
     pub running: &'a [Running],
@@ -89,9 +89,9 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Returns the instant at which all data of a task have arrived on these processors. The instant may be in the
-    /// past. The task must not start on these processors before it; a policy can request a wake-up for it. Returns zero
-    /// for a task without predecessors, and `None` if a predecessor has not succeeded. Takes O(number of dependences *
-    /// number of nodes).
+    /// past. The task must not start on these processors before the instant; a policy can request a wake-up at the
+    /// instant. Returns zero for a task without predecessors, and `None` if a predecessor has not succeeded. Takes
+    /// O(number of dependences * number of nodes).
     pub fn arrival(&self, task: TaskId, processors: &ProcSet) -> Option<Time> {
         let mut latest = Time::ZERO;
         for edge in self.instance.incoming(task).filter(|edge| !edge.is_between_jobs(self.instance)) {
@@ -103,9 +103,8 @@ impl View<'_> {
 
 /// An online algorithm. A policy returns decisions; the driver of the cluster executes them.
 pub trait Policy {
-    /// Handles all events of one instant, in the order of [`Event::order`]. `view` is the state after the last of these
-    /// events. The policy appends its decisions to `decisions`. They are executed in the order in which they were
-    /// appended.
+    /// Handles all events of one instant, in the order of [`Event::order`]. `view` is the state after the last of
+    /// these events. The policy appends its decisions to `decisions`, in the order in which the driver executes them.
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>);
 
     /// Returns the log entries about the policy's plans that were added since the last call of this function, in order
@@ -114,14 +113,13 @@ pub trait Policy {
         Vec::new()
     }
 
-    /// Restores the state of a policy that was interrupted. `_told` is the log, in order of time, of an earlier policy
-    /// with the same spec for the same instance. A resumed run calls this function before the first event. Most
-    /// policies ignore the log.
+    /// Restores the state of an interrupted policy before the first event of a resumed run. `_told` is the log, in
+    /// order of time, of the interrupted policy, which had the same spec and instance. Most policies ignore the log.
     fn recall(&mut self, _told: &[LogEntry]) {}
 }
 
 impl Event {
-    /// Returns the tasks whose times have changed according to these events. For a bag, these are all its tasks.
+    /// Returns the tasks whose times have changed according to these events, including all tasks of a changed bag.
     pub fn estimated(events: &[Self], instance: &Instance) -> TaskSet {
         let named =
             events.iter().filter_map(|event| if let Self::Estimated(task) = *event { Some(task) } else { None });
@@ -145,19 +143,19 @@ impl Event {
 }
 
 impl Running {
-    /// Returns the expected end of the task: its start plus its estimated time, or the result of [`believed_end`] if
-    /// this instant has passed.
+    /// Returns the expected end of the task: its start plus its estimated time if this instant is in the future,
+    /// otherwise the result of [`believed_end`].
     pub fn expected_end(&self, instance: &Instance, now: Time) -> Time {
         believed_end(self.start, self.start + instance.time(self.task, &self.processors), now)
     }
 }
 
-/// Returns the expected end of a running task. This is the instant `expected`, if it is in the future. Otherwise, a
-/// quarter of the expected run time is added repeatedly until the result is in the future. So the result depends only
-/// on the start of the task and the current instant, not on earlier calls.
+/// Returns the expected end of a running task: `expected`, if this instant is in the future. Otherwise, adds a quarter
+/// of the expected run time repeatedly until the result is in the future. So the result does not depend on earlier
+/// calls.
 ///
-/// If the expected run time is a whole number of seconds, the quarter is rounded up to whole seconds, so that instants
-/// remain whole seconds for logs that are in seconds.
+/// If the expected run time is a whole number of seconds, the quarter is rounded up to whole seconds, because some
+/// logs have only whole seconds.
 pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
     let whole = (expected - start).ticks() % Time::TICKS_PER_SECOND == 0;
     let unit = if whole { Time::TICKS_PER_SECOND } else { 1 };

@@ -4,14 +4,14 @@ use crate::model::{HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId,
 use crate::online::{Running, View};
 
 impl Instance {
-    /// Returns the work that remains to be planned: an instance of the waiting tasks, each of which is released now or
-    /// later. The processors of a running task are unavailable until its expected end.
+    /// Returns the remaining work as an instance of the tasks that wait or will be released later. The processors of a
+    /// running task are unavailable until its expected end.
     pub fn residual(&self, view: &View<'_>) -> Part {
         self.residual_before(view, Time::MAX)
     }
 
-    /// Like [`Instance::residual`], but without the unavailable periods that begin at `horizon` or later, for a plan
-    /// that ends before `horizon`.
+    /// Like [`Instance::residual`], but without the unavailable periods that begin at or after `horizon`. Suitable for
+    /// a plan that ends before `horizon`.
     pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Part {
         self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
     }
@@ -61,7 +61,7 @@ impl View<'_> {
                 continue;
             }
             let parts = platform.parts(&running.processors);
-            // Consumables are skipped here, because they are added below as amounts that are used up.
+            // Consumables are added below, as amounts that are used up.
             for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable) {
                 let resource = demand.resource;
                 let each = demand.amounts(&parts, allotment);

@@ -2,9 +2,9 @@
 
 use crate::model::TaskId;
 
-/// A set of tasks, which is iterated in ascending order. The set is stored in levels of 64-bit words; a million tasks
-/// need four levels. An insertion or removal changes at most one word of each level. A search for the next member
-/// visits at most two words of each level.
+/// A set of tasks, iterated in ascending order. The set is stored in levels of 64-bit words; a million tasks need four
+/// levels. An insertion or removal changes at most one word of each level, and a search for the next member visits at
+/// most two words of each level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskSet {
     /// The levels. In level 0, bit `i` is set if task `i` is a member. In any other level, bit `i` is set if word `i`
@@ -72,8 +72,8 @@ impl TaskSet {
     /// Returns the smallest member that is at least `task`.
     pub fn next(&self, task: TaskId) -> Option<TaskId> {
         let mut at = task.index();
-        // Climbs until the word of a level has a set bit at or after the current position. Then descends, in each level
-        // to the first bit that is set.
+        // Climbs until a word has a set bit at or after the current position. Then descends to the first set bit of
+        // each level.
         let mut level = 0;
         loop {
             let word = self.levels.get(level)?.get(at / BITS).copied().unwrap_or(0) & (u64::MAX << (at % BITS));

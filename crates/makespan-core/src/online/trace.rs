@@ -12,8 +12,8 @@ use crate::schedule::{Placement, Schedule};
 pub enum Outcome {
     /// The task succeeded.
     Succeeded,
-    /// The program ended with this status and did not succeed. If a signal ended it, the status is 128 plus the number
-    /// of the signal, as in shells.
+    /// The program did not succeed and ended with this status. If a signal ended the program, the status is 128 plus
+    /// the number of the signal, as in shells.
     Failed {
         /// Exit status.
         status: i32,
@@ -22,7 +22,7 @@ pub enum Outcome {
     TimedOut,
     /// The run lost processors, and the task waits again.
     Interrupted,
-    /// The run never started, because a task for which it waits failed or was cancelled, or because the program could
+    /// The run never started, because a predecessor of the task failed or was cancelled, or because the program could
     /// not be started.
     NotStarted,
 }

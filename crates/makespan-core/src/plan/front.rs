@@ -4,8 +4,8 @@ use crate::model::{Instance, Time};
 use crate::proof::Bound;
 use crate::schedule::{Objective, Schedule, undominated};
 
-/// Schedules of which none dominates another in makespan and weighted completion. If best-effort bags were added to the
-/// schedules afterwards, this comparison ignores the bags.
+/// Schedules of which none dominates another in makespan and weighted completion. The comparison ignores best-effort
+/// bags that were added to the schedules later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Front {
     points: Vec<FrontPoint>,
@@ -17,16 +17,16 @@ pub struct Front {
 pub struct FrontPoint {
     /// The schedule.
     pub schedule: Schedule,
-    /// A lower bound on the weighted completion. If the bound has a condition on the makespan, it holds for all
-    /// schedules that meet the condition, and this schedule meets it. Without a condition, the bound holds for all
-    /// schedules.
+    /// A lower bound on the weighted completion. A bound without a condition on the makespan is valid for all
+    /// schedules. A bound with a condition is valid for all schedules that meet the condition, which include this
+    /// schedule.
     pub bound: Option<Bound>,
 }
 
 impl Front {
     /// Creates a front of the points that no other point dominates, sorted by makespan. The chosen point minimises the
-    /// product of makespan and weighted completion: at any other point, one objective is better by some factor, and the
-    /// other objective is worse by at least this factor.
+    /// product of makespan and weighted completion. If a point is better in one objective by some factor, it is worse
+    /// in the other objective by at least this factor.
     pub fn new(instance: &Instance, points: Vec<FrontPoint>) -> Self {
         let figures = |point: &FrontPoint| {
             [Objective::Makespan, Objective::WeightedCompletion].map(|each| each.value(instance, &point.schedule))
@@ -40,7 +40,8 @@ impl Front {
         Self { chosen: chosen.unwrap_or(0), points }
     }
 
-    /// Replaces each point by `each(point)`. The order of the points and the position of the chosen point remain.
+    /// Replaces each point by `each(point)`. The order of the points and the position of the chosen point stay
+    /// unchanged.
     pub fn map(self, each: impl FnMut(FrontPoint) -> FrontPoint) -> Self {
         Self { points: self.points.into_iter().map(each).collect(), chosen: self.chosen }
     }

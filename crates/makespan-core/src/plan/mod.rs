@@ -23,8 +23,8 @@ pub enum Plan {
     Front(Front),
     /// Several schedules of compound jobs that differ in finish, cost and utilisation, from which a user can choose.
     Strategy(Strategy),
-    /// A steady state: rates at which bags of tasks are computed on a tree, with a period that contains whole tasks.
-    /// Such a plan has no placements.
+    /// A steady state: the rates at which bags of tasks are computed on a tree, and a period in which the numbers of
+    /// tasks are whole. The plan has no placements.
     Periodic(Box<SteadyState>),
 }
 
@@ -61,8 +61,8 @@ impl Plan {
         }
     }
 
-    /// Returns the value of an objective. For a steady state, the throughput is the only objective that has a value.
-    /// For schedules, all other objectives have values. In all other cases, returns `None`.
+    /// Returns the value of an objective. A steady state has only a throughput. Schedules have every objective except
+    /// the throughput. Returns `None` in all other cases.
     pub fn value(&self, objective: Objective, instance: &Instance) -> Option<Value> {
         match (self, objective) {
             (Self::Periodic(state), Objective::Throughput) => Some(state.throughput.clone().into()),

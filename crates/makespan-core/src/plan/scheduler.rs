@@ -20,8 +20,7 @@ pub trait Scheduler: Send + Sync {
     /// [`Unsupported`] names the property of the instance that the scheduler cannot handle.
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported>;
 
-    /// Returns the proven ratio by which the plan's value of the objective exceeds the optimum at most, if such a ratio
-    /// is known for this instance.
+    /// Returns the proven guarantee of the plan's value relative to the optimum, if one is known for this instance.
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee>;
 
     /// Returns true if the scheduler searches for better plans until [`Context::stop`] is requested, and then returns
@@ -30,8 +29,8 @@ pub trait Scheduler: Send + Sync {
         false
     }
 
-    /// Returns the maximum ratio of makespan to proven bound that all schedules of the plan must meet, if set. If
-    /// best-effort bags are added to the plan afterwards, they do not count in its makespan.
+    /// Returns the limit, if set, on the makespan of all schedules of the plan, divided by the proven bound on the
+    /// makespan. Best-effort bags that are added to the plan later do not count in the makespan.
     fn makespan_at_most(&self) -> Option<f64> {
         None
     }
@@ -41,17 +40,16 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
-    /// If this algorithm gives every job the weight 1, returns a variant of the algorithm that uses the weights of
-    /// jobs. A caller that cuts a job into parts needs this variant, because the parts share the job's weight. Returns
-    /// `None` if the algorithm already uses weights, or does not minimise a sum over jobs.
+    /// Returns a variant of this algorithm that uses the weights of jobs, if the algorithm minimises a sum over jobs
+    /// in which every job has the weight 1. A caller that cuts a job into parts needs the variant, because the parts
+    /// share the job's weight. Returns `None` for every other algorithm.
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
         None
     }
 
     /// Returns a variant of this algorithm for jobs that were cut into parts. Each part is a job with its share of the
     /// weight, but the objective counts only the end of the last part. `wholes` contains a number for each job of the
-    /// instance; parts of one job have equal numbers. Returns `None` if the algorithm can only count each part by
-    /// itself.
+    /// instance, and the parts of one job have equal numbers. Returns `None` if the algorithm has no such variant.
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
         let _ = wholes;
         None
@@ -71,7 +69,7 @@ pub struct Guarantee {
     pub numerator: u32,
     /// Denominator of the ratio.
     pub denominator: u32,
-    /// Maximum time that the rounding of times to whole ticks adds to a makespan.
+    /// Maximum time that is added to a makespan when times are rounded up to ticks.
     pub plus: Time,
 }
 
@@ -122,20 +120,20 @@ pub struct Context {
     pub seed: u64,
     /// Remarks about the plan for the user, one sentence each.
     pub remarks: Vec<String>,
-    /// A request to stop, made for example by Ctrl-C. After the request, a scheduler that searches returns the best
-    /// plan found.
+    /// A request to stop, for example by Ctrl-C. When it is set, a scheduler that searches returns the best plan
+    /// found.
     pub stop: Stop,
     /// Bounds that the scheduler proved during planning, so that the caller need not prove them again.
     pub bounds: Vec<Bound>,
-    /// The proven bound on the makespan to which the ratio [`Scheduler::makespan_at_most`] refers, if the caller has
-    /// one. If it is `None`, the scheduler proves a bound itself. A caller that cuts jobs into parts must set this
-    /// field, because a bound for the parts differs from a bound for the jobs.
+    /// The proven bound on the makespan to which [`Scheduler::makespan_at_most`] is relative. If `None`, the scheduler
+    /// proves a bound itself. A caller that cuts jobs into parts must set this field, because a bound for the parts
+    /// differs from a bound for the jobs.
     pub floor: Option<Time>,
-    /// True if the scheduler should prove the standard bounds ([`Objective::standard`]), in addition to the bounds that
-    /// help its search. If the scheduler has a time limit, the proofs of the standard bounds count within this limit.
+    /// True if the scheduler should prove the standard bounds ([`Objective::standard`]), in addition to the bounds
+    /// that help its search. The time for the proofs counts towards the time limit of the scheduler.
     pub prove: bool,
-    /// Time that the caller needs for other work, such as input and output. This time counts within the time limit of
-    /// the scheduler.
+    /// Time that the caller needs for other work, such as input and output. It counts towards the time limit of the
+    /// scheduler.
     pub spent: Duration,
 }
 
@@ -162,7 +160,7 @@ pub enum ScheduleError {
         /// The property that the scheduler cannot handle.
         reason: Unsupported,
     },
-    /// The search for a schedule within a limit on the makespan found none.
+    /// The scheduler found no schedule within the limit on the makespan.
     #[error(
         "{scheduler} found no schedule that ends by {limit} s; the shortest one found takes {reached} s, and none is \
          shorter than {floor} s: allow {:.4} times the bound, or a longer search",
@@ -180,8 +178,8 @@ pub enum ScheduleError {
     },
 }
 
-/// Returns a factor with four decimal places that would be sufficient as the limit: its product with `floor` is at
-/// least `reached`.
+/// Returns a limit, as a factor with four decimal places, within which the search would have found a schedule: its
+/// product with `floor` is at least `reached`.
 fn enough(reached: Time, floor: Time) -> f64 {
     let ten_thousandths = 10_000 * i128::from(reached.ticks()) / i128::from(floor.ticks().max(1)) + 1;
     ten_thousandths as f64 / 1e4

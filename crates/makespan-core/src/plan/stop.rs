@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A request to stop. It is shared between the requester, such as a signal handler, and the receiver, which is a
-/// scheduler that searches or a run. Clones share one request.
+/// A request to stop. The requester (such as a signal handler) and the receiver (a run, or a scheduler that searches)
+/// share it. Clones share one request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicU32>);
 

@@ -6,8 +6,8 @@ use crate::model::{Instance, JobId};
 use crate::proof::{CertificateError, Kind, Scope, Value, earliest_completion};
 use crate::schedule::Objective;
 
-/// A bound on the makespan: no schedule ends before this job, or one task of it if it is a bag, would end if it were
-/// alone on the empty platform.
+/// A bound on the makespan: the end of this job, or of one task of it if it is a bag, when it is alone on the empty
+/// platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alone {
     /// The job from which the bound follows.

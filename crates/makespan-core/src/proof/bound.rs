@@ -4,9 +4,9 @@ use crate::model::{Instance, Time};
 use crate::proof::{CertificateError, Proof, Value};
 use crate::schedule::{Objective, Schedule};
 
-/// A proven bound: no schedule of the instance has a smaller value of the objective. For a throughput, which is
-/// maximised, no schedule has a larger value. The objective and the proof together are a certificate: the value of the
-/// bound follows from them.
+/// A proven bound: no schedule of the instance has a smaller value of the objective. A throughput is maximised, so no
+/// schedule has a larger throughput. The objective and the proof form a certificate, from which the value of the bound
+/// follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The objective that is bounded.
@@ -20,8 +20,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the strongest bound on the objective that the proof yields, with the condition under which the proof is
-    /// valid, if there is one.
+    /// Returns the strongest bound on the objective that the proof yields, including the condition of the proof on the
+    /// makespan, if any.
     ///
     /// # Errors
     /// [`CertificateError`] if the proof yields no bound on this instance.
@@ -35,20 +35,20 @@ impl Bound {
         Time::from_ticks(i64::try_from(self.value.integer()).unwrap_or(i64::MAX))
     }
 
-    /// Returns true if the bound applies to this schedule, that is, if the schedule meets the condition of the bound. A
-    /// bound on a throughput applies to the rates of a steady state, and never to a schedule.
+    /// Returns true if the bound applies to this schedule, that is, if the schedule meets the condition of the bound.
+    /// A bound on a throughput never applies to a schedule, only to the rates of a steady state.
     pub fn speaks_of(&self, schedule: &Schedule) -> bool {
         !self.objective.is_maximised() && self.makespan_at_most.is_none_or(|most| schedule.makespan() <= most)
     }
 
-    /// Returns true if the bound proves that no schedule reaches this value: for a lower bound, if the value is
-    /// smaller, and for an upper bound, if it is larger.
+    /// Returns true if the bound proves that no schedule reaches this value: the value is below a lower bound or above
+    /// an upper bound.
     pub fn excludes(&self, value: &Value) -> bool {
         if self.objective.is_maximised() { *value > self.value } else { *value < self.value }
     }
 
-    /// Returns the ratio by which a value is worse than the bound. The ratio is exactly 1 if the value equals the
-    /// bound. Otherwise, it is `None` if the smaller of them, by which the larger is divided, is not positive.
+    /// Returns the ratio by which a value is worse than the bound: the larger of both divided by the smaller. Returns
+    /// 1 if they are equal, and otherwise `None` if the smaller is not positive.
     pub fn ratio(&self, value: &Value) -> Option<f64> {
         if self.value == *value {
             return Some(1.0);
@@ -58,14 +58,14 @@ impl Bound {
             return None;
         }
         let ratio = more.as_f64() / less.as_f64();
-        // Distinct large values may be equal as floats. The ratio must then be above 1, because a ratio of 1 means that
-        // the value is proved optimal.
+        // Distinct large values may be equal as floats. A ratio of 1 would mean that the value is proved optimal, so
+        // the ratio is kept above 1.
         Some(if more > less { ratio.max(1.0_f64.next_up()) } else { ratio })
     }
 
     /// Checks the bound in exact arithmetic without a solver: in integers, or in rationals for a throughput. If the
-    /// certificate has a horizon, the bound must have a condition on the makespan that is at most this horizon. If the
-    /// certificate has no horizon, the bound may have any condition or none.
+    /// certificate is valid only up to a horizon, the condition of the bound must limit the makespan to at most this
+    /// horizon. Otherwise, the bound may have any condition or none.
     ///
     /// # Errors
     /// [`CertificateError`] reports what the certificate proves.

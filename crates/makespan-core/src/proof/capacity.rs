@@ -7,8 +7,8 @@ use crate::model::{Instance, ResourceId, ResourceKind, Time};
 /// The number of processors of a node, and the periods in which some of these processors are closed.
 pub(super) struct Open<'a> {
     processors: i128,
-    /// One entry for each group of processors that are closed in the same periods: the number of processors in the
-    /// group, and these periods.
+    /// Groups of processors that are closed in the same periods. Each entry contains the number of processors of a
+    /// group, and the periods.
     closed: Vec<(i128, &'a [(Time, Time)])>,
 }
 
@@ -21,8 +21,8 @@ impl<'a> Open<'a> {
         Self { processors: own.len().into(), closed: closed.filter(|closed| closed.0 > 0).collect() }
     }
 
-    /// Returns the time for which processors are open within a window, summed over all processors of the node. Returns
-    /// `None` on overflow.
+    /// Returns the open time within a window, summed over all processors of the node, in ticks. Returns `None` on
+    /// overflow.
     pub(super) fn within(&self, from: i128, until: i128) -> Option<i128> {
         let closed =
             self.closed.iter().flat_map(|&(count, periods)| periods.iter().map(move |&period| (count, period)));
@@ -31,8 +31,9 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Returns the price of all open time within a window: the sum over nodes of the open time of the node's processors,
-/// multiplied by the price of the node. Takes O(nodes * classes of processors). Returns `None` on overflow.
+/// Returns the price of all open processors within a window: the sum over nodes of the open time of the node's
+/// processors, multiplied by the price of the node. Takes O(nodes * classes of processors). Returns `None` on
+/// overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {
@@ -40,8 +41,8 @@ pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: 
     })
 }
 
-/// Returns the available amount of a resource, summed over the ticks of a window. While all processors of a node are
-/// closed, the amounts of the node are unavailable.
+/// Returns the available amount of a resource, summed over the ticks of a window. The amounts of a node are
+/// unavailable while all its processors are closed.
 pub(super) fn open_amount(instance: &Instance, resource: ResourceId, from: i128, until: i128) -> Option<i128> {
     let platform = instance.platform();
     let length = (until - from).max(0);
@@ -80,7 +81,7 @@ fn overlap((start, end): (Time, Time), from: i128, until: i128) -> i128 {
     (i128::from(end.ticks()).min(until) - i128::from(start.ticks()).max(from)).max(0)
 }
 
-/// A deadline by which everything is supposed to end, and a window of time before the deadline.
+/// A deadline by which all tasks are assumed to end, and a window of time before the deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) deadline: i128,
@@ -99,8 +100,8 @@ impl Window {
         Ok(Self { deadline, from, until })
     }
 
-    /// Returns the minimum time for which a task of duration `time` runs within the window, whatever its start is. The
-    /// minimum occurs at the earliest or at the latest start. Returns `None` if the task cannot meet the deadline.
+    /// Returns the minimum time, in ticks, for which a task of duration `time` runs within the window. The minimum
+    /// occurs at the earliest or at the latest start of the task. Returns `None` if the task cannot meet the deadline.
     pub(super) fn least(&self, head: i128, time: i128, tail: i128) -> Option<i128> {
         let latest = self.deadline - tail;
         if head + time > latest {

@@ -2,8 +2,8 @@
 
 use crate::model::{Area, Profile};
 
-/// A choice of a job: an allotment, or a group of allotments. The fields of a group give a lower bound on the cost of
-/// each of its allotments.
+/// A choice of a job: an allotment or a group of allotments. The fields of a group give a lower bound on the cost of
+/// every allotment in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::proof) struct Choice {
     pub(in crate::proof) processors: i128,
@@ -40,8 +40,7 @@ pub(in crate::proof) fn of(profile: &Profile, never_rises: bool, choices: &mut V
     }));
 }
 
-/// Like [`of`], but without the times for which the job pays, because these take longer to compute than everything
-/// else.
+/// Like [`of`], but without the times for which the job pays, which take longer to compute than the rest.
 pub(in crate::proof) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
     groups.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
@@ -76,12 +75,14 @@ impl Group {
         Self { first, last, time: profile.time(last).ticks() }
     }
 
-    /// Returns the time for which the job pays for the processors of the group's first allotment.
+    /// Returns a time for which every allotment of the group pays at least for `first` processors, where `first` is
+    /// the smallest allotment of the group.
     ///
-    /// Each allotment of the group holds k >= first processors for a time p >= time. Whatever the prices are, it pays
-    /// at least for `first` processors for `time`. Let q = least work / first. If p >= q, it pays at least for `first`
-    /// processors for q. Otherwise, p < q and k p >= first q. The run of length p then has at least the mean price of
-    /// the run of length q from the same start, because prices never rise. So it pays at least as much.
+    /// Each allotment of the group holds k >= first processors for p >= `time`, so it always pays at least for `first`
+    /// processors for `time`. If prices never rise, let q = least work / first. If p >= q, it pays at least for
+    /// `first` processors for q. If p < q, then k p >= first q. From the same start, a run of length p has at least
+    /// the mean price of a run of length q, because prices never rise. So it pays at least as much as `first`
+    /// processors for q.
     pub(in crate::proof) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
         if self.first == self.last || !never_rises {
             return self.time;
@@ -91,11 +92,10 @@ impl Group {
     }
 }
 
-/// Returns the time that some work takes if it is divided evenly among `processors` processors. The work must be at
-/// most this number multiplied by a valid time.
+/// Returns the time, in ticks, of some work that is divided evenly among `processors` processors. The work must be at
+/// most `processors` multiplied by a valid time.
 pub(in crate::proof) fn share(work: Area, processors: u32) -> i64 {
-    // If 64 bits suffice, uses a division of 64 bits, which is several times faster than the equivalent division of 128
-    // bits.
+    // If the work fits in 64 bits, uses a 64-bit division, which is several times faster than a 128-bit division.
     match u64::try_from(work) {
         Ok(narrow) => (narrow / u64::from(processors)) as i64,
         Err(_) => (work / Area::from(processors)) as i64,

@@ -15,11 +15,11 @@ use crate::schedule::{Objective, task_cost, volume};
 /// Prices for the time of processors, and for the time between tasks that wait for each other.
 ///
 /// Suppose that all tasks end by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
-/// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time on
-/// this node. Let `s_i` be its start and `C_i` its end. The cost of every schedule that ends by H is at least
+/// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time
+/// on this node. Let `s_i` be its start and `C_i` its end. The cost of every schedule that ends by H is at least
 ///
-/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of
-/// lambda_k * open_k`,
+/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral
+/// of lambda_k * open_k`,
 ///
 /// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
 /// the edges from and to the task. The minimum is over the nodes k and the starts s. A start is not earlier than the
@@ -29,14 +29,13 @@ use crate::schedule::{Objective, task_cost, volume};
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
 /// instant, tasks hold at most the open processors of a node, so the sum of the integrals over the runs is at most the
-/// integral of `lambda_k * open_k`. So if both terms, `y_e (C_u - s_v)` and the sum of the integrals minus the integral
-/// of `lambda_k * open_k`, are added to the cost of a schedule, the cost does not increase. The result is a sum over
-/// tasks, and the term of each task is at least its minimum. ∎
+/// integral of `lambda_k * open_k`. Both differences are at most zero, so adding them to the cost of a schedule does
+/// not increase it. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
 ///
 /// Transfers have no prices of their own. A task that may hold several processors counts with its minimum cost, which
-/// it has at its longest time. For the edges at it, its shortest time is used, and it pays for no processor. Each task
-/// of a bag counts separately. The expression in brackets is piecewise linear in s. Its minimum occurs at the beginning
-/// or the end of the range of s, or at an s for which s or s + t is one of the instants of the prices.
+/// it has at its longest time. On its edges, such a task has its shortest time, and it pays for no processor. Each
+/// task of a bag counts separately. The expression in brackets is piecewise linear in s. Its minimum occurs at the
+/// beginning or the end of the range of s, or at an s for which s or s + t is one of the instants of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices, and every task counts with its minimum cost.
@@ -73,7 +72,7 @@ fn ticks(time: Time) -> i128 {
     time.ticks().into()
 }
 
-/// One way to run a task: a node, and the time and the cost of the task on this node.
+/// A way to run a task: a node, and the time and cost of the task on this node.
 struct Choice {
     node: usize,
     time: i128,
@@ -137,7 +136,7 @@ impl Kind for CostPrices {
                 sum.add(least.unwrap_or(0).checked_mul(i128::from(job.equal_tasks())))?;
             }
         }
-        // The shift rounds down. The value is the negative of the bound, so the bound is rounded up.
+        // The shift rounds down the negative of the bound, so the bound is rounded up.
         let sold = prices::sold(instance, &self.instants, &self.prices, Time::MAX)?;
         let negative = sold.checked_sub(sum.0).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer((-(negative >> self.scale)).max(0)))
@@ -165,8 +164,8 @@ impl CostPrices {
         Ok(())
     }
 
-    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge. The
-    /// function advances it to the first edge of the next job.
+    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge; the
+    /// function sets it to the first edge of the next job.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];
@@ -180,8 +179,8 @@ impl CostPrices {
         flows
     }
 
-    /// Returns the minimum payment of a task on one node if it starts within the range of starts, in the unit of the
-    /// prices. Returns `None` on overflow.
+    /// Returns the minimum payment, in the unit of the prices, of a task that starts on one node within the range of
+    /// starts. Returns `None` on overflow.
     fn least(
         &self,
         choice: &Choice,
@@ -217,7 +216,7 @@ impl CostPrices {
     }
 }
 
-/// A value that stands for the node of a task that may hold several processors.
+/// The node number of a choice that represents all nodes, for a task that may hold several processors.
 const SEVERAL: usize = usize::MAX;
 
 /// Returns the nodes on which a task can run. For a task that may hold several processors, a single choice represents

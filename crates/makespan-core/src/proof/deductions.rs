@@ -26,24 +26,24 @@ const MAX_TICKS: i128 = 1 << 100;
 
 /// A refuted deadline: a list of deductions. Each deduction follows from the previous ones.
 ///
-/// Suppose that all tasks end by `deadline`. Then each task has a window of time. It starts no earlier than its release
-/// and the ends of its predecessors, and ends no later than the deadline and the latest starts of its successors. A
-/// [`Step`] makes one window narrower: it states a new limit, such that a start before the limit, or an end after it,
-/// would lead to a contradiction ([`Reason`]). Consequences along edges are deduced without a step.
+/// Suppose that all tasks end by `deadline`. Then each task has a window of time. It starts no earlier than its
+/// release and the ends of its predecessors, and ends no later than the deadline and the latest starts of its
+/// successors. A [`Step`] narrows one window: it states an instant such that an earlier start, or a later end, leads
+/// to a contradiction ([`Reason`]). Consequences along edges are deduced without a step.
 ///
 /// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
-/// them. But nested deductions must not suppose anything about a bag, because a supposition about one of its tasks
-/// would narrow the window of all. The deadline is refuted if some task has no window left, or if tasks must hold more
-/// of a resource within some period than is available ([`Step::Full`]).
+/// them. Nested deductions must not suppose anything about a bag, because the supposition about one task would narrow
+/// the window of all tasks of the bag. The deadline is refuted if some task has no window left, or if tasks must hold
+/// more of a resource within some period than is available ([`Step::Full`]).
 ///
 /// All instants of the steps are multiples of `unit`, which must divide [`time_grid`]. Then some schedule of minimum
 /// makespan starts every task at a multiple of the unit. So the makespan is at least the next multiple after the
 /// deadline.
 ///
-/// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and resources constraints"
-/// (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996,
-/// DOI 10.1007/3-540-61310-2_29; lower bounds by a refuted deadline, R. Klein, A. Scholl, Eur. J. Oper. Res. 112 (1999),
-/// DOI 10.1016/S0377-2217(97)00442-6.
+/// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and
+/// resources constraints" (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI
+/// 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996, DOI 10.1007/3-540-61310-2_29; lower bounds by
+/// a refuted deadline, R. Klein, A. Scholl, Eur. J. Oper. Res. 112 (1999), DOI 10.1016/S0377-2217(97)00442-6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deductions {
     /// The refuted deadline.
@@ -92,9 +92,9 @@ impl Kind for Deductions {
         Scope::Any
     }
 
-    /// Returns the proven makespan in ticks. For n distinct tasks with r ways to run in total, e edges and s steps
-    /// (including nested steps), each step takes at most O((n + e) log n + r) time, and O(r) in most cases. The memory
-    /// is O(n + r + e) in addition to the certificate.
+    /// Returns the proven makespan in ticks. Let n be the number of distinct tasks, r the number of all ways to run
+    /// them, e the number of edges, and s the number of steps including nested ones. Each step takes O((n + e) log n +
+    /// r) time, but only O(r) in most cases. The memory is O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.unit < 1 || self.unit > 1 && time_grid(instance) % self.unit != 0 {
             return malformed("its unit does not divide all times, releases and ends of closed periods");
@@ -160,8 +160,8 @@ impl Replay<'_> {
         Ok(false)
     }
 
-    /// Checks that `reason` refutes a supposition about a task: that it runs within the window `supposed` and within
-    /// its current window.
+    /// Checks that `reason` refutes the supposition that a task runs within both the window `supposed` and its current
+    /// window.
     fn refute(&mut self, row: usize, supposed: Window, reason: &Reason, depth: usize) -> Result<(), CertificateError> {
         let Some(window) = self.windows.narrowed(row, supposed) else { return Ok(()) };
         match *reason {

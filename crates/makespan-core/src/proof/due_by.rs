@@ -6,17 +6,20 @@ use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use crate::model::{Instance, JobId, Time};
 use crate::schedule::Objective;
 
-/// A bound for the instance that consists only of the jobs with deadlines up to an instant. In the whole instance, the
-/// other jobs can only delay these jobs.
+/// A bound for the instance that consists only of the jobs with deadlines up to `due`. In the whole instance, other
+/// jobs can only delay these jobs.
 ///
-/// If these jobs and their predecessors cannot all end before M, one of them ends at M or later, and has a lateness of
-/// at least M minus `due`. So a bound on their makespan yields a bound on the largest lateness. The weighted lateness
-/// of these jobs is at least their weighted completion, minus the sum of their deadlines multiplied by their weights.
-/// So a bound on the weighted completion of these jobs yields a bound on the weighted lateness. A bound on their
-/// makespan yields such a bound, too: the minimum of their weights, multiplied by the bound on the largest lateness.
+/// If these jobs and their predecessors cannot all end before M, one of these jobs ends at M or later, because its
+/// predecessors end earlier. Its lateness is at least M minus `due`. So a bound on the makespan of this instance
+/// yields a bound on the largest lateness.
+///
+/// The weighted lateness of these jobs is at least their weighted completion, minus the sum of their deadlines
+/// multiplied by their weights. So a bound on their weighted completion yields a bound on the weighted lateness. A
+/// bound on their makespan also yields a bound on the weighted lateness: the minimum of their weights, multiplied by
+/// the bound on the largest lateness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
-    /// The instant up to which the deadlines of the jobs count.
+    /// Jobs with deadlines up to this instant count.
     pub due: Time,
     /// The proof of a bound on the makespan or the weighted completion of these jobs. In the proof, these jobs are
     /// numbered from 0, in file order.
@@ -48,7 +51,7 @@ impl Kind for DueBy {
         if objective == Objective::MaxLateness {
             return latest().map(Value::Integer);
         }
-        // The weighted lateness if a single job has the largest lateness: the minimum over the jobs.
+        // The weighted lateness if only one job has the largest lateness: the minimum over all these jobs.
         let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
         let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
         let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
@@ -63,8 +66,8 @@ impl Kind for DueBy {
 }
 
 impl DueBy {
-    /// Returns the objective on which a bound for these jobs is needed, to prove a bound on `objective`, which is one
-    /// of [`Objective::OF_DEADLINES`].
+    /// Returns the objective to bound for the jobs with early deadlines, in order to prove a bound on `objective`,
+    /// which is one of [`Objective::OF_DEADLINES`].
     pub const fn objective(objective: Objective) -> Objective {
         match objective {
             Objective::MaxLateness => Objective::Makespan,

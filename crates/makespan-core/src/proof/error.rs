@@ -42,8 +42,8 @@ pub enum CertificateError {
     /// A value that the check computes exceeds 128 bits.
     #[error("the certificate's figures are too large to check exactly")]
     Overflow,
-    /// A job cannot end by the horizon of the certificate. So no schedule ends by the horizon, and there is nothing to
-    /// bound.
+    /// A job cannot end by the horizon of the certificate. So no schedule ends by the horizon, and the certificate
+    /// bounds no schedule.
     #[error("no schedule ends by the horizon {horizon} of the certificate: job {job} cannot end by then")]
     HorizonTooShort {
         /// The horizon of the certificate.
@@ -51,7 +51,7 @@ pub enum CertificateError {
         /// The first job that cannot end by the horizon.
         job: JobId,
     },
-    /// The certificate applies only to schedules that end by a horizon, but the bound claims to apply to further
+    /// The certificate is valid only for schedules that end by a horizon, but the bound claims to be valid for more
     /// schedules.
     #[error(
         "the certificate speaks only of schedules with makespan at most {horizon}; the bound must state \

@@ -12,23 +12,24 @@ const MAX_NODES: usize = 64;
 const MAX_TRANSFERS: usize = 1 << 20;
 
 /// Returns the largest number of ticks that divides all release dates, all ends of closed periods, all instants at
-/// which other work returns resources, the run times of all tasks on all allotments and at all speeds, and the times of
-/// all transfers. Returns 1 if one of these times is not examined, because there are too many.
+/// which other work returns resources, the run times of all tasks on all allotments and at all speeds, and the times
+/// of all transfers. Returns 1 if one of these times is not examined, because there are too many.
 ///
-/// Every valid schedule can be changed so that all its starts and ends are multiples of this number, and no task ends
-/// later. Take a valid schedule with the same processors, in which no task starts later, with the minimum sum of starts.
-/// No task of this schedule can start earlier while the other tasks stay. So each start is one of these instants:
+/// For every valid schedule, there is a valid schedule in which all starts and ends are multiples of this number and
+/// no task ends later. Proof: among the valid schedules in which each task keeps its processors and starts no later,
+/// take one with the minimum sum of starts. No task of this schedule can start earlier while the other tasks stay. So
+/// each start is one of these instants:
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of its processors, or of another task on one of them;
 /// * the end of a task for which it waits, plus the time of the transfer. This time depends only on the processors of
 ///   both tasks, because transfers do not slow each other down;
-/// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside the
-///   instance returns it. Tasks never return consumables, so consumables exclude no earlier start.
+/// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside
+///   the instance returns it. Tasks never return consumables, so consumables exclude no earlier start.
 ///
-/// The speed of the processors, the walltime and the placement do not depend on the start of a task. By induction over
-/// time, each start is a multiple. The argument does not cover the cost, the throughput, and data that begin at the root
-/// of a tree.
+/// The speed of the processors, the walltime and the placement do not depend on the start of a task. So each start is
+/// a multiple, by induction over time. The proof does not include the cost, the throughput, or data that begin at the
+/// root of a tree.
 ///
 /// Takes O(tasks * allotments * speeds + edges * routes), and less if the result is one tick.
 pub fn time_grid(instance: &Instance) -> i64 {
@@ -51,7 +52,7 @@ pub fn time_grid(instance: &Instance) -> i64 {
     grid.0.max(1)
 }
 
-/// A greatest common divisor. It is 0 as long as no time but zero was added.
+/// A greatest common divisor. It is 0 until a time other than zero is added.
 struct Divisor(i64);
 
 impl Divisor {

@@ -10,13 +10,13 @@ use crate::schedule::Objective;
 /// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004, DOI
 /// 10.1145/1007912.1007932, section 3.3), with a correction: here, the intervals cover all instants.
 ///
-/// Instants `0 = b_0 < b_1 < .. < b_J` divide time into the intervals `(b_j, b_j+1]`, of which the last has no end. A
-/// job that ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)`. It uses
-/// at least the work `S_ij`, the minimum over the allotments with which it can end by `b_j+1`. The work of all jobs
-/// that end by `b_j+1` is at most the open area from the first release to this instant. Let `pi_j >= 0` be a price for
-/// each of these area constraints, and let `sigma_j = pi_j + pi_j+1 + ..`. Each task of a bag counts as a job with the
-/// weight [`Job::task_weight`], and costs at least this weight multiplied by the earliest instant at which the whole
-/// bag can end. Then weak duality gives, for any prices,
+/// Instants `0 = b_0 < b_1 < .. < b_J` divide time into the intervals `(b_j, b_j+1]`. The last interval has no end. A
+/// job that ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)`. It does
+/// at least the work `S_ij`, which is the minimum work over the allotments on which it can end by `b_j+1`. The work of
+/// all jobs that end by `b_j+1` is at most the open area from the first release to this instant. Let `pi_j >= 0` be a
+/// price for each of these area constraints, and let `sigma_j = pi_j + pi_j+1 + ..`. Each task of a bag counts as a
+/// job with the weight [`Job::task_weight`], and costs at least this weight multiplied by the earliest instant at
+/// which the whole bag can end. Then weak duality gives, for any prices,
 ///
 /// `sum_i min_j [ w_i max(b_j + 1, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,8 +72,8 @@ impl IntervalPrices {
         sums
     }
 
-    /// Returns the minimum over the intervals j (see [`IntervalPrices`]) for one task of a job that does not end before
-    /// `soonest`, or `None` on overflow.
+    /// Returns the minimum over the intervals j (see [`IntervalPrices`]) for one task of a job that ends at `soonest`
+    /// or later. Returns `None` on overflow.
     fn least_cost(&self, job: &Job<Rows>, profile: &Profile, soonest: Time, cumulated: &[i128]) -> Option<i128> {
         let alone = job.release + profile.shortest();
         let weight = i128::from(job.task_weight().millionths());
@@ -103,7 +103,7 @@ mod tests {
             let profile = Profile::table(vec![time, time]).unwrap();
             Job::new(name, profile).with_weight(Weight::parse(weight).unwrap())
         };
-        // This is a counter-example to the linear programme as printed in the paper: its value is 11.4, although the
+        // A counter-example to the linear programme as printed in the paper: the programme's value is 11.4, but the
         // optimum is 6.9.
         Instance::new(Platform::flat(2).unwrap(), vec![job("a", "1", "5"), job("b", "1.9", "1")], vec![]).unwrap()
     }

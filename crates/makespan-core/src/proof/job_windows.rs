@@ -8,11 +8,11 @@ use super::{CertificateError, Kind, Scope, TimeWindow, Value};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// For each job, a deadline that it cannot meet even if no other jobs than its predecessors exist. So in every
+/// For each job, a deadline that the job cannot meet even if only the job and its predecessors exist. So in every
 /// schedule, the job ends at least a tick after this deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobWindows {
-    /// One window for each job of the instance, in file order. Its deadline is the one that the job cannot meet.
+    /// For each job of the instance, in file order, a window whose deadline the job cannot meet.
     pub windows: Vec<TimeWindow>,
 }
 

@@ -7,13 +7,13 @@ use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
 
-/// A bound that follows from the fact that one job ends at the makespan. The last job ends at or after the proven bound
-/// on the makespan. Every other job ends at or after the end of its longest path.
+/// A bound that follows from the fact that one job ends at the makespan. The last job ends at or after the proven
+/// bound on the makespan, and every other job ends at or after the end of its longest path.
 ///
-/// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In
-/// any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least
-/// `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end last. A
-/// job cannot end last if another job waits for it. The bounds on the mean flow and on the lateness are derived in the
+/// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]).
+/// In any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least `sum w_j
+/// e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end last. A job
+/// cannot end last if another job waits for it. The bounds on the mean flow and on the lateness are derived in the
 /// same way. A job without a deadline is never late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
@@ -53,8 +53,8 @@ impl Kind for LastJob {
     }
 }
 
-/// Returns the earliest end of each job, in file order. If all processors are equal and there are no edges, between
-/// tasks or between jobs, the function does not iterate over the nodes, of which there may be millions.
+/// Returns the earliest end of each job, in file order. If all processors are equal and there are no edges, the
+/// function does not iterate over the nodes, because there may be millions.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();

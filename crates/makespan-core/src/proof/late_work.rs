@@ -6,25 +6,24 @@ use super::{CertificateError, Kind, Scope, Value, prices};
 use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
-/// A bound on the makespan from the work that is released at or after an instant. This work cannot be done before the
-/// instant.
+/// A bound on the makespan from the work that is released at or after an instant `from`, and therefore cannot start
+/// earlier.
 ///
-/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
-/// `N_i = min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n`
-/// tasks that pay most. All of these run after `from`. At any instant, at most `n` of them run, on `n` processors. The
-/// prices of these processors sum to at most the sum of the `n` largest prices of processors. So no schedule ends
-/// before
+/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least `N_i =
+/// min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n` tasks
+/// with the largest `N_i`. All of these run after `from`. At most `n` of them run at any instant, so the prices of
+/// their processors sum to at most the `n` largest prices of processors. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///
-/// Unavailable periods and networks only make schedules longer. With prices in proportion to the speeds and all tasks
-/// at once, this is the bound of E. Horvath, S. Lam, R. Sethi, J. ACM 24(1), 1977, DOI 10.1145/321992.321995.
+/// Unavailable periods and networks only make schedules longer. If prices are proportional to the speeds and all tasks
+/// are included, this is the bound of E. Horvath, S. Lam, R. Sethi, J. ACM 24(1), 1977, DOI 10.1145/321992.321995.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateWork {
     /// Only tasks that are released at this instant or later count.
     pub from: Time,
-    /// The number `n` of tasks that count, which are the tasks that pay most. `None` means that all tasks released at
-    /// `from` or later count.
+    /// The number `n` of tasks with the largest payments that are included. `None` includes all tasks released at
+    /// `from` or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u64>,
     /// A price for each node of the platform, in order.
@@ -61,7 +60,7 @@ impl Kind for LateWork {
         let most = self.tasks.unwrap_or(u64::MAX);
         let (needed, sold) = (largest(paid, most), largest(sold, most));
         let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
-        // If all prices are zero, nothing is proved.
+        // All prices are zero: the certificate proves only 0.
         let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
         Ok(Value::Integer(i128::from(self.from.ticks()) + length))
     }
@@ -110,7 +109,7 @@ mod tests {
         assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
         assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
         assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));
-        // Nothing is proved if no task is released as late as `from`, if all prices are zero, or if no task counts.
+        // The bound is 0 if no task is released at or after `from`, if all prices are zero, or if no task is included.
         assert_eq!(proves(&flow(&[(9, 0)]), 1, None, &[1, 3]), Ok(0));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));

@@ -77,8 +77,8 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, Open)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // The first bound allows every job on every machine. The search then goes upward from this bound. In most
-        // cases, it refutes no further instant.
+        // The first bound allows every job on every machine. The search goes upward from this bound, and in most cases
+        // refutes no later instant.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {
@@ -99,7 +99,7 @@ impl MachinePrices {
                 (low, step) = (next, step.saturating_mul(2));
                 continue;
             }
-            // Bisects between the last instant that is refuted and the first instant that is not refuted.
+            // Bisects between the last refuted instant and the first instant that is not refuted.
             let (mut refuted, mut open) = (low, next);
             while open - refuted > 1 {
                 let middle = refuted + (open - refuted) / 2;
@@ -113,8 +113,7 @@ impl MachinePrices {
 
     /// Returns the proven mean flow, rounded down.
     fn flow(&self, instance: &Instance) -> Result<i128, CertificateError> {
-        // A task of a bag ends no later than the bag. So only one task of each bag is included, and each job counts
-        // once.
+        // A task of a bag ends no later than the bag. So one task represents each bag, and each job counts once.
         let single = |id: JobId| instance.submitted(id).without_copies();
         let bags = instance.has_bags().then(|| instance.with_jobs(instance.ids().map(single).collect()));
         let sum = self.completion(bags.as_ref().unwrap_or(instance), |_| 1)?;
@@ -137,14 +136,14 @@ impl MachinePrices {
         }
         let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
         let alone = sum(jobs.iter().map(alone));
-        // A job without weight does not count in the sum. Behind all other jobs, it delays none of them.
+        // Jobs without weight add nothing to the sum. If they run after all other jobs, they delay none of them.
         jobs.retain(|job| job.weight > 0);
         let priced = self.in_the_order_of_smith(instance, &mut jobs);
         Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
     }
 
-    /// Returns the bound on the weighted completion of jobs with positive weight. The computation multiplies the sum by
-    /// twice the price of a tick on all processors, because the product is a whole number. Returns `None` on overflow.
+    /// Returns the bound on the weighted completion of jobs with positive weight. The sum is multiplied by twice the
+    /// price of a tick on all processors, so that it is a whole number. Returns `None` on overflow.
     fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self
@@ -184,8 +183,8 @@ impl MachinePrices {
         prices::check_sequential(instance)
     }
 
-    /// Returns the minimum total payment of all jobs. If `end` is given, only nodes on which a job can end by this
-    /// instant count, and the result is `None` if there is no such node for some job.
+    /// Returns the minimum total payment of all jobs. If `end` is given, a job uses only nodes on which it can end by
+    /// this instant. Returns `None` if a job has no such node.
     fn least_paid(&self, instance: &Instance, end: Option<Time>) -> Result<Option<i128>, CertificateError> {
         let mut all = Sum::default();
         for job in instance.jobs() {
@@ -242,7 +241,7 @@ mod tests {
         assert_eq!(proves(&two, [1, 1]), Ok(6));
         // Every job needs at least 4 ticks on any machine, so this bound holds for any prices.
         assert_eq!(proves(&two, [0, 0]), Ok(4));
-        // The job is free on the machine of price zero, so the bound is only the shortest time of the job.
+        // The job pays nothing on the machine of price zero, so the bound is only the shortest time of the job.
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [0, 1]), Ok(5));
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [1, 0]), Ok(5));
         // If all jobs end before 10, both must run on machine 0 and pay there, which takes until 10.

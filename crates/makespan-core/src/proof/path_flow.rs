@@ -17,14 +17,13 @@ pub use areas::Areas;
 use areas::{Brought, Over};
 use rate::Rate;
 
-/// A flow from task to task along edges and area arcs ([`Areas`]), and prices of processors and resources.
-///
-/// A flow is a sum of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at
-/// least the release plus their times. If this inequality is multiplied by the flow of each path and summed, the result
-/// is `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, which
-/// takes `t_i`, and `s_i` is the part of this flow that begins at task i, at its release `r_i`. Until C, tasks hold at
-/// most the available amounts, so the price `open(C)` of the amounts that are available between the first release and C
-/// is at least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
+/// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources. A flow is a sum
+/// of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at least the
+/// release plus their times. If this inequality is multiplied by the flow of each path and summed, the result is `F C
+/// >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, which takes
+/// `t_i`, and `s_i` is the part of this flow that begins at task i, at its release `r_i`. Until C, tasks hold at most
+/// the available amounts, so the price `open(C)` of the amounts that are available between the first release and C is
+/// at least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`,
 ///
@@ -33,9 +32,9 @@ use rate::Rate;
 /// many processors pays by its area. Only one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
-/// divided by the available amount. So a task between u and v also pays its share of this area. If `L_i` is the total
-/// flow of the arcs that have task i between their ends, the minimum of task i becomes
-/// `min { Y_i t + q t + L_i q' t / R }`, rounded down.
+/// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the
+/// total flow of the arcs that have task i between their ends, the minimum of task i becomes `min { Y_i t + q t + L_i
+/// q' t / R }`, rounded down.
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed
@@ -88,8 +87,7 @@ impl Kind for PathFlow {
             }
             Some(sum)
         };
-        // An overflow of the left side counts as enough, because every schedule of an instance ends long before the sum
-        // overflows.
+        // If the left side overflows, the inequality holds, because every schedule of an instance ends long before.
         let enough = |end: i128| has(end).is_none_or(|sum| sum >= needed);
         let (mut low, mut high) = (0, i128::from(i64::MAX / 2));
         if !enough(high) {
@@ -104,7 +102,7 @@ impl Kind for PathFlow {
 }
 
 impl PathFlow {
-    /// Returns, for each distinct task, the flow through it, and the part of this flow that begins at it.
+    /// Returns, for each distinct task, the flow through the task, and the part of the flow that begins there.
     fn flows(&self, instance: &Instance, brought: &Brought) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
@@ -130,8 +128,8 @@ impl PathFlow {
     }
 }
 
-/// Returns the minimum payment, summed over all tasks, for their flow and for the amounts that they hold, or `None` on
-/// overflow.
+/// Returns the sum over all tasks of the minimum payment for the flow through the task and the amounts that it holds.
+/// Returns `None` on overflow.
 fn needed(
     instance: &Instance,
     places: &Places<'_>,

@@ -9,8 +9,8 @@ use crate::schedule::{Objective, Shape};
 /// A bound on the end of each job: the length of the longest path of tasks that leads from a release to a last task of
 /// the job. Each task on the path has its shortest time. Paths include the edges between jobs.
 ///
-/// The certificate contains no data, because the bound follows from the instance. Transfers of data are ignored, and so
-/// are tasks that are not on the path.
+/// The bound follows from the instance, so the certificate contains no data. Transfers of data and tasks that are not
+/// on the path are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {}
 

@@ -1,4 +1,4 @@
-//! The places (kinds of nodes) on which a task can run, and the times of the task on them, as if no other task ran.
+//! The kinds of nodes on which a task can run, and the times of the task on them when it runs alone.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,9 +16,8 @@ const GROUP: u32 = 32;
 
 /// The nodes of a platform, grouped by kind. Computes the ways to run a task on these nodes.
 ///
-/// A task that holds several processors takes the time of the slowest of them. It holds a share of its needs on every
-/// node on which it has processors. So it has no processors on a node that has too little of a resource for one
-/// processor of the task.
+/// A task that holds several processors takes the time of the slowest of them. It holds a share of its needs on each
+/// of its nodes. So it cannot use a node that has too little of a resource for one processor of the task.
 #[derive(Debug)]
 pub struct Places<'a> {
     instance: &'a Instance,
@@ -44,8 +43,8 @@ struct NodeKind {
     count: u64,
 }
 
-/// A way to run a task. It represents several allotments: the run in any of them holds at least as much, for at least
-/// as long, as this way.
+/// A way to run a task, which represents one or more allotments. Each represented allotment holds at least as much,
+/// for at least as long, as this way.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The smallest allotment that this way represents.
@@ -60,8 +59,8 @@ pub struct Run {
 #[derive(Clone, Debug)]
 enum On {
     Node(usize),
-    /// The task runs on the fastest kinds of nodes: the number of these kinds, and, if resources limit it, the number
-    /// of processors that it can have on one node of each kind.
+    /// The number of the fastest kinds of nodes on which the task runs. If resources limit the task, also the number
+    /// of its processors that one node of each kind can have.
     Kinds(usize, Option<Rc<[u32]>>),
 }
 
@@ -111,9 +110,9 @@ impl<'a> Places<'a> {
         self.kinds[kind].speed
     }
 
-    /// Calls `take` with every way to run a task within its walltime. For every schedule, at least one of these ways is
-    /// at least as good as the run of the task in the schedule. Takes O(allotments * kinds of nodes), where up to about
-    /// 256 allotments and groups of allotments count.
+    /// Calls `take` with every way to run a task within its walltime. In every schedule, the run of the task holds at
+    /// least as much, for at least as long, as one of these ways. Takes O(a * kinds of nodes), where a is the number
+    /// of allotments, or about 256 if there are more.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&Run)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
         if let Some(row) = profile.machine_times() {
@@ -179,8 +178,8 @@ impl<'a> Places<'a> {
             groups.iter().for_each(|group| take(group.first, group.last, Time::from_ticks(group.time)));
             return;
         }
-        // All allotments are examined, because an allotment on which the task is not faster than on fewer processors
-        // may still need less of a resource.
+        // Examines all allotments: even if more processors do not make the task faster, it may need less of a
+        // resource.
         let mut from = first;
         while from <= last {
             let size = if last - first < ALL { 1 } else { (from / GROUP).max(1) };
@@ -191,8 +190,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Calls `take` with the runs on the fastest kinds of nodes, first on the fastest kind alone, and then with one
-    /// slower kind more in each step.
+    /// Calls `take` with the runs on the fastest kinds of nodes: first on the fastest kind alone, then with one more
+    /// kind in each step.
     fn on_kinds(&self, task: TaskId, first: u32, last: u32, time: Time, walltime: Time, take: &mut impl FnMut(&Run)) {
         let number = self.instance.demands_number(task);
         let rooms = (number > 0 && first == last).then(|| self.rooms(task, number, first));

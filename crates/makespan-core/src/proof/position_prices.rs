@@ -8,17 +8,18 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::Instance;
 use crate::schedule::Objective;
 
-/// A dual solution of the assignment of sequential jobs to positions on machines: for each processor, prices of
-/// positions, counted from the end, so that the last job has position 1. Positions that are not listed have price zero.
+/// A dual solution of the assignment of sequential jobs to positions on machines: each processor has a list of prices
+/// of positions. Positions are counted from the end: the last job has position 1. Positions that are not in the list
+/// have price zero.
 ///
 /// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs
-/// after it by its time. So the completion times of a schedule sum to at least the sum of `r_k + l p_ik` over its jobs.
-/// No two jobs have one position. So for any prices `pi >= 0`,
+/// after it by its time. So the completion times of a schedule sum to at least the sum of `r_k + l p_ik` over its
+/// jobs. No two jobs have the same position. So for any prices `pi >= 0`,
 ///
 /// `sum_i C_i  >=  sum_i min_kl (r_k + l p_ik + pi_kl)  -  sum_kl pi_kl`.
 ///
-/// Release dates after the first one, and processors that close later, can only delay jobs, so the bound remains valid.
-/// Without such dates and periods, the best prices prove the optimum.
+/// Release dates after the first one, and processors that close later, can only delay jobs, so the bound remains
+/// valid. If there are none, the best prices prove the optimum.
 ///
 /// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973, DOI
 /// 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing
@@ -39,8 +40,8 @@ impl Kind for PositionPrices {
         Scope::SingleTasks
     }
 
-    /// Returns the proven value, rounded down. For the mean flow, each bag counts with one task, which ends no later
-    /// than the bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
+    /// Returns the proven value, rounded down. For the mean flow, one task represents each bag, because it ends no
+    /// later than the bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective == Objective::MeanFlow {
             return Ok(Value::Integer(prices::flow(self.completions(instance)?, instance)));
@@ -76,7 +77,7 @@ impl PositionPrices {
             for (processor, prices) in self.prices.iter().enumerate() {
                 let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
-                // Only the first position without a price counts, because a job at a later position costs more.
+                // Positions after the first one without a price are never cheaper, so they are skipped.
                 for price in prices.iter().copied().chain([0]) {
                     end += i128::from(time.ticks());
                     let cost = end + i128::from(price);
@@ -108,7 +109,7 @@ mod tests {
         let equal = two_machines(&[[4, 4], [4, 4], [4, 4]], &[]);
         assert_eq!(proves(&equal, [&[], &[]]), Ok(12));
         assert_eq!(proves(&equal, [&[4], &[4]]), Ok(16));
-        // Higher prices do not prove more.
+        // Prices above the best ones prove less.
         assert_eq!(proves(&equal, [&[9], &[9]]), Ok(3 * 8 - 18));
         // Machine 1 is closed in two periods until 3, and again from 50. In the best schedule, the jobs end at 4, 8 and
         // 7.

@@ -19,19 +19,19 @@ pub(super) struct Prefix {
     places: Places,
 }
 
-/// An index that finds the position of an instant by a single lookup and a few steps. It divides the time from the
-/// first to the last instant into equal parts.
+/// An index that finds the position of an instant with one lookup and a few steps. The time from the first to the last
+/// instant is divided into equal parts.
 #[derive(Clone, Debug)]
 struct Places {
     first: i64,
     /// Logarithm of the length of a part, to base 2.
     shift: u32,
-    /// For each part, the number of instants before it, and, as last entry, the number of all instants.
+    /// For each part, the number of instants before it. The last entry is the number of all instants.
     before: Vec<u32>,
 }
 
-/// Minimum number of parts. The number of parts is less than twice this number. If the instants span fewer ticks than
-/// this number, there is a part for each tick.
+/// Minimum number of parts. The actual number is less than twice this number. If the instants span fewer ticks, each
+/// tick is a part.
 const PARTS: i64 = 1024;
 
 impl Places {
@@ -109,9 +109,8 @@ impl Prefix {
         &self.rises[self.rises.partition_point(|rise| rise.0 <= instant)..]
     }
 
-    /// Lowers the prices of `low`, which is a copy of `self`. Until `release`, its prices equal the prices of `self`.
-    /// After `release`, its price at each instant is the minimum price of `self` since `release`. So its prices are
-    /// never higher than those of `self`, and they never rise after `release`.
+    /// Sets the prices of `low`, which is a copy of `self`, so that they never rise after `release`. Until `release`,
+    /// they equal the prices of `self`. After `release`, each price is the minimum price of `self` since `release`.
     pub(super) fn lowered(&self, release: i64, low: &mut Self) {
         low.prices.clone_from(&self.prices);
         low.integrals.clone_from(&self.integrals);
@@ -140,7 +139,7 @@ impl Prefix {
 
     /// Returns the integral of the price over `ticks` ticks from `start` on. `before` is the integral until `start`.
     pub(super) fn over(&self, (start, before): Event, ticks: i64) -> i128 {
-        // The sum saturates only after the last instant, and the integral is constant there.
+        // The sum saturates only after the last instant, where the integral is constant.
         self.at(start.saturating_add(ticks)) - before
     }
 }

@@ -1,4 +1,4 @@
-//! Functions for all certificates that consist of prices: checks, sums, and the price of open time.
+//! Functions that all certificates of prices share: checks, sums, and the price of open time.
 
 use super::CertificateError;
 use super::capacity::Open;
@@ -74,8 +74,8 @@ pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// If the amount `needed` by every schedule that ends by `deadline` exceeds the available amount, returns `deadline`
-/// plus one tick as a bound on the makespan.
+/// Returns `deadline` plus one tick as a bound on the makespan, if the amount `needed` by every schedule that ends by
+/// `deadline` exceeds the available amount. Otherwise, returns an error.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);
@@ -83,7 +83,7 @@ pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i1
     Err(CertificateError::NotRefuted { deadline, needed, available })
 }
 
-/// Returns the cost of the open time of all nodes until `end`. Each node has one price for each period between two
+/// Returns the price of the open time of all nodes until `end`. Each node has one price for each period between two
 /// consecutive instants.
 pub(super) fn sold(
     instance: &Instance,

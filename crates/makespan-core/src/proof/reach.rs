@@ -1,4 +1,4 @@
-//! The earliest and latest times of tasks on each node, including the transfers that no placement can avoid.
+//! The earliest and latest times of tasks on each node. They include the transfers that no placement can avoid.
 
 mod phases;
 mod routes;
@@ -11,28 +11,29 @@ use routes::Routes;
 use super::spans::{Span, Times};
 use crate::model::{Instance, JobId, Payload, TaskId};
 
-/// Maximum number of times of tasks on nodes, and maximum number of nodes, of a job that is examined.
+/// Maximum number of times of tasks on nodes, and maximum number of nodes, for which a job is examined.
 const MAX_TIMES: usize = 1 << 22;
 const MAX_NODES: usize = 256;
-/// Maximum number of rounds. In each round, nodes on which tasks would be too early or too late are ruled out.
+/// Maximum number of rounds. Each round rules out nodes on which tasks would be too early or too late.
 const ROUNDS: usize = 8;
 /// The value that marks a node on which a task cannot run in time.
 const NEVER: i128 = i128::MAX / 4;
 
-/// The tasks of one compound job, each of which takes one processor: their times by kind of node, and the minimum times
-/// of transfers between them.
+/// The tasks of one compound job, each on one processor: their times by kind of node, and the minimum times of
+/// transfers between them.
 ///
-/// Consider an instant s, and the predecessors of a task whose data cannot arrive from another node by s. These
-/// predecessors must run on the task's own node before s, and share its processors. So the task starts on this node no
-/// earlier than the smallest s for which these predecessors fit onto the processors of the node. This is an argument of
-/// C. H. Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not
-/// duplicated. For the successors of a task, the argument is applied backwards from the end. A node on which a task
-/// would be too early or too late is ruled out, and the earliest starts are computed again.
+/// Consider an instant s and a node of a task. The predecessors whose data cannot arrive from another node by s must
+/// run on this node before s, and share its processors. So the task starts on this node no earlier than the smallest s
+/// for which these predecessors fit onto the processors of the node. This argument is from C. H. Papadimitriou and M.
+/// Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not duplicated. For the
+/// successors of a task, the argument is applied backwards from the end. A node on which a task would be too early or
+/// too late is ruled out, and the earliest starts are computed again.
 ///
-/// Some paths begin at a common first task and meet again at a common last task. Each task between these two is in one
-/// of two places. If it is on a node of the first or of the last task, it shares this node with other tasks, and they
-/// may not all fit. If it is on another node, there are transfers before and after it. So there is a minimum time from
-/// the first task to the last one, which depends on the kinds of their nodes (module `phases`).
+/// Some paths begin at a common first task and meet again at a common last task. A task between these two either runs
+/// on the node of the first or last task, or on another node. On the node of the first or last task, it shares the
+/// processors with other tasks, and not all may fit. On another node, there is a transfer before and after it. So
+/// there is a minimum time from the first to the last task, which depends on the kinds of their nodes (module
+/// `phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
     /// The earliest start of each task on any node, and the minimum time from its end to the end of the job.
@@ -62,7 +63,7 @@ enum Side {
     Tails,
 }
 
-/// The task at the other end of an edge, and the minimum time of the transfer within one node (`near`) and between two
+/// A neighbour of a task, and the minimum time of the transfer to or from it within one node (`near`) and between two
 /// nodes (`far`).
 #[derive(Clone, Copy, Debug)]
 struct Link {
@@ -87,8 +88,9 @@ struct Pass {
     neighbours: Vec<Beside>,
 }
 
-/// A neighbour of a task, as seen from the task's node: the arrival of the neighbour's data if it runs on another node,
-/// their arrival if it runs on the task's node, and its earliest start and its time on the task's node.
+/// A neighbour of a task, as seen from a kind of node on which the task runs. The fields are: the arrival of the
+/// neighbour's data from another node, the arrival from the task's node, and the neighbour's earliest start and time
+/// on the task's node.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
     elsewhere: i128,
@@ -200,8 +202,8 @@ impl Reaching {
         (0..self.kinds.len()).map(|kind| self.time(task, kind)).min().unwrap_or(0)
     }
 
-    /// Adds the limits of the spans, which include paths through other jobs, to the earliest starts and the times to
-    /// the end.
+    /// Adds limits from the spans of the tasks, which include paths through other jobs, to the earliest starts and the
+    /// times to the end.
     #[must_use]
     pub fn within(self, spans: &[Span]) -> Self {
         let heads = spans.iter().map(|span| span.head).collect();
@@ -218,9 +220,9 @@ impl Reaching {
         self.kind_of[node]
     }
 
-    /// Returns the earliest and latest times of all tasks under the condition that all end by a deadline. Returns
-    /// `None` if some task cannot. Takes O(r e k (log d + d')) for r rounds, e edges and k kinds of nodes, if a task
-    /// has up to d neighbours, of which up to d' must share its node.
+    /// Returns the earliest and latest times of all tasks if all of them end by a deadline. Returns `None` if some
+    /// task cannot end by the deadline. Takes O(r e k (log d + d')) for r rounds, e edges and k kinds of nodes, if a
+    /// task has up to d neighbours, of which up to d' must share its node.
     pub fn by(&self, deadline: i128) -> Option<Reach> {
         let kinds = self.kinds.len();
         let each = |own: &[i128]| own.iter().flat_map(|&one| std::iter::repeat_n(one, kinds)).collect::<Vec<i128>>();
@@ -261,8 +263,8 @@ impl Reaching {
         Some(Reach { kinds, heads, tails })
     }
 
-    /// Raises the earliest start of a task on each kind of node, by its neighbours on one side (predecessors or
-    /// successors), whose earliest ends are already in `pass`.
+    /// Raises the earliest start of a task on each kind of node. Uses its predecessors or successors (depending on
+    /// `side`), whose earliest ends are already in `pass`.
     fn raise(&self, task: u32, side: Side, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
         let links = if side == Side::Heads { &self.before[task as usize] } else { &self.after[task as usize] };
@@ -290,7 +292,8 @@ impl Reaching {
         ends[task as usize] = own;
     }
 
-    /// Returns a lower bound on the start of a task on a kind of node, from the phases on this side of the task.
+    /// Returns a lower bound on the start of a task on a kind of node, from the phases that end (or, backwards, begin)
+    /// at the task.
     fn over_phases(&self, task: usize, kind: usize, side: Side, heads: &[i128]) -> i128 {
         let end = |task: u32, kind: usize| {
             let head = heads[task as usize * self.kinds.len() + kind];
@@ -315,9 +318,8 @@ impl Reaching {
         Beside { elsewhere: elsewhere + link.far, here: here + link.near, head: heads[at], time: self.times[at] }
     }
 
-    /// Returns the earliest instant at which all data have arrived. Some neighbours may run on other nodes. The
-    /// neighbours whose data would arrive too late from another node run on this node, and share its `processors`
-    /// processors.
+    /// Returns the earliest instant at which all data have arrived. A neighbour runs on another node if its data
+    /// arrive early enough from there. Otherwise, it runs on this node and shares the `processors` processors.
     fn earliest(neighbours: &mut [Beside], processors: i128) -> i128 {
         neighbours.sort_unstable_by_key(|other| (Reverse(other.elsewhere), other.head, other.time));
         let (mut best, mut here) = (NEVER, 0);

@@ -8,21 +8,21 @@ use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Area, Instance, Job, Profile, Rows, Time};
 use crate::schedule::Objective;
 
-/// A refuted deadline, by the argument of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2),
-/// 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
+/// A refuted deadline, by the argument of the dual approximation of Mounié, Rapine and Trystram (SIAM J. Comput.
+/// 37(2), 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
 ///
 /// Suppose that all jobs end by `deadline`. Each job that is released at `from` or later either runs at the instant
 /// `at` (it *crosses* this instant) or does not. A crossing job holds at least its smallest allotment that meets the
 /// deadline, and all crossing jobs together hold at most the processors that are open at `at`. A job that does not
 /// cross is short enough to end before `at` or to start after it. Each of the two cases gives a minimum work of the
-/// job. If the total work exceeds the open area between `from` and `deadline`, even for the choice of crossing jobs
-/// with the least work, the supposition is false, and the makespan is at least `deadline` plus one tick. The tasks of a
-/// bag count as equal jobs, and only as many of them cross as can run at the same time.
+/// job. Consider the choice of crossing jobs with the least total work. If this work exceeds the open area between
+/// `from` and `deadline`, the supposition is false, and the makespan is at least `deadline` plus one tick. The tasks
+/// of a bag count as equal jobs, and only as many of them cross as can run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Only jobs that are released at this instant or later count, and only open area after this instant.
+    /// Start of the examined period: jobs that are released earlier, and open area before this instant, do not count.
     pub from: Time,
     /// The instant that jobs cross: crossing jobs hold at most the processors that are open then.
     pub at: Time,
@@ -34,8 +34,8 @@ pub struct Rejection {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// Each processor on which a job crosses the instant costs this number of ticks, which is a Lagrange multiplier.
-    /// For n jobs on m processors, the check takes O(n log m).
+    /// A Lagrange multiplier, in ticks: the price of each processor that a job holds at the instant `at`. For n jobs
+    /// on m processors, the check takes O(n log m).
     Price(i64),
     /// The choice is a knapsack problem, which the check solves exactly by dynamic programming in integers. For n jobs
     /// on m processors, this takes O(n m).
@@ -44,7 +44,7 @@ pub enum Selection {
 
 /// The minimum work and the minimum number of processors of a job.
 struct Need {
-    /// Minimum work if the job does not cross the instant; `None` if it must cross.
+    /// Minimum work if the job does not cross the instant; `None` if every run of the job crosses.
     short: Option<Area>,
     /// Minimum work, and minimum number of processors, if the job crosses the instant.
     crossing: (Area, u32),
@@ -76,7 +76,7 @@ impl Kind for Rejection {
     /// Returns the proven makespan in ticks: `deadline + 1`.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
-            // A deadline of 0 is not checked. The bound 0 claims nothing, because a makespan is never negative.
+            // A makespan is never negative, so the bound 0 is always valid.
             return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
@@ -114,7 +114,8 @@ impl Rejection {
     fn need(&self, job: &Job<Rows>, profile: &Profile) -> Option<Need> {
         let longest = self.deadline - job.release;
         let crossing = (profile.least_work(longest)?, profile.min_allotment(longest)?);
-        // A run avoids `at` if it ends by `at` or starts after `at`. In both cases, its time is at most `short`.
+        // A run that does not cross `at` ends by `at` or starts after `at`. In both cases, its time is at most
+        // `short`.
         let short = (self.at - job.release).max(self.deadline - self.at - Time::TICK).min(longest);
         Some(Need { short: profile.least_work(short), crossing, tasks: job.tasks() })
     }
@@ -140,8 +141,8 @@ fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
     let mut stays: Area = 0;
     for need in needs {
-        // The equal tasks are combined into bundles of 1, 2, 4, ... tasks, and each bundle crosses or does not cross.
-        // Together, the bundles represent every number of tasks that can cross.
+        // Combines the equal tasks into bundles of 1, 2, 4, ... tasks that cross together or not at all. Together, the
+        // bundles represent every number of tasks that can cross.
         let mut left = need.at_most_crossing(capacity);
         let beyond = Area::from(need.tasks - left);
         stays = stays.saturating_add(need.short.unwrap_or(0).saturating_mul(beyond));
@@ -156,7 +157,7 @@ fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     least[capacity as usize].map(|work| work.saturating_add(stays))
 }
 
-/// Adds a bundle of equal tasks to the knapsack. The tasks of a bundle cross together or not at all.
+/// Adds a bundle of equal tasks to the knapsack. They cross together or not at all.
 fn add_bundle(least: &mut [Option<Area>], need: &Need, tasks: u64) {
     let width = need.crossing.1 as usize * tasks as usize;
     let times = |work: Area| work.saturating_mul(Area::from(tasks));

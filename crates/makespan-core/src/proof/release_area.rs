@@ -4,12 +4,11 @@ use crate::model::{Instance, JobId, Time};
 use crate::proof::{LateWork, Proof};
 use crate::schedule::Objective;
 
-/// Returns a lower bound on the makespan of a sequential instance. This is the bound that [`LateWork::best`] proves at
-/// prices in proportion to the speeds of the nodes.
+/// Returns a lower bound on the makespan of a sequential instance: the bound of [`LateWork::best`] at prices in
+/// proportion to the speeds of the nodes. With these prices, the work of a task is its time at speed 1. For a task
+/// with a time for each machine, the work is the minimum over the nodes of the time multiplied by the speed.
 ///
-/// With these prices, the work of a task is its time at speed 1. For a task with a time for each machine, the work is
-/// the minimum, over the nodes, of the time multiplied by the speed. Returns zero if nothing is proved, for example if
-/// values are too large. Takes as much time as [`LateWork::best`].
+/// Returns zero if nothing is proved, for example if values are too large. Takes as much time as [`LateWork::best`].
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();
@@ -20,12 +19,12 @@ pub fn release_area_bound(instance: &Instance) -> Time {
 const SCALE: i32 = 40;
 
 impl LateWork {
-    /// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices,
-    /// one for each node. The prices can have any scale, and are converted to integers.
+    /// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices.
+    /// There is one price for each node, of any scale; prices are converted to integers.
     ///
     /// Tries all release dates and, for each date, each number of tasks up to the number of processors, and also all
-    /// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so it may miss the
-    /// strongest bound because of rounding. The certificate that it returns is nevertheless checked exactly.
+    /// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may
+    /// make it miss the strongest bound. The returned certificate is valid in any case, because checks are exact.
     pub fn best(instance: &Instance, prices: &[f64]) -> Self {
         let prices = whole(instance, prices);
         let sold = sold(instance, &prices);

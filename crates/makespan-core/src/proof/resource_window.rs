@@ -12,7 +12,7 @@ use crate::schedule::Objective;
 /// a window, as [`super::TimeWindow`] does for processors.
 ///
 /// Suppose that all tasks end by `deadline`. On each allotment, a task overlaps the window `from .. until` for a
-/// minimum time, and holds a certain amount. The product of both, minimised over its allotments, is the least that the
+/// minimum time, and holds a certain amount. The minimum of their product over all allotments is the least that the
 /// task holds within the window. If the sum over all tasks exceeds the available amount, multiplied by the length of
 /// the window, the supposition is false, and the makespan is at least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

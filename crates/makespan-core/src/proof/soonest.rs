@@ -3,15 +3,15 @@
 use crate::model::{Instance, JobId, Time};
 use crate::schedule::{FreeTime, Timeline};
 
-/// Returns a lower bound on the end of a job in any schedule: its release plus its shortest time. The end of a bag is
-/// also bounded by the instant at which the open area after its release reaches the minimum work of all its tasks.
+/// Returns a lower bound on the end of a job in any schedule: its release plus its shortest time. A bag also ends no
+/// earlier than the instant at which the open area since its release reaches the minimum work of all its tasks.
 pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     let alone = job.release + profile.shortest();
     let least = profile.least_work(Time::MAX).unwrap_or(0);
     let work = least.saturating_mul(i128::from(job.tasks()));
     let enough = |end: i64| instance.availability().open_area(job.release, Time::from_ticks(end)) >= work;
-    // The upper limit is later than the end of every schedule of an instance.
+    // The upper limit is after the end of every schedule of an instance.
     let (mut low, mut high) = (alone.ticks(), i64::MAX / 2);
     if job.tasks() == 1 || !enough(high) {
         return alone;

@@ -52,8 +52,8 @@ impl Spans {
         &self.0[first..first + job.different_tasks() as usize]
     }
 
-    /// Returns spans of the tasks of a job in which the paths behind a task include only tasks of this job. So they
-    /// limit the end of this job, and ignore the jobs that wait for it.
+    /// Returns the spans of the tasks of a job, ignoring the jobs that wait for it: the path behind a task contains
+    /// only tasks of the job. These spans limit the end of the job.
     pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<Span> {
         let (job, mut spans) = (instance.job(id), self.of_job(instance, id).to_vec());
         let at = |task: TaskId| (task.0 - job.first().0) as usize;

@@ -14,15 +14,15 @@ use crate::schedule::Objective;
 /// multiprocessor optimal schedules", IEEE Trans. Comput. C-22(8), 1973, DOI 10.1109/TC.1973.5009153) extended by a
 /// price for the time of each machine.
 ///
-/// Suppose that all tasks end by `deadline`. A task cannot start before the end of the longest path of tasks before it.
-/// It must end early enough for the longest path of tasks behind it. On these paths, each task has its shortest time.
-/// If the remaining time is too short for some task, the supposition is false.
+/// Suppose that all tasks end by `deadline`. A task cannot start before the end of the longest path of tasks before
+/// it. It must end early enough for the longest path of tasks behind it. On these paths, each task has its shortest
+/// time. If the remaining time is too short for some task, the supposition is false.
 ///
 /// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is smallest at its
-/// earliest or at its latest start. The task pays the price of its machine for this time. So it pays at least the
-/// minimum of this payment over all machines. If all tasks together pay more than the open time of the machines between
-/// `from` and `until` costs, the supposition is false, too. In both cases, the makespan is at least `deadline` plus one
-/// tick.
+/// earliest or at its latest start, and the task pays the price of its machine for this time. Over all machines, the
+/// task pays at least the minimum of this payment. If all tasks together pay more than the open time of the machines
+/// between `from` and `until` costs, the supposition is false, too. In both cases, the makespan is at least `deadline`
+/// plus one tick.
 ///
 /// Paths include the edges between jobs, and the transfers that no placement can avoid ([`Reaching`]). A task that
 /// holds several processors pays, for each of them, a minimum price. The minimum is over its allotments and over the
@@ -54,7 +54,7 @@ impl Kind for TimeWindow {
     }
 }
 
-/// Data about an instance that do not depend on the deadline, so that they are computed once.
+/// Data about an instance that do not depend on the deadline and are computed once.
 pub(super) struct Known<'a> {
     pub(super) times: Times<'a>,
     pub(super) places: Places<'a>,
@@ -86,8 +86,9 @@ impl TimeWindow {
         self.of_jobs(known, [id], true)
     }
 
-    /// Returns the proven makespan of these jobs in ticks: `deadline + 1`. The other jobs of the instance can only make
-    /// the makespan longer. If `alone` is true, jobs that wait for these jobs are ignored.
+    /// Returns the proven makespan, in ticks, of these jobs: `deadline + 1`. It also bounds the makespan of the
+    /// instance, because other jobs never shorten a schedule. If `alone` is true, jobs that wait for these jobs are
+    /// ignored.
     fn of_jobs(
         &self,
         known: &Known<'_>,
@@ -156,7 +157,7 @@ impl Priced<'_> {
             let Some(time) = self.window.least(span.head, run.time, span.tail) else { return };
             let price = if self.by_node.is_empty() { 0 } else { places.price(run, self.by_node, &self.by_kind) };
             let paid = time.checked_mul(i128::from(price)).and_then(|paid| paid.checked_mul(run.first.into()));
-            // A payment that overflows counts as larger than any other payment.
+            // A payment that overflows is larger than any other payment.
             least = Some(match (least.flatten(), paid) {
                 (Some(least), Some(paid)) => Some(least.min(paid)),
                 (least, paid) => least.or(paid),

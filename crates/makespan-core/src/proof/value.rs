@@ -20,8 +20,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the integer, which is the complete value unless the objective is a throughput. If the value is a
-    /// rational, returns it rounded down.
+    /// Returns the value as an integer, rounded down if the value is a rational. Only a throughput is a rational.
     pub fn integer(&self) -> i128 {
         match self {
             Self::Integer(value) => *value,

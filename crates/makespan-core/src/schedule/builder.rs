@@ -5,11 +5,10 @@ use smallvec::SmallVec;
 use crate::model::{Instance, ProcSet, TaskId, Time};
 use crate::schedule::{FreeTime, Placement, Reservation, Schedule, Timeline};
 
-/// Collects reservations for tasks and assigns processor ids at the end.
+/// Collects reservations for tasks, and assigns processor ids at the end.
 ///
-/// Reservations contain only numbers of processors. This is sufficient: within a class of processors that are available
-/// at exactly the same times, ids can be assigned in the order of starts, as long as the reservations never hold more
-/// processors than the class has.
+/// Reservations contain only numbers of processors. If they never hold more processors than a class has, ids can be
+/// assigned in the order of starts, because all processors of a class are available at the same times.
 #[derive(Debug)]
 pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
@@ -41,14 +40,14 @@ impl<'a> ScheduleBuilder<'a> {
         (start, start + duration)
     }
 
-    /// Adds a reservation of a task. The caller must have made the reservation on [`ScheduleBuilder::timeline`], or, on
-    /// a platform whose processors are always open, must have counted the free processors itself.
+    /// Adds a reservation of a task. The caller must have made the reservation on [`ScheduleBuilder::timeline`]. On a
+    /// platform whose processors are always open, the caller may count the free processors itself instead.
     pub fn hold(&mut self, task: TaskId, reservation: Reservation) {
         self.held.push((task, reservation));
     }
 
-    /// Adds a placement for which the caller has chosen the processors, on platforms on which numbers of processors are
-    /// not sufficient. No reservation of this builder may overlap the placement.
+    /// Adds a placement whose processors the caller has chosen, for platforms on which numbers of processors are not
+    /// sufficient. No reservation of this builder may overlap the placement.
     pub fn put(&mut self, placement: Placement) {
         self.put.push(placement);
     }
@@ -64,10 +63,10 @@ impl<'a> ScheduleBuilder<'a> {
     }
 
     /// Assigns processor ids from these pools. A reservation from [`Reservation::of_parts`] states its number of
-    /// processors of each pool. Pools are for callers that must distinguish processors by more than their closed
-    /// periods.
+    /// processors of each pool. Pools are for callers that distinguish processors by more than their closed periods.
     ///
     /// # Panics
+    ///
     /// Panics if the reservations hold more processors of a pool than it has, which is a defect of the caller.
     pub fn finish_from(self, pools: Vec<ProcSet>) -> Schedule {
         let mut free = pools;
@@ -76,8 +75,7 @@ impl<'a> ScheduleBuilder<'a> {
         let mut by_end = by_start.clone();
         by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
         let mut ending = by_end.into_iter().peekable();
-        // For each reservation, stores only the pools of which it holds processors, because there may be thousands of
-        // pools.
+        // For each reservation, the pools of which it holds processors. There may be thousands of other pools.
         let mut given: Vec<SmallVec<[(usize, ProcSet); 1]>> = vec![SmallVec::new(); self.held.len()];
         for index in by_start {
             let (_, reservation) = &self.held[index];

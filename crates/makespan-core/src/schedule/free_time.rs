@@ -1,15 +1,13 @@
 //! Queries for free processors over time.
 
 /// The number of free processors over time. Every search for an earliest fit uses this trait.
-///
-/// Schedules are built on [`Timeline`](crate::Timeline). Other implementations are several times faster in special
-/// cases.
+/// [`Timeline`](crate::Timeline) is the general implementation. Others are several times faster in special cases.
 pub trait FreeTime {
-    /// An instant or a duration: [`Time`](crate::Time), or a number of ticks, for a search that keeps all numbers in
-    /// flat arrays.
+    /// An instant or a duration: [`Time`](crate::Time), or a number of ticks in searches that use flat arrays of
+    /// numbers.
     type Instant: Copy + PartialEq;
 
-    /// Reserved processors, with all data that are needed to release them.
+    /// Reserved processors, with the data to release them.
     type Held;
 
     /// Returns the first instant, not before `after`, from which `width` processors are free for `duration` without a
@@ -24,7 +22,7 @@ pub trait FreeTime {
         self.earliest_fit(width, duration, start) == start
     }
 
-    /// Reserves `width` processors from `start` to `end`. That many processors must be free.
+    /// Reserves `width` processors from `start` to `end`. At least `width` processors must be free.
     fn hold(&mut self, width: u32, start: Self::Instant, end: Self::Instant) -> Self::Held;
 
     /// Releases reserved processors.

@@ -8,7 +8,8 @@ use super::shape::{Origin, Shape, Unit};
 use crate::model::{Area, Instance, Time, WeightedTime};
 use crate::schedule::{Schedule, cost};
 
-/// An objective: an exact value of schedules to minimise, or a throughput to maximise. Bounds are proved on objectives.
+/// An objective: an exact value that schedules minimise, or a throughput that they maximise. Bounds are proved on
+/// objectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
@@ -20,16 +21,16 @@ pub enum Objective {
     /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down. A bag counts
     /// as one job.
     MeanFlow,
-    /// The sum over tasks of the volume divided by the time, in which each quotient is in thousandths and rounded up
-    /// ([`crate::cost`]). A task costs more on fast processors than on slow ones.
+    /// The sum over tasks of the volume divided by the time ([`crate::cost`]). Each quotient is in thousandths and
+    /// rounded up. A task costs more on fast processors than on slow ones.
     Cost,
     /// The minimum over jobs of the job's throughput divided by its weight, in weighted tasks per second. This
     /// objective is maximised. For a steady state, the value is a rational. For a schedule, the throughput of a job is
     /// its number of tasks divided by the makespan, in billionths and rounded down; no bound applies to this value.
     #[serde(rename = "fair_throughput")]
     Throughput,
-    /// The largest lateness of any job, in ticks. The lateness of a job is the time from its deadline to its end. It is
-    /// zero if the job ends earlier (textbooks call it *tardiness*) or has no deadline.
+    /// The largest lateness of any job, in ticks. The lateness is the time from the job's deadline to its end, or zero
+    /// if the job ends earlier or has no deadline. Textbooks call it *tardiness*.
     MaxLateness,
     /// The sum over jobs of the weight multiplied by the lateness ("total weighted tardiness"), in millionths of a unit
     /// of weight times ticks.
@@ -49,7 +50,7 @@ impl Objective {
     /// The objectives that depend on the ends of jobs.
     pub const OF_TIME: [Self; 5] =
         [Self::Makespan, Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
-    /// The objectives that depend on the end of each job, and not only on the end of the last job.
+    /// The objectives that depend on the end of each job, not only of the last one.
     pub const OF_JOBS: [Self; 4] =
         [Self::WeightedCompletion, Self::MeanFlow, Self::MaxLateness, Self::WeightedLateness];
     /// The objectives that are sums over jobs.
@@ -97,8 +98,8 @@ impl Objective {
         self.shape().is_some_and(Shape::is_lateness)
     }
 
-    /// Returns true if the objective is a sum over jobs that increases whenever some job ends a tick later. A sum of
-    /// latenesses does not, because the lateness of a job is 0 until its deadline.
+    /// Returns true if the objective is a sum over jobs that increases whenever a job ends a tick later. A sum of
+    /// latenesses does not increase while the job ends before its deadline.
     #[inline]
     pub fn is_sum_of_ends(self) -> bool {
         self.shape().is_some_and(|shape| shape.is_sum && !shape.is_lateness())
@@ -110,7 +111,7 @@ impl Objective {
         self.shape().is_some_and(Shape::is_weighted)
     }
 
-    /// Returns true if the objective is a mean over jobs. For such an objective, searches minimise the sum instead.
+    /// Returns true if the objective is a mean over jobs. Searches minimise the sum instead.
     #[inline]
     pub fn is_mean(self) -> bool {
         self.shape().is_some_and(|shape| shape.unit == Unit::MeanTime)
@@ -152,8 +153,8 @@ impl Objective {
         }
     }
 
-    /// Returns the maximum number of decimal places of a value, in seconds if it is a time. If this number is n, the
-    /// unit of the integer value is 10^-n.
+    /// Returns the number of decimal places of a value, in seconds if it is a time. If the result is n, the unit of
+    /// the integer value is 10^-n.
     pub const fn places(self) -> usize {
         match self.shape() {
             Some(shape) => shape.unit.places(),
@@ -211,7 +212,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// In the bounded slowdown, a run time below this threshold counts as the threshold.
+    /// The threshold of the bounded slowdown. Shorter run times are replaced by the threshold.
     pub const SLOWDOWN_THRESHOLD: Time = Time::from_seconds(10);
 
     /// Computes the metrics of a schedule.
@@ -239,7 +240,7 @@ impl Metrics {
     }
 }
 
-/// The ends of best-effort bags and of all other jobs, computed separately.
+/// The ends of best-effort bags and of the other jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
     /// Makespan of all jobs except best-effort bags.

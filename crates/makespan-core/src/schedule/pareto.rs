@@ -1,8 +1,7 @@
 //! Selection of Pareto-optimal items.
 
-/// Returns the items that are not dominated: an item is dominated if another item is at least as good in all figures,
-/// where smaller is better. The result is sorted by figures. If several items have equal figures, the first of them
-/// remains.
+/// Returns the items that are not dominated, sorted by figures. An item is dominated if another item is at least as
+/// good in all figures, where smaller is better. Among items with equal figures, the first remains.
 ///
 /// ```
 /// use makespan_core::undominated;

@@ -17,8 +17,8 @@ pub struct Placement {
     pub processors: ProcSet,
 }
 
-/// The placements of tasks. A placement may have the name of a group, such as a batch. Groups show which part of the
-/// algorithm's construction made the placement.
+/// The placements of tasks. A placement may have the name of a group, such as a batch, which shows the part of the
+/// algorithm that made the placement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     placements: Vec<Placement>,
@@ -33,9 +33,8 @@ impl Schedule {
         Self { placements, groups: Vec::new() }
     }
 
-    /// Creates a schedule from placements in any order, each with the name of its group, if it has one. Groups are only
-    /// for people who look at the schedule; no rule depends on groups. To save memory, placements of one group should
-    /// share one `Arc`.
+    /// Creates a schedule from placements in any order. Each may have the name of a group. Groups are only for
+    /// display; no rule depends on them. To save memory, placements of one group should share one `Arc`.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
         placements.sort_by_key(|(placement, _)| (placement.start, placement.task));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();

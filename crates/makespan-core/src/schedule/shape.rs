@@ -9,7 +9,7 @@ pub enum Origin {
     Zero,
     /// The release date of the job.
     Release,
-    /// The deadline of the job. The cost is 0 if a job ends before its deadline or has no deadline.
+    /// The deadline of the job. The cost is 0 if the job ends before its deadline or has no deadline.
     Deadline,
 }
 
@@ -43,15 +43,15 @@ pub struct Shape {
     pub is_sum: bool,
     /// The instant from which the end of each job is measured.
     pub from: Origin,
-    /// The unit of the objective. The unit also determines whether the objective depends on the weights of jobs.
+    /// The unit of the objective. Only objectives in weighted time depend on the weights of jobs.
     pub unit: Unit,
 }
 
 /// The cost of the end of one job: `weight` for each tick after `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndCost {
-    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. It is 0 if the
-    /// objective does not depend on the end of this job.
+    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. It is 0 if this job
+    /// does not contribute to the objective.
     pub weight: u64,
     /// The instant from which ticks are counted, in ticks.
     pub from: i64,
@@ -100,8 +100,7 @@ impl Shape {
 }
 
 impl EndCost {
-    /// Returns the number of ticks from `from` to `end`, each of which costs `weight`. For a lateness, the result is at
-    /// least 0.
+    /// Returns the number of ticks from `from` to `end`. For a lateness, the result is at least 0.
     #[inline]
     pub fn ticks(self, end: i64) -> i64 {
         let ticks = end.saturating_sub(self.from);

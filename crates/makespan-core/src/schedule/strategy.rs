@@ -3,9 +3,9 @@
 use crate::model::{Area, Instance, Profile, Time};
 use crate::schedule::{Placement, Schedule, undominated};
 
-/// Returns the volume V of a task: its time on one processor of speed 1, or, if the task does not accept one processor,
-/// its work on the minimum number of processors. If the task has a time for each machine, returns the shortest of these
-/// times. Saturates.
+/// Returns the volume V of a task: its time on one processor of speed 1. If the task does not accept one processor, V
+/// is its work on the minimum number of processors. If the task has a time for each machine, V is the shortest of
+/// these times. Saturates.
 pub fn volume(profile: &Profile) -> Time {
     if profile.machine_times().is_some() {
         return profile.shortest();
@@ -14,10 +14,9 @@ pub fn volume(profile: &Profile) -> Time {
     Time::from_ticks(i64::try_from(least).unwrap_or(i64::MAX))
 }
 
-/// Returns the cost of a task with the volume V and the time T: V / T in thousandths, rounded up.
-///
-/// Source: V. V. Toporkov, Programming and Computer Software 34(3), 2008, with the cost function CF = sum of ceil(V /
-/// T). This crate uses thousandths, to distinguish processors whose speeds differ by less than one.
+/// Returns the cost of a task with the volume V and the time T: V / T in thousandths, rounded up. Source: V. V.
+/// Toporkov, Programming and Computer Software 34(3), 2008, with the cost function CF = sum of ceil(V / T).
+/// Thousandths distinguish processors whose speeds differ by less than one.
 pub fn task_cost(volume: Time, time: Time) -> i64 {
     let (volume, time) = (i128::from(volume.ticks()) * 1000, i128::from(time.ticks().max(1)));
     i64::try_from((volume + time - 1) / time).unwrap_or(i64::MAX)
@@ -54,9 +53,9 @@ pub struct Variant {
     pub busy: Area,
 }
 
-/// Schedules of which none dominates another. In any pair of them, each one ends earlier than the other, costs less, or
-/// keeps the processors busier. This is the strategy of Tselishchev and Toporkov: one of its schedules is chosen later,
-/// when it is known which processors are available.
+/// Schedules of which none dominates another: in any pair, each one ends earlier than the other, costs less, or keeps
+/// the processors busier. This is the strategy of Tselishchev and Toporkov. When it is known which processors are
+/// available, one of the schedules is chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
     variants: Vec<Variant>,
@@ -92,10 +91,11 @@ impl Strategy {
         self.chosen
     }
 
-    /// Replaces each variant by `other(variant)` and removes variants that are then dominated. The chosen variant
-    /// remains chosen unless it is removed. In this case, the first variant is chosen.
+    /// Replaces each variant by `other(variant)`, and removes variants that are then dominated. The chosen variant
+    /// stays chosen; if it is removed, the first variant is chosen.
     ///
     /// # Panics
+    ///
     /// Never panics, because a strategy has at least one variant.
     #[must_use]
     pub fn map(&self, other: impl Fn(&Variant) -> Variant) -> Self {

@@ -150,8 +150,8 @@ pub enum Violation {
 
 /// Checks that a schedule is valid. Every task of every job must be placed exactly once:
 ///
-/// * on existing processors that are open and that no other task holds, as many as the task accepts, for exactly the
-///   task's time;
+/// * on existing processors that are open and that no other task holds;
+/// * on a number of processors that the task accepts, for exactly the task's time;
 /// * in its best placement, if the platform requires it;
 /// * not before its release, not before the ends of the tasks that it waits for, and not before the arrival of their
 ///   data;
@@ -205,7 +205,7 @@ fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
 /// Checks that every task of a job is placed once. `placed` contains the placed tasks of the job, ascending.
 fn tasks_once(instance: &Instance, job: &Job<Rows>, placed: &[TaskId], violations: &mut Vec<Violation>) {
     let tasks = job.tasks();
-    // The first missing task so far.
+    // `first` is the first missing task so far.
     let (mut known, mut first) = (0_u64, job.first());
     for same in placed.chunk_by(|a, b| a == b) {
         let task = same[0];
@@ -233,7 +233,7 @@ fn allotment(instance: &Instance, placement: &Placement) -> Option<Violation> {
     }
     let held = &placement.processors;
     if held.last().is_none_or(|id| id >= instance.processors()) {
-        // Skips processors that do not exist, because another check reports them.
+        // Another check reports processors that do not exist.
         return None;
     }
     let named = || name(instance, placement);
@@ -285,8 +285,8 @@ fn compact(instance: &Instance, placement: &Placement) -> Option<Violation> {
     (!is_best).then(|| Violation::Scattered { job: name(instance, placement), nodes: nodes() })
 }
 
-/// Checks that no two tasks hold a processor at the same time. Examines the placements in the order of their starts,
-/// and stores, for each processor, its last placement and the end of this placement.
+/// Checks that no two tasks hold a processor at the same time. Examines the placements in order of their starts, and
+/// stores the last placement of each processor with its end.
 fn exclusive(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
     let placements = schedule.placements();
     let mut holder = vec![(Time::ZERO, 0_usize); instance.processors() as usize];

@@ -3,12 +3,12 @@
 /// Programs that run a line of text after the option `-c`.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "mksh"];
 
-/// Returns whether a program, with or without its folder, is a shell that runs a line of text after `-c`.
+/// Returns true if a program, with or without its folder, is a shell that runs a line of text after `-c`.
 pub fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program.rsplit('/').next().unwrap_or(program))
 }
 
-/// Returns the line that a shell runs, if the words of a command are a shell, its options and `-c` before the line.
+/// Returns the line that a shell runs, if the command consists of a shell, its options, `-c` and the line.
 ///
 /// ```
 /// let words = ["/bin/bash", "-e", "-c", "make | tee log"].map(str::to_owned);

@@ -3,10 +3,10 @@
 //! The model is due to O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
 //! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), in
 //! section 2. All data begin at the root. A node can receive from its parent, compute, and send to a child at the same
-//! time (full overlap). It sends to only one child at a time (single port). The results of tasks are so small that
-//! sending them takes no time. A send occupies the port for the latency of the link plus the bytes divided by its
-//! bandwidth, and the data arrive at the end of the send. The latency is included because section 5.1.4 of the paper
-//! measures bandwidths in a simulator with latencies.
+//! time (full overlap). It sends to only one child at a time (single port). Sending the results of tasks takes no
+//! time. A send occupies the port for the latency of the link plus the bytes divided by its bandwidth, and the data
+//! arrive at the end of the send. The latency is included because section 5.1.4 of the paper measures bandwidths in a
+//! simulator with latencies.
 //!
 //! All numbers are exact rationals, so that throughputs can be proved and periods can be computed. A float of the
 //! platform represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.
@@ -71,8 +71,7 @@ pub struct Application {
     pub work: RBig,
     /// Bytes per task.
     pub data: RBig,
-    /// Weight of the application. The throughputs of applications are divided by their weights before they are
-    /// compared.
+    /// Weight of the application. Throughputs are divided by the weights before they are compared.
     pub weight: RBig,
     /// Number of tasks of the bag.
     pub count: u64,
@@ -159,8 +158,8 @@ impl TreeProblem {
         Ok(Self { nodes, applications, children, order, times })
     }
 
-    /// Returns true if a steady state suits this instance: the platform is a tree, and either the tasks of some job
-    /// have data or all jobs are bags.
+    /// Returns true if a steady state suits this instance: the platform is a tree, and some job has tasks with data or
+    /// all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
         let jobs = instance.jobs();
         let has_data = |job: &Job<Rows>| instance.task(job.first()).data.is_some();
@@ -209,7 +208,7 @@ impl TreeProblem {
     }
 
     /// Returns [`TreeProblem::send_seconds`], rounded up to a tick. Returns `None` if this time is longer than any
-    /// schedule, because then no task can reach the node in time.
+    /// schedule, so that no task can reach the node in time.
     pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
         let ticks = self.send_seconds(node, application) * RBig::from(Time::TICKS_PER_SECOND);
         let ticks = i64::try_from(ticks.ceil()).ok().filter(|&ticks| ticks <= i64::MAX / 4)?;

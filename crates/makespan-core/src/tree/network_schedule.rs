@@ -1,5 +1,4 @@
-//! Schedules on a tree with their transfers, and an independent check of these. The check shares no code with the
-//! schedulers.
+//! Schedules on a tree with their transfers, and a check of the transfers that shares no code with the schedulers.
 
 use dashu_ratio::RBig;
 use rustc_hash::FxHashMap;
@@ -27,8 +26,8 @@ pub struct Transfer {
     pub to: usize,
     /// Start of the send.
     pub start: Time,
-    /// End of the send, at which the port is free again and the data have arrived. The send takes at least the latency
-    /// of the link plus the bytes divided by its bandwidth.
+    /// End of the send: the port is free again, and the data have arrived. The send takes at least the latency of the
+    /// link plus the bytes divided by its bandwidth.
     pub end: Time,
 }
 
@@ -82,7 +81,7 @@ pub enum NetworkViolation {
     },
 }
 
-/// Checks the transfers of a schedule. The placements are not checked here, but by [`crate::validate`]. The rules are:
+/// Checks the transfers of a schedule. [`crate::validate`] checks the placements. The rules are:
 ///
 /// * Each node sends one task at a time. So each node also receives one task at a time, because it has one parent.
 /// * Each send takes at least the time that latency and bandwidth require.
@@ -193,8 +192,7 @@ impl Checker<'_> {
             }
         }
         if used < network.transfers.len() {
-            // Transfers that do not lead to the computation of a task are needless. They are reported in the order of
-            // the transfers.
+            // Reports the remaining transfers, which do not lead to the computation of a task, in order.
             let left = |transfer: &&Transfer| received.contains_key(&(transfer.task, transfer.to));
             violations.extend(network.transfers.iter().filter(left).map(|transfer| self.astray(transfer)));
         }

@@ -17,8 +17,8 @@ pub struct Optimum {
     /// The dual price of a task of each application. The sum of the prices, each multiplied by the weight of its
     /// application, is 1.
     pub task_prices: Vec<RBig>,
-    /// The dual price of the time of each node's port: the increase of the fair throughput if the port had one more
-    /// second of time in each second.
+    /// The dual price of each node's port: the increase of the fair throughput if the port had one more second of time
+    /// in each second.
     pub port_prices: Vec<RBig>,
 }
 
@@ -53,8 +53,8 @@ impl Optimum {
     }
 }
 
-/// Returns the exact upper bound on the fair throughput that these prices prove ([`crate::proof::TreePrices`] explains
-/// why). Returns `None` if prices are negative, missing or all zero.
+/// Returns the exact upper bound on the fair throughput that these prices prove (see [`crate::proof::TreePrices`]).
+/// Returns `None` if prices are negative, missing or all zero.
 pub fn dual_value(problem: &TreeProblem, task_prices: &[RBig], port_prices: &[RBig]) -> Option<RBig> {
     let applications = problem.applications();
     let negative = |prices: &[RBig]| prices.iter().any(|price| *price < RBig::ZERO);

@@ -1,8 +1,6 @@
-//! Periods of a steady state, in whole tasks.
-//!
-//! Section 3.2 of the paper: in each period, every node sends and computes the tasks that it received in the previous
-//! period. A node receives from only one parent, so it never has to receive two tasks at the same time. The sends of a
-//! node within a period can have any order.
+//! Periods of a steady state, in whole tasks, as in section 3.2 of the paper. In each period, every node sends and
+//! computes the tasks that it received in the previous period. A node has only one parent, so it never receives two
+//! tasks at the same time. Within a period, the sends of a node can have any order.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -13,10 +11,11 @@ use crate::model::Time;
 
 /// A period of a steady state, in whole tasks and ticks.
 ///
-/// The clock of a node is one period behind the clock of its parent. In period i of its own clock, a node computes, and
-/// sends to its children one after the other, the tasks that its parent sent in period i of the parent's clock. The
-/// processors of a node take turns: each processor computes all tasks of one period. On a node with n processors, it
-/// has n periods of time for this. So the tasks of a period need not be divided among processors, and no time is lost.
+/// The clock of a node is one period behind the clock of its parent. In period i of its own clock, a node computes or
+/// sends to its children the tasks that its parent sent in period i of the parent's clock.
+///
+/// The processors of a node take turns: each computes all tasks of one period. If the node has n processors, each has
+/// n periods of time for this. So the tasks of a period need not be divided among processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Periodic {
     /// Length of a period.
@@ -64,13 +63,14 @@ impl Periodic {
     pub const MAX_TASKS: u64 = 1 << 40;
 
     /// Rounds each rate down to a whole number of tasks in a period, `floor(rate * period)`. The result is always
-    /// feasible: the period becomes longer if its tasks need more time because the time of each task is rounded up to a
-    /// tick. Files state rates with 15 significant figures. Therefore, if a rate is below a whole number of tasks by
-    /// less than one unit in its 15th significant figure, it counts as this whole number. So rates from a file give the
-    /// same period as the original rates ([`Periodic::is_rounded_from`]).
+    /// feasible: if rounding the time of each task up to a tick makes the tasks take longer than the period, the
+    /// period becomes longer. Files state rates with 15 significant figures. A rate that is below a whole number of
+    /// tasks by less than one unit in its 15th significant figure is rounded up to this number. So rates from a file
+    /// give the same period as the original rates ([`Periodic::is_rounded_from`]).
     ///
     /// # Errors
-    /// [`PeriodicError`] if the period is too short to complete a task of each application, or too long for a schedule.
+    /// [`PeriodicError`] if the period is too short to complete a task of each application, or too long for a
+    /// schedule.
     pub fn rounded(problem: &TreeProblem, rates: &Rates, period: Time) -> Result<Self, PeriodicError> {
         let seconds = RBig::from_parts(period.ticks().into(), (Time::TICKS_PER_SECOND as u64).into());
         let whole = |rate: &RBig| {
@@ -88,8 +88,8 @@ impl Periodic {
         Ok(Self { period, ..periodic })
     }
 
-    /// Returns true if there is a length for which [`Periodic::rounded`] turns these rates into this period. The
-    /// requested length is not stored. So the method computes the interval of lengths that give exactly these numbers
+    /// Returns true if [`Periodic::rounded`] turns these rates into this period for some requested length. The
+    /// requested length is not stored, so this method computes the interval of lengths that give exactly these numbers
     /// of tasks.
     pub fn is_rounded_from(&self, problem: &TreeProblem, rates: &Rates) -> bool {
         let Some(least) = self.least_period(problem) else { return false };
@@ -107,7 +107,7 @@ impl Periodic {
             first = first.max((RBig::from(tasks) * &each).ceil());
             end = end.min((RBig::from(tasks + 1) * each).ceil());
         }
-        // The period is the requested length, or the time that its tasks need, whichever is longer.
+        // The period is the longer of the requested length and the time of its tasks.
         let last = IBig::from(period);
         let first = if period == least { first } else { first.max(last.clone()) };
         period >= least && first <= last && first < end
@@ -180,11 +180,11 @@ impl Periodic {
         least.unwrap_or(RBig::ZERO) * RBig::from(Time::TICKS_PER_SECOND) / ticks
     }
 
-    /// Returns the start of each node's clock: 0 for the root, and for any other node one period after the start of its
-    /// parent's clock. The *start-up* lasts until the latest start of a node with work; from then on, the tree is in
+    /// Returns the start of each node's clock: 0 for the root, and for any other node one period after the start of
+    /// its parent's clock. The *start-up* lasts until the latest start of a node with work. After it, the tree is in
     /// its steady state. After the root has sent the tasks of its last period, the *clean-up* takes as long as the
     /// start-up, plus the time in which processors complete their turns. The start of a node is `None` if it exceeds
-    /// the range of a schedule, so that no task can reach the node in time.
+    /// the range of a schedule.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {
@@ -204,9 +204,9 @@ impl Periodic {
         (0..starts.len()).filter(works).map(|node| starts[node]).max_by_key(|start| start.unwrap_or(Time::MAX))?
     }
 
-    /// Returns, for each node, the maximum number of tasks that it holds. These are the tasks that arrive in a period,
-    /// the tasks that it sends or computes in this period, and the tasks of earlier periods that its other processors
-    /// still compute. The result is 0 for the root, which needs no buffer because it has all tasks.
+    /// Returns the maximum number of tasks in the buffer of each node: the tasks that arrive in a period, the tasks
+    /// that the node sends or computes in this period, and the tasks of earlier periods that its other processors
+    /// still compute. Returns 0 for the root, which has all tasks and needs no buffer.
     pub fn buffers(&self, problem: &TreeProblem) -> Vec<u64> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);

@@ -48,7 +48,7 @@ pub enum RatesError {
     Port {
         /// Position of the node.
         node: usize,
-        /// Approximate time that the sends of a second take, in seconds.
+        /// Approximate time, in seconds, of all sends of one second.
         load: f64,
     },
 }
@@ -159,8 +159,8 @@ pub fn port_load(problem: &TreeProblem, flows: &[RBig], node: usize) -> RBig {
     sum(&each.filter(|load| !load.is_zero()).collect::<Vec<_>>())
 }
 
-/// Returns the sum of the terms. Adds the sums of the two halves, recursively, so that only few intermediate sums have
-/// long denominators.
+/// Returns the sum of the terms. Adds the two halves recursively, so that few intermediate sums have long
+/// denominators.
 pub(super) fn sum(terms: &[RBig]) -> RBig {
     match terms {
         [] => RBig::ZERO,

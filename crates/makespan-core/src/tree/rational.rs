@@ -3,8 +3,8 @@
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
-/// Returns the shortest decimal that parses as this float, as an exact rational. If a file states a number with up to
-/// 15 digits, this is the number in the file.
+/// Returns the shortest decimal that parses as this float, as an exact rational. For a number with up to 15 digits in
+/// a file, this is exactly the number in the file.
 ///
 /// # Panics
 /// Panics if the float is not finite.
@@ -29,8 +29,7 @@ pub fn float_of(value: &RBig) -> f64 {
 /// Number of significant figures of the decimals that are written to files.
 const FIGURES: i64 = 15;
 
-/// Returns the nearest decimal of 15 significant figures that is at most the rational, or at least the rational if `up`
-/// is true.
+/// Rounds a rational to a decimal of 15 significant figures: up if `up` is true, otherwise down.
 pub fn short_decimal(value: &RBig, up: bool) -> RBig {
     let magnitude = float_of(value).abs().log10().floor();
     if value.is_zero() || !magnitude.is_finite() {
@@ -44,7 +43,7 @@ pub fn short_decimal(value: &RBig, up: bool) -> RBig {
 }
 
 /// Rounds a positive rational down to 15 significant figures ([`short_decimal`]), and returns the next larger decimal
-/// of 15 significant figures. If a file states a value that was rounded down, the original value is below this decimal.
+/// of 15 significant figures. A value that was rounded down in a file is below this decimal.
 pub fn next_decimal(value: &RBig) -> RBig {
     let low = short_decimal(value, false);
     let magnitude = float_of(&low).abs().log10().floor();

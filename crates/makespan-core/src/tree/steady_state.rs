@@ -11,10 +11,10 @@ pub struct SteadyState {
     pub rates: Rates,
     /// Exact fair throughput of the rates, in weighted tasks per second.
     pub throughput: RBig,
-    /// The optimum with its proof, if it was found. Its rates equal the field `rates`.
+    /// The optimum with its proof, if it was found. Its rates equal `rates`.
     pub optimum: Option<Optimum>,
-    /// A period in which nodes compute whole numbers of tasks. This is the exact period of the rates if it is short;
-    /// otherwise the rates are rounded.
+    /// A period in which nodes compute whole numbers of tasks. It is the exact period of the rates if this period is
+    /// short. Otherwise, the rates are rounded.
     pub period: Result<Periodic, PeriodicError>,
 }
 

@@ -7,15 +7,15 @@ use crate::schedule::{Placement, Schedule};
 /// Maximum number of placements and transfers of a schedule.
 const MAX: usize = 20_000_000;
 
-/// Maximum number of shorter periods that [`Periodic::shortened`] tries. The length of each tried period is `SHORTER`
-/// times the length of the previous one.
+/// Maximum number of shorter periods that [`Periodic::shortened`] tries. Each is `SHORTER` times as long as the
+/// previous one.
 const TRIED: i32 = 60;
 const SHORTER: f64 = 0.8;
 /// Maximum number of tasks for which shorter periods are tried. With more tasks, the time for start-up and clean-up is
 /// negligible.
 const FEW: u128 = 5000;
 
-/// The range of task numbers, within a period, of a node and its subtree, for one application. The tasks of a subtree
+/// The numbers, within a period, of the tasks of a node and its subtree, for one application. The tasks of a subtree
 /// have consecutive numbers.
 #[derive(Clone, Copy)]
 struct Numbers {
@@ -86,11 +86,10 @@ impl Periodic {
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
-    /// Returns the period whose schedule has the smallest makespan. The candidates are this period, and shorter periods
-    /// that are rounded from `rates`. If there are more than `FEW` tasks, returns this period without a search.
-    ///
-    /// The longer the period, the less throughput is lost to rounding. The shorter the period, the less time is lost to
-    /// start-up and clean-up. Each candidate is 20 % shorter than the previous candidate.
+    /// Returns the period whose schedule has the smallest makespan. The candidates are this period, and shorter
+    /// periods that are rounded from `rates`. Each candidate is 20 % shorter than the previous one. A longer period
+    /// loses less throughput to rounding, and a shorter period loses less time to start-up and clean-up. If there are
+    /// more than `FEW` tasks, returns this period without a search.
     #[must_use]
     pub fn shortened(&self, instance: &Instance, problem: &TreeProblem, rates: &Rates) -> Self {
         let tasks: u128 = problem.applications().iter().map(|app| u128::from(app.count)).sum();

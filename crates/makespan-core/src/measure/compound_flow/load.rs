@@ -6,10 +6,11 @@ use crate::online::{Outcome, Trace};
 /// Statistics of the load of the processors. The load of a processor is the fraction of a period in which it runs a
 /// task. For an empty period, `balance` is 1 and all other values are 0.
 ///
-/// `balance` is the mean load divided by the maximum load. It is 1 if all processors are equally busy, and 1 / n if one
-/// of n processors does all work. It is the load balance of C. Rosas, J. Giménez, J. Labarta, "Scalability prediction
-/// for fundamental performance factors", Supercomputing Frontiers and Innovations 1(2), 2014, DOI 10.14529/jsfi140201.
-/// The load counts time, not work, so a fast processor that is busy for as long as a slow one has an equal load.
+/// `balance` is the mean load divided by the maximum load. It is 1 if all processors are equally busy, and 1 / n if
+/// one of n processors does all work. It is the load balance of C. Rosas, J. Giménez, J. Labarta, "Scalability
+/// prediction for fundamental performance factors", Supercomputing Frontiers and Innovations 1(2), 2014, DOI
+/// 10.14529/jsfi140201. The load measures busy time, not work: a fast and a slow processor that are busy equally long
+/// have equal loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadBalance {
     /// Mean load, which is the utilisation.
@@ -25,8 +26,8 @@ pub struct LoadBalance {
 }
 
 impl LoadBalance {
-    /// Measures the load in a period of length `span` that contains all runs. A processor with a run that is
-    /// interrupted later counts as busy during this run.
+    /// Measures the load in a period of length `span` that contains all runs. A processor is also busy during runs
+    /// that were interrupted.
     pub(super) fn of(instance: &Instance, trace: &Trace, span: Time) -> Self {
         let mut busy = vec![0_i64; instance.processors() as usize];
         for run in trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted) {

@@ -3,12 +3,13 @@
 use crate::model::{Instance, TaskId, Weight};
 use crate::online::{Outcome, Run};
 
-/// Returns the ended runs. For each compound job, one combined run replaces the runs of its tasks. Returns `None` if
-/// the instance has no compound jobs, because then there are no runs to combine. A combined run counts as a run of the
-/// first task of the job, and lasts from the first start to the last end of its tasks. A combined run has succeeded if
-/// all tasks have succeeded. Otherwise, its outcome is the outcome of the first run that did not succeed. A compound
-/// job is omitted if all its ended runs have succeeded, but some of its tasks have no ended run, because such a job has
-/// not ended.
+/// Returns the ended runs, with one combined run in place of the runs of the tasks of each compound job. Returns
+/// `None` if the instance has no compound jobs.
+///
+/// A combined run is a run of the first task of the job. It lasts from the first start to the last end of the job's
+/// tasks. It has succeeded if all tasks have succeeded; otherwise, its outcome is the outcome of the first run that
+/// did not succeed. A compound job is omitted if it has not ended, that is, if all its ended runs have succeeded but
+/// some of its tasks have no ended run.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
         return None;
@@ -37,14 +38,14 @@ pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     Some(spans)
 }
 
-/// Returns the weight that counts when this task ends: the weight of its compound job, or, for any other job, the share
-/// of the task in the job's weight.
+/// Returns the weight to multiply by the end of a task: the weight of its compound job, or the share of the task in
+/// the weight of any other job.
 pub(super) fn weight(instance: &Instance, task: TaskId) -> Weight {
     let job = instance.job_of(task);
     if job.is_compound() { job.weight } else { job.task_weight() }
 }
 
-/// Returns the task that stands for `task` when jobs are counted: the first task of its job if the job is compound,
+/// Returns the task that represents `task` when jobs are counted: the first task of its job if the job is compound,
 /// otherwise `task` itself.
 pub(super) fn task_that_counts(instance: &Instance, task: TaskId) -> TaskId {
     let job = instance.job_of(task);

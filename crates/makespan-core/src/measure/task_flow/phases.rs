@@ -6,19 +6,16 @@ use crate::measure::Usage;
 use crate::model::{Instance, Time};
 use crate::online::Trace;
 
-/// The state of a system that serves a flow of tasks.
-///
-/// W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
-/// section 2, name the phases but give no thresholds. According to the paper, "enough tasks" wait in saturation. In
-/// this crate, this means more than two waiting tasks for each processor, as in the paper's scheduler. With this number
-/// of waiting tasks, the system would stay in the phase for some time even if no more tasks arrived.
+/// The state of a system that serves a flow of tasks. Source: W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task
+/// Flow Scheduling for High Throughput Computational Grid", section 2. The paper names the phases without thresholds:
+/// in saturation, "enough tasks" wait. Here, "enough" means more than two waiting tasks for each processor, which is
+/// the threshold of the paper's scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// All processors run tasks, and the number of waiting tasks is more than twice the number of processors.
     Saturation,
-    /// Any other state: the region around the balance line, from which the system changes ("slides") into saturation or
-    /// starvation.
+    /// Neither saturated nor starved: the region between both, which the paper calls the slide region.
     Slide,
     /// At least one processor is idle, and no task waits.
     Starvation,
@@ -67,8 +64,8 @@ impl Phase {
 }
 
 impl Phases {
-    /// Computes the phases of a trace. A task waits from its release to its start, whether the scheduler has already
-    /// sent it to a node or not.
+    /// Computes the phases of a trace. A task waits from its release to its start, even if the scheduler has already
+    /// sent it to a node.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let usage = Usage::of(instance, trace);
         let Some(end) = usage.steps.last().map(|step| step.from) else { return Self::default() };

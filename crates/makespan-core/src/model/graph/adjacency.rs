@@ -3,12 +3,12 @@
 use rustc_hash::FxHashMap;
 
 /// Adjacency lists in compressed rows: the edge numbers of row `r` are `items[first[r] .. first[r + 1]]`. Rows at the
-/// end may be missing if they have no edges.
+/// end that have no edges may be missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::model) struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
-    /// The complete lists of those rows that received further edges after the row was added.
+    /// The complete lists of rows that got more edges after they were added.
     grown: FxHashMap<u32, Vec<u32>>,
 }
 

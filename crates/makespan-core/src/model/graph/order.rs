@@ -33,9 +33,8 @@ pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<
     if order.len() == missing.len() { Ok(order) } else { Err(cycle(edges, &missing)) }
 }
 
-/// Returns the tasks of a cycle. Every task that could not be ordered waits for another task that could not be ordered,
-/// so a walk from a task to one that it waits for reaches some task twice. The result begins with the cycle's earliest
-/// task in file order.
+/// Returns the tasks of a cycle, from the earliest one in file order. Every task that could not be ordered waits for
+/// another such task. So a walk from each task to one that it waits for must visit some task twice.
 fn cycle(edges: &[Edge], missing: &[u32]) -> Vec<u32> {
     let incoming = Adjacency::of(missing.len(), edges, |edge| edge.to);
     let waits = |task: u32| missing[task as usize] > 0;

@@ -40,7 +40,7 @@ pub(super) fn resolved(
     Ok(waits)
 }
 
-/// Returns the jobs in `known` that a job waits for.
+/// Returns the jobs in `known` that `job` waits for. Other names are ignored.
 pub(super) fn among(job: &Job, known: &Known<'_>) -> Vec<JobId> {
     once(job.after.iter().filter_map(|name| known.get(&**name).copied()).collect())
 }
@@ -114,8 +114,8 @@ impl Instance {
     }
 }
 
-/// Returns two numbers: how many tasks of a job wait for no other task of the job, and for how many no other task of
-/// the job waits.
+/// Returns two numbers of tasks of a job: the tasks without a predecessor in the job, and the tasks without a
+/// successor in the job.
 fn ends(work: &Work) -> (usize, usize) {
     let Work::Graph(graph) = work else { return (1, 1) };
     let (mut waits, mut awaited) = (vec![false; graph.len()], vec![false; graph.len()]);
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(whole.last_jobs(), [JobId(0)]);
         assert_eq!((whole.edges_of(JobId(0)).len(), whole.edges_of(JobId(2)).len()), (2, 2));
         assert_eq!(whole.incoming(TaskId(0)).len(), 3);
-        // Every task of a bag has the edges of the bag.
+        // An edge of a bag is an edge of each of its tasks.
         assert_eq!(whole.outgoing(TaskId(6)).map(|edge| edge.to).collect::<Vec<_>>(), [TaskId(0)]);
         assert_eq!(whole.with_jobs(whole.all_submitted()).edges(), whole.edges());
         let alone = whole.with_jobs(vec![whole.submitted(JobId(0))]);

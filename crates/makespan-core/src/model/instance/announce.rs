@@ -4,9 +4,8 @@ use super::{Instance, check_periods};
 use crate::model::{Availability, Unavailable};
 
 impl Instance {
-    /// Replaces all unavailable periods except the first `own` periods by `announced`. Returns true on success. If a
-    /// period is empty or has unknown processors, or if some schedule would end too late, returns false and changes
-    /// nothing.
+    /// Replaces all unavailable periods except the first `own` periods by `announced`, and returns true. Returns false
+    /// and changes nothing if a period is empty, has unknown processors, or makes some schedule end too late.
     pub(crate) fn announce(&mut self, own: usize, announced: Vec<Unavailable>) -> bool {
         if check_periods(&announced, self.platform.processors()).is_err() {
             return false;

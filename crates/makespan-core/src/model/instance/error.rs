@@ -61,8 +61,8 @@ pub enum InstanceError {
     /// Jobs wait for each other. The field contains the names of the jobs of a cycle.
     #[error("the jobs wait for each other in a cycle: {}; remove one of these from `after`", cycle(.0))]
     Cycle(Vec<String>),
-    /// There are more edges between tasks than are supported. If a job waits for another job, each first task of the
-    /// one waits for each last task of the other.
+    /// There are more edges between tasks than are supported. If job b waits for job a, each first task of b waits for
+    /// each last task of a.
     #[error("there are {0} dependencies between tasks, including those from `after`; at most 16777216 are supported")]
     TooManyEdges(usize),
     /// A job needs a resource that the platform does not have.
@@ -148,15 +148,14 @@ pub enum InstanceError {
     TooLong,
 }
 
-/// A job needs more of a resource than the platform has. The fields, except the names, are texts that the message
-/// joins.
+/// A job needs more of a resource than the platform has. The fields other than names are parts of the message text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
 pub struct NoRoom {
     /// Name of the job, or of a task of a compound job.
     pub job: String,
-    /// Name of the insufficient resource. If the platform has enough of each resource but not of all together, the
-    /// names of all that the job needs.
+    /// Name of the insufficient resource. If each single resource is sufficient, but not all together, the names of
+    /// all resources that the job needs.
     pub resource: String,
     /// The least amount that the job needs, with its unit.
     pub needs: String,

@@ -15,7 +15,7 @@ pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform) -> Result<Vec<Job>, In
 }
 
 /// Returns a job with only the allotments on which it can run. `classes` are the speed classes of the platform; `room`
-/// checks its resources.
+/// checks the job's needs for resources.
 fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut Room<'p>) -> Result<Job, InstanceError> {
     if let Some(deadline) = job.deadline.filter(|&deadline| deadline < job.release) {
         return Err(InstanceError::Deadline { job: job.name, deadline, release: job.release });
@@ -57,8 +57,7 @@ impl Limits<'_, '_> {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        // If speeds differ, there may be fewer processors that are fast enough for the walltime than the smallest
-        // allotment needs.
+        // If speeds differ, fewer processors may be fast enough for the walltime than the smallest allotment needs.
         let unequal = self.walltime.is_some() && self.classes.len() > 1 && !profile.is_sequential();
         if !task.needs.is_empty() || unequal {
             profile = self.room.left(&task, profile, self.walltime, &name)?;

@@ -21,10 +21,10 @@ impl Instance {
     /// Replaces times that are guessed or learned. Returns the tasks whose times changed, ascending. The first task of
     /// a bag represents the bag. If `restated` contains a task twice, the last entry applies.
     ///
-    /// Only times change. The accepted allotments stay, because the task may already run on one of them. So an entry is
-    /// ignored if the times of its task are stated ([`Estimate::Stated`]), if the new times exceed the walltime of the
-    /// task, or if the task would then accept other allotments or machines, or have room for other allotments. All
-    /// entries are ignored if some schedule would end too late.
+    /// The accepted allotments do not change, because the task may already run on one of them. An entry is ignored in
+    /// three cases: the times of its task are stated ([`Estimate::Stated`]); the new times exceed the walltime of the
+    /// task; or, with the new times, the task would accept or fit on other allotments or machines. All entries are
+    /// ignored if some schedule would end too late.
     ///
     /// Takes O(nodes), and for each entry the time that [`Instance::new`] takes to check a task.
     ///
@@ -60,8 +60,8 @@ impl Instance {
             changed.extend(differs.then_some(task));
             old.push(self.put(restated));
         }
-        // The new times were added to the horizon, but the old times were not subtracted. So the horizon may be later
-        // than necessary until it is computed again from all tasks.
+        // The new times were added to the horizon without subtracting the old times, so the horizon may be later than
+        // necessary. Compute it again from all tasks before rejecting the times.
         if !self.is_within(&horizon) {
             horizon = self.measured_horizon();
         }

@@ -6,8 +6,8 @@ use super::walltime::at_speed;
 use super::{Instance, InstanceError, NoRoom};
 use crate::model::{Demand, Need, Needs, Platform, Profile, ResourceId, ResourceKind, Task, TaskId, Time, amount_of};
 
-/// The nodes with processors, grouped into equal nodes. Computes whether they have room for a task when no other task
-/// runs.
+/// The nodes with processors, grouped into classes of equal nodes. Computes whether a task fits on the nodes when no
+/// other task runs.
 #[derive(Clone, Debug)]
 pub struct NodeClasses(Vec<Class>);
 
@@ -78,14 +78,14 @@ impl NodeClasses {
     }
 }
 
-/// Returns true if the platform has enough of a resource that belongs to no node. Returns true for a resource of nodes,
-/// which other functions check.
+/// Returns true if the platform has enough of a resource that belongs to no node. Also returns true for resources of
+/// nodes, which other functions check.
 fn has_in_all(platform: &Platform, demand: &Demand, processors: u32) -> bool {
     demand.kind == ResourceKind::OfNodes || u128::from(demand.need.total(processors)) <= platform.total(demand.resource)
 }
 
-/// Returns the number of a task's processors for which these nodes have room, if they are placed on the largest nodes
-/// first. Respects best placement ([`Platform::requiring_compact`]) if the platform requires it.
+/// Returns how many of a task's processors these nodes have room for if the largest nodes are used first. Obeys best
+/// placement ([`Platform::requiring_compact`]) if the platform requires it.
 fn room_on<'a>(
     platform: &Platform,
     classes: impl Iterator<Item = &'a Class>,
@@ -105,7 +105,7 @@ fn room_on<'a>(
         let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
         rest -= most as u32 * class.processors;
         has_largest |= most > 0 && class.processors == platform.largest_node();
-        // The number of processors that have room on one more node, of which the task holds only some processors.
+        // Room on a node that the task holds in part.
         part = part.max(if most < class.count { room } else { 0 });
     }
     if has_largest { u64::from(processors - rest) + u64::from(part.min(rest)) } else { u64::from(part) }
@@ -125,9 +125,8 @@ impl<'a> Room<'a> {
     }
 
     /// Returns the profile of a task without the smallest and without the largest allotments for which the empty
-    /// platform has no room on nodes that are fast enough for the walltime. Between the smallest and the largest
-    /// allotment that remain, there may be others without room, because the amounts that each processor or node needs
-    /// are rounded up.
+    /// platform has no room on nodes that are fast enough for the walltime. Allotments between the smallest and the
+    /// largest remaining one may also have no room, because shares of nodes are rounded up.
     ///
     /// # Errors
     /// [`InstanceError`] names the resource that does not exist or is insufficient.
@@ -183,8 +182,8 @@ struct TooLittle<'a> {
 }
 
 impl TooLittle<'_> {
-    /// Returns the error for the task. The message describes the smallest allotment that would have room if there were
-    /// no walltime. If there is none, the message describes the smallest allotment of the profile.
+    /// Returns the error for the task. The message describes the smallest allotment that would have room without a
+    /// walltime, or, if none would, the smallest allotment of the profile.
     fn error(&self, job: String) -> InstanceError {
         let Self { platform, classes, wanted } = *self;
         let demands = wanted.demands;

@@ -28,12 +28,12 @@ impl Deref for SimpleJob<'_> {
 }
 
 impl Instance {
-    /// Returns a job that is not compound. For a compound job, the result describes only its first task.
+    /// Returns a view of a job that is not compound. For a compound job, the view contains only the first task.
     pub fn simple(&self, job: JobId) -> SimpleJob<'_> {
         SimpleJob { job: self.job(job), profile: self.profile_of(job) }
     }
 
-    /// Returns all jobs ([`Instance::simple`]). None of them should be compound.
+    /// Returns a view of each job ([`Instance::simple`]). No job should be compound.
     pub fn simple_jobs(&self) -> impl DoubleEndedIterator<Item = SimpleJob<'_>> + ExactSizeIterator + Clone {
         self.ids().map(|id| self.simple(id))
     }

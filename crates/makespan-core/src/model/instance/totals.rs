@@ -101,11 +101,11 @@ pub(super) struct Horizon {
     wide: i128,
     /// Sum of the longest times of all tasks, plus the longest times of all transfers.
     with_transfers: i128,
-    /// Sum of the longest times of the tasks of jobs that wait for other jobs. No path of jobs that wait for each other
-    /// takes longer than this sum plus the time of its first job.
+    /// Sum of the longest times of the tasks of all jobs that wait for other jobs. A path of jobs that wait for each
+    /// other takes at most this sum plus the time of the first job on the path.
     chained: i128,
-    /// Sum over all tasks and licences of the longest time of the task, multiplied by the part of the licence that the
-    /// task holds.
+    /// Sum over all tasks and licences of the longest time of the task, multiplied by the fraction of the licence that
+    /// the task holds.
     licensed: i128,
 }
 
@@ -181,9 +181,9 @@ impl Horizon {
     /// On equal processors, this is the smaller of two values: the time of all jobs one after the other, and twice the
     /// sum of the mean load and the longest job (Garey and Graham). On machines that differ, it is the larger of two
     /// values: the time of all jobs one after the other, each on its fastest machine, and the time if every job starts
-    /// as soon as any machine is free. If tasks need other resources, the computation treats each task as if it used
-    /// whole nodes, which is only an estimate if nodes differ. If jobs wait for each other, the longest path of jobs is
-    /// added.
+    /// as soon as any machine is free. If jobs wait for each other, the longest path of jobs is added. If tasks need
+    /// other resources, each task is treated as if it used whole nodes; on nodes that differ, the result is then an
+    /// estimate.
     pub fn end(
         &self,
         totals: &Totals,
@@ -196,7 +196,7 @@ impl Horizon {
             // While data are sent between tasks that wait for each other, all processors may be idle.
             self.with_transfers
         } else if totals.needing > 0 {
-            // A task may keep all other tasks from using a whole node or a licence.
+            // In the worst case, a task holds a whole node or a licence, and no other task can use it.
             let nodes = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
             let nodes = (self.wide / nodes as i128 + self.longest).saturating_mul(2);
             self.with_transfers.min(nodes.saturating_add(self.licensed.saturating_mul(2)))
@@ -215,7 +215,7 @@ impl Horizon {
 /// Returns a route that is at least as slow as every route of the platform: it has the sum of all latencies and the
 /// smallest bandwidth.
 pub(super) fn slowest_route(platform: &Platform) -> Route {
-    // A platform of equal nodes stores a single node, and this node has no link of its own.
+    // A platform of equal nodes stores a single node, which has no link of its own.
     let links = || platform.kinds().filter_map(|(node, _)| node.link).chain(platform.interconnect());
     Route {
         latency: links().map(|link| link.latency).sum(),

@@ -29,8 +29,8 @@ pub(super) fn classes(platform: &Platform) -> Vec<Class> {
     classes
 }
 
-/// Removes the allotments or machines on which the job exceeds the walltime, however its processors are chosen. With
-/// the remaining ones, the job ends within the walltime if its processors are fast enough (see `Instance::accepts`).
+/// Removes the allotments or machines on which the job exceeds the walltime on any choice of processors. On a
+/// remaining allotment, the job ends within the walltime if its processors are fast enough (see `Instance::accepts`).
 ///
 /// # Errors
 /// If all times exceed the walltime, returns the shortest time of the job.
@@ -52,8 +52,8 @@ pub(super) fn kept(profile: Profile, walltime: Time, platform: &Platform, classe
     profile.within(longest_within(walltime, fastest)).ok_or(shortest)
 }
 
-/// Takes two profiles with equal allotments. Returns true if, on every allotment, both end within the walltime at
-/// exactly the same speeds.
+/// Returns true if both profiles end within the walltime at exactly the same speeds, on every allotment. The profiles
+/// must have equal allotments.
 pub(super) fn same_speeds(one: &Profile, other: &Profile, walltime: Time, classes: &[Class]) -> bool {
     if classes.len() == 1 || one.machine_times().is_some() {
         return true;

@@ -45,7 +45,7 @@ impl Platform {
         Self { list, ..self }.counted(licences, consumables)
     }
 
-    /// Sets the licences, which belong to no node. A task holds its licences on whatever nodes it runs.
+    /// Sets the licences. They belong to no node, so a task on any node can hold them.
     ///
     /// # Errors
     /// [`PlatformError`] names a resource that has two kinds.
@@ -91,7 +91,7 @@ impl Platform {
             for (total, resource) in totals.iter_mut().zip(&resources) {
                 let amount = node.resources.amount(&resource.name);
                 amounts.push(amount);
-                // Tasks cannot use the resources of a switch, because it has no processors.
+                // Tasks never run on a switch, because it has no processors, so they cannot use its resources.
                 *total += if node.processors > 0 { u128::from(amount) * count as u128 } else { 0 };
             }
         }
@@ -166,8 +166,8 @@ impl Platform {
         of_nodes.fold(most, |most, demand| demand.need.fitting(self.amount(node, demand.resource), most, processors))
     }
 
-    /// Returns the nodes to which some processors belong, in order, each with the number of its processors that are in
-    /// the set. Ids beyond the platform are ignored.
+    /// Returns the nodes of these processors, in order, each with the number of its processors in the set. Ids beyond
+    /// the platform are ignored.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, u32)> {
         let mut parts: Vec<(usize, u32)> = Vec::new();
         for &(first, last) in processors.intervals().iter().filter(|interval| interval.0 < self.processors) {

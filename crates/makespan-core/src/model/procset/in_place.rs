@@ -2,13 +2,13 @@
 
 use super::ProcSet;
 
-/// Maximum number of intervals that are inserted or removed one by one. Each such change moves the tail of the larger
-/// set, so if there are more intervals, the two sets are merged instead.
+/// Maximum number of intervals that are inserted or removed one by one. Each insertion moves the tail of the larger
+/// set. Above this number, merging both sets is faster.
 const FEW: usize = 16;
 
 impl ProcSet {
-    /// Adds the ids of `other` to this set. For k intervals in `other` and n in this set, takes O(k log n) plus k moves
-    /// of up to n intervals if k is small, otherwise O(n + k).
+    /// Adds the ids of `other` to this set. For k intervals in `other` and n in this set, takes O(k log n + k n) if k
+    /// is at most 16, otherwise O(n + k).
     pub fn insert(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.union(other);
@@ -20,7 +20,7 @@ impl ProcSet {
     }
 
     /// Removes the ids of `other`. Ids that are not in the set are ignored. For k intervals in `other` and n in this
-    /// set, takes O(k log n) plus k moves of up to n intervals if k is small, otherwise O(n + k).
+    /// set, takes O(k log n + k n) if k is at most 16, otherwise O(n + k).
     pub fn remove(&mut self, other: &Self) {
         if other.intervals.len() > FEW {
             *self = self.difference(other);

@@ -4,12 +4,12 @@ use super::power;
 use super::{ProfileError, SpeedupLaw, first_fitting};
 use crate::model::{Area, Time};
 
-/// A task's time on one processor and the law by which it falls, on `min ..= max` processors.
+/// A task's time on one processor, and the law by which the time falls on `min ..= max` processors. The time on n
+/// processors is the time of the law, rounded up to a tick.
 ///
-/// The time on n processors is the time of the law, rounded up to a tick. The parameters of the law are rounded once,
-/// when the [`Law`] is created. All further arithmetic is exact. So as n grows, the time never rises, and the work
-/// before rounding up never falls. [`Law::time`] differs from the law in real numbers by less than two ticks and one
-/// part in 2^50.
+/// The parameters of the law are rounded once, when the [`Law`] is created. All further arithmetic is exact. So as n
+/// grows, the time never rises, and the work before rounding up never falls. [`Law::time`] differs from the law in
+/// real numbers by less than two ticks and one part in 2^50.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     pub(super) sequential: Time,
@@ -91,7 +91,8 @@ impl Law {
         match &self.curve {
             Curve::Power(exponent) => {
                 let fits = |processors| self.time(processors) <= deadline;
-                // The inverse of the law gives the boundary up to rounding. The search starts there.
+                // Inverting the law in floats gives the allotment up to rounding errors. The search starts at this
+                // value.
                 let fraction = deadline.ticks() as f64 / self.sequential.ticks() as f64;
                 let near = fraction.powf(-1.0 / exponent).ceil() as u32;
                 fits(self.max).then(|| first_fitting(self.min, self.max, near.clamp(self.min, self.max), fits))
@@ -112,10 +113,8 @@ impl Law {
         }
     }
 
-    /// Returns a lower bound on the work of every allotment of at least `processors` processors. If x is the time
-    /// before rounding up and t the time after rounding up, then `q t(q) >= q x(q) >= p x(p)` for q >= p.
-    ///
-    /// If x is the time before rounding up and t the time after, then `q t(q) >= q x(q) >= p x(p)` for q >= p.
+    /// Returns a lower bound on the work of every allotment of at least `processors` processors. Proof: let x be the
+    /// time before rounding up and t the time after. Then `q t(q) >= q x(q) >= p x(p)` for q >= p.
     pub(super) fn least_work(&self, processors: u32) -> Area {
         let p = u128::from(processors);
         match &self.curve {
@@ -142,7 +141,8 @@ impl Law {
     pub(super) fn is_monotone(&self) -> bool {
         match self.curve {
             Curve::Lines(_) => true,
-            // (p + 1) x(p + 1) - p x(p) >= (1 - exponent) x(max), which must be at least the error, (p + 1) 2^-24.
+            // The work grows by (p + 1) x(p + 1) - p x(p) >= (1 - exponent) x(max). This must be at least the error,
+            // (p + 1) 2^-24.
             Curve::Power(exponent) => {
                 let shortest = self.sequential.ticks() as f64 * f64::from(self.max).powf(-exponent);
                 (1.0 - exponent) * shortest >= f64::from(self.max) * 2_f64.powi(-22)
@@ -167,8 +167,8 @@ impl Curve {
             // The error is less than one part in 2^50 on 2^32 processors.
             SpeedupLaw::Power { exponent } if exponent < power::LEAST => Self::Lines([Line::serial(1.0), none, none]),
             SpeedupLaw::Power { exponent } => Self::Power(exponent),
-            // Each of Downey's cases is a linear function of 1/n. The slopes grow with 1/n and the lines meet where the
-            // cases change, so the law is the maximum of the lines.
+            // Each of Downey's cases is a linear function of 1/n. The slopes grow with 1/n, and adjacent lines meet
+            // where one case changes to the next. So the law is the maximum of the lines.
             SpeedupLaw::Downey { parallelism: a, sigma } => {
                 let end = Line::new(1.0 / a, 0.0);
                 if sigma <= 1.0 {

@@ -16,8 +16,8 @@ pub(super) struct Machines {
 }
 
 impl Machines {
-    /// The time on a machine that cannot run the task. It is longer than any schedule of an instance. The sum of this
-    /// time and any instant of a schedule is still a valid [`Time`].
+    /// The time on a machine that cannot run the task. No schedule of an instance is as long. The sum of this time and
+    /// any instant of a schedule is still a valid [`Time`].
     pub(super) const CANNOT: Time = Time::from_ticks(i64::MAX / 2);
 
     pub(super) fn new(row: Arc<[Time]>) -> Result<Self, ProfileError> {

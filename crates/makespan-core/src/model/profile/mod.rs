@@ -20,8 +20,8 @@ use crate::model::{Area, Time};
 /// The time of a task on each number of processors that it accepts.
 ///
 /// An allotment is *dominated* if a smaller allotment is at least as fast. Schedulers never choose a dominated
-/// allotment, and [`Profile::allotments`] omits them. So the times of the remaining allotments strictly decrease, even
-/// if the measured times do not.
+/// allotment, and [`Profile::allotments`] omits dominated allotments. So the times of the allotments that it returns
+/// strictly decrease.
 ///
 /// A task with a time for each machine ([`Profile::on_machines`]) is sequential. For such a task, methods that take an
 /// allotment return the values of its fastest machine. Only the instance knows the time of a task on given processors,
@@ -66,9 +66,8 @@ impl Profile {
     }
 
     /// Creates the profile of a task on `min ..= max` processors whose time is `sequential` on one processor and falls
-    /// by `law`. Times are rounded up to a tick, and differ from the law by less than two ticks and one part in 2^50:
-    /// the parameters are rounded to fixed-point numbers, and the arithmetic with these numbers is exact. On more
-    /// processors, the task never takes longer.
+    /// by `law`. Times are rounded up to a tick. They differ from the law by less than two ticks and one part in 2^50,
+    /// because the parameters are rounded to fixed-point numbers. The time never rises as processors are added.
     ///
     /// # Errors
     /// [`ProfileError`] if the time is not positive, the range is empty or a parameter is out of range.
@@ -163,8 +162,9 @@ impl Profile {
         }
     }
 
-    /// Among the allotments on which the task takes at most `deadline`, returns one of least work. For a law, this is
-    /// [`Profile::min_allotment`]: on more processors, the work falls at most by the rounding of times to a tick.
+    /// Returns an allotment of least work among the allotments on which the task takes at most `deadline`. For a law,
+    /// this is [`Profile::min_allotment`], because work on more processors falls at most by the rounding of times to a
+    /// tick.
     pub fn thriftiest(&self, deadline: Time) -> Option<u32> {
         match &self.0 {
             Shape::Table(table) => table.index(deadline).map(|index| match &table.least {
@@ -258,10 +258,10 @@ impl Profile {
         }
     }
 
-    /// Returns true if the task accepts one processor and work never falls as processors are added. The 3/2 dual
-    /// approximation requires this: `k t(k) >= (k - 1) t(k')`, for every allotment k and the next smaller allotment
-    /// `k'` that is not dominated. For a law, the comparison uses the times before they are rounded up to a tick
-    /// ([`Profile::rounds_up`]).
+    /// Returns true if the task accepts one processor and work never falls as processors are added:
+    /// `k t(k) >= (k - 1) t(k')` for every allotment k and the next smaller allotment `k'` that is not dominated. The
+    /// 3/2 dual approximation requires this. For a law, the comparison uses the times before they are rounded up to a
+    /// tick ([`Profile::rounds_up`]).
     pub fn is_monotone(&self) -> bool {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors == 1,
@@ -385,8 +385,9 @@ impl Profile {
     }
 }
 
-/// Returns the smallest number from `low` to `high` for which `fits` is true. `fits` must be true for `high`, and for
-/// every number after the smallest one. Searches in doubling steps from `near`, then by bisection.
+/// Returns the smallest number from `low` to `high` for which `fits` is true. If `fits` is true for a number, it must
+/// be true for all larger numbers up to `high`, and it must be true for `high`. Searches in doubling steps from
+/// `near`, then by bisection.
 fn first_fitting(mut low: u32, mut high: u32, near: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let mut step = 1;
     if fits(near) {

@@ -1,7 +1,7 @@
-//! The law `n^-exponent`, rounded up to a tick in such a way that the time never rises as n grows.
+//! The law `n^-exponent`, rounded up to a tick so that the time never rises as n grows.
 //!
-//! If the error of floats cannot change the result, the power is computed in floats. This is nearly always so for times
-//! of less than a day. Otherwise, the power is computed in integers of 128 bits.
+//! The power is computed in floats if their error cannot change the result, which is nearly always so for times of
+//! less than a day. Otherwise, it is computed in 128-bit integers.
 
 /// Minimum exponent. Smaller exponents are treated as zero.
 pub(super) const LEAST: f64 = 1.0 / (1_u64 << 56) as f64;
@@ -52,8 +52,8 @@ fn fine(sequential: i64, exponent: f64, n: u32) -> u128 {
     let (high, low) = wide(u128::from(sequential.unsigned_abs()), two_to_minus(part));
     let shift = 95 + whole;
     let units = high << (128 - shift) | low >> shift;
-    // The error of the power is below 2^-27 of a tick. Subtracting more than this error ensures that an exact integer
-    // is not rounded up to the next integer.
+    // The error of the power is below 2^-27 of a tick. Subtracting more than this error keeps a value that is an exact
+    // integer from being rounded up to the next integer.
     units.saturating_sub(1 << 6)
 }
 

@@ -55,16 +55,17 @@ impl SpeedupLaw {
         }
     }
 
-    /// Returns `1 / S(n)`: the time on `n >= 1` processors divided by the time on one. The value is in (0, 1] and is
-    /// rounded like floats. Do not use this value in proofs, because it is rounded.
+    /// Returns `1 / S(n)`: the time on `n >= 1` processors divided by the time on one, in (0, 1]. The value is a
+    /// rounded float, so do not use it in proofs.
     pub fn time_fraction(self, processors: u32) -> f64 {
         let n = f64::from(processors);
         match self {
             Self::Linear {} => 1.0 / n,
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
-            // Downey's cases, each written as a constant plus a constant over n. In the last case, the speed-up is `A`,
-            // its maximum. `max` ensures that, after rounding, no other case gives a smaller result than the last case.
+            // Downey's cases, each written as a constant plus a constant over n. In the last case, the speed-up is
+            // `A`, its maximum. `max` keeps rounding from making the result of another case smaller than in the last
+            // case.
             Self::Downey { parallelism: a, sigma } => {
                 let fraction = if sigma <= 1.0 {
                     let half = sigma / (2.0 * a);

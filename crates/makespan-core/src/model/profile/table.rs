@@ -1,4 +1,4 @@
-//! Tables of measured times, with the allotments that are useful, that is, not dominated by a smaller allotment.
+//! Tables of measured times, and their useful allotments. An allotment is useful if no smaller allotment dominates it.
 
 use crate::model::Time;
 
@@ -9,15 +9,15 @@ pub(super) struct Table {
     pub(super) min: u32,
     /// The allotments that are not dominated, with their times; `None` if no allotment is dominated.
     kept: Option<Vec<(u32, Time)>>,
-    /// For each useful allotment, the allotment of least work among this and all larger allotments; `None` if work
+    /// For each useful allotment, the allotment of least work among this allotment and all larger ones. `None` if work
     /// never falls as processors are added.
     pub(super) least: Option<Vec<u32>>,
 }
 
 impl Table {
     pub(super) fn new(times: Vec<Time>, min: u32) -> Self {
-        // In most tables, each additional processor shortens the run time but increases the work, so `kept` and `least`
-        // are not needed.
+        // In most tables, each additional processor shortens the run time and increases the work. Then `kept` and
+        // `least` are not needed.
         let costs = |(index, pair): (usize, &[Time])| {
             let before = index as u32 + 1;
             pair[1] < pair[0] && pair[1].area(before + 1) >= pair[0].area(before)

@@ -27,9 +27,9 @@ pub(super) fn changes(instance: &Instance) -> Vec<Change> {
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
 
 /// Returns the instant at which processors that went down at `down` are expected up again, as estimated at `now`. This
-/// is the announced repair `said`, or, if no repair was announced, a minute after `down`. If this instant has already
-/// passed, it is postponed repeatedly, each time by a quarter of the expected down time, in whole seconds, and at least
-/// by a minute. The result does not depend on earlier calls.
+/// is the announced repair `said`, or one minute after `down` if no repair was announced. While the result is not
+/// later than `now`, it is postponed by a quarter of the expected down time, in whole seconds, but at least by a
+/// minute. The result does not depend on earlier calls.
 pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
     let mut expected = said.map_or(down, |said| said.max(down));
     while expected <= now && expected < Time::MAX {
@@ -68,9 +68,10 @@ impl Cluster<'_> {
         self.changes.get(self.changed).map(|change| change.at)
     }
 
-    /// Marks processors as down from now, until the expected repair if one is known. The caller must then handle the
-    /// tasks that run on them. `outage` must differ from the identifiers of all current outages. Returns the processors
-    /// whose state changes: processors that were not down, and processors whose expected repair is now later.
+    /// Marks processors as down from now until the expected repair, if one is announced. The caller must then handle
+    /// the tasks that run on these processors. `outage` must differ from the identifiers of all current outages.
+    /// Returns the processors whose state changes: processors that were not down, and processors whose expected repair
+    /// is now later.
     pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) -> ProcSet {
         self.block(processors);
         let mut new = processors.clone();
@@ -91,8 +92,8 @@ impl Cluster<'_> {
         changed.union(&new)
     }
 
-    /// Ends an outage. Its processors are up again, except processors that are also in other outages. Returns the
-    /// processors whose state changes: processors that are up, and processors whose expected repair is now earlier.
+    /// Ends an outage. Its processors are up again, unless they are also in other outages. Returns the processors that
+    /// are up again, and the processors whose expected repair is now earlier.
     pub fn repair(&mut self, outage: Outage) -> ProcSet {
         let Some(at) = self.outages.iter().position(|other| other.0 == outage) else { return ProcSet::new() };
         let (_, repaired, _) = self.outages.remove(at);
@@ -103,7 +104,7 @@ impl Cluster<'_> {
             let Unavailable { processors, start, end } = down;
             let inside = processors.intersection(&repaired).difference(&up);
             self.put_down(processors.difference(&repaired), start, said);
-            // For each processor, the latest announced repair of the other outages, if all these outages announced a
+            // For each processor, the latest repair that its other outages announced, if all of them announced a
             // repair.
             let mut parts = if inside.is_empty() { Vec::new() } else { vec![(inside, Some(start))] };
             for (_, others, up) in &self.outages {

@@ -79,8 +79,8 @@ impl Order {
         Ended { runs: &self.runs, at_hand: self.at_hand, used_up }
     }
 
-    /// Abandons the tasks that wait for `task`, directly or indirectly. Returns the tasks among them that were not
-    /// abandoned before.
+    /// Abandons the tasks that wait for `task`, directly or indirectly. Returns these tasks, without those that were
+    /// abandoned earlier.
     fn abandon_behind(&mut self, instance: &Instance, task: TaskId) -> Vec<TaskId> {
         let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
         behind.filter(|next| !std::mem::replace(&mut self.abandoned[next.index()], true)).collect()
@@ -109,8 +109,8 @@ impl Cluster<'_> {
         true
     }
 
-    /// Records that a task succeeded at this instant on these processors. Returns the released tasks whose last
-    /// predecessor was this task. These tasks are now waiting.
+    /// Records that a task succeeded at this instant on these processors. Returns the tasks that wait from now on:
+    /// they are released, and this task was the last predecessor to succeed.
     pub fn succeed(&mut self, task: TaskId, at: Time, processors: &ProcSet) -> Vec<TaskId> {
         self.order.ends[task.index()] = End::Succeeded;
         if self.order.missing.is_empty() {
@@ -159,8 +159,8 @@ impl Cluster<'_> {
         self.waiting.contains(task) || waits_for_others()
     }
 
-    /// Cancels a task that has not started. Like [`Cluster::abandon`], returns the tasks that wait for this task and
-    /// therefore never start.
+    /// Cancels a task that has not started. Returns the tasks that wait for this task and therefore never start, like
+    /// [`Cluster::abandon`].
     pub fn give_up(&mut self, task: TaskId) -> Vec<TaskId> {
         self.waiting.remove(task);
         if let Some(abandoned) = self.order.abandoned.get_mut(task.index()) {

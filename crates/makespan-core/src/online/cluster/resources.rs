@@ -33,7 +33,8 @@ impl Held {
         self.spent.resize(platform.resources().len(), 0);
     }
 
-    /// Calls `take` with the amounts that a demand of a task takes on these processors, each with its node.
+    /// Calls `take` with each amount that a demand takes for a task on these processors, and with the node of the
+    /// amount.
     fn each(instance: &Instance, demand: &Demand, processors: &ProcSet, mut take: impl FnMut(Option<usize>, u64)) {
         let allotment = processors.len();
         if demand.kind == ResourceKind::OfNodes {
@@ -82,7 +83,7 @@ impl Held {
         }
     }
 
-    /// Returns the consumables of a task that waits again. They are counted again when the task restarts.
+    /// Returns the consumables of an interrupted task. They are taken again when the task restarts.
     pub fn forget(&mut self, task: TaskId) {
         for (resource, amount) in self.used_up.remove(&task).into_iter().flatten() {
             self.spent[resource as usize] -= amount;

@@ -15,7 +15,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Starts a waiting task now. Its processors are then no longer free.
+    /// Starts a waiting task now on these processors.
     ///
     /// # Errors
     /// The [`Defect`] of this start: the task is not waiting, its processors, data or resources are not available, or
@@ -54,10 +54,11 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Returns this cluster with a grace period: the expected end of a task may be up to `grace` later than the instant
-    /// at which its processors close. This is needed in real time, in which a policy is always called a moment late.
-    /// Without a grace period, a task that was planned to end exactly when an unavailable period begins could not
-    /// start.
+    /// Returns this cluster with a grace period: the expected end of a task may be up to `grace` later than the
+    /// instant at which its processors close.
+    ///
+    /// A real run needs the grace period, because its policy is always called a moment late. Without the grace period,
+    /// a task that was planned to end exactly when an unavailable period begins could not start.
     #[must_use]
     pub fn with_grace(mut self, grace: Time) -> Self {
         self.grace = grace;

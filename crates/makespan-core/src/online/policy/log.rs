@@ -11,8 +11,8 @@ use crate::model::{Instance, TaskId, Time};
 pub struct LogEntry {
     /// The instant of the decision.
     pub time: Time,
-    /// The task to which the decision applies. If it applies to a whole job ([`Logged::is_of_job`]), the first task of
-    /// the job.
+    /// The task that the decision is about, or the first task of the job if the decision is about a whole job
+    /// ([`Logged::is_of_job`]).
     #[serde(rename = "job")]
     pub task: TaskId,
     /// The decision that was made.
@@ -122,7 +122,7 @@ impl Logged {
 }
 
 impl LogEntry {
-    /// Returns the name of the task or job to which the entry applies.
+    /// Returns the name of the task or job that the entry is about.
     pub fn name<'a>(&self, instance: &'a Instance) -> Cow<'a, str> {
         if self.what.is_of_job() {
             return Cow::Borrowed(&instance.job_of(self.task).name);

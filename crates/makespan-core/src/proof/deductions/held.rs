@@ -9,7 +9,7 @@ use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::malformed;
 use crate::proof::{CertificateError, Run};
 
-/// A limited amount. At no instant, tasks hold more than this amount.
+/// A limited amount: at every instant, all tasks together hold at most this amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Held {
@@ -31,28 +31,27 @@ enum Kind<'a> {
     One(&'a [u32]),
 }
 
-/// The distinct tasks that hold some of a limited amount. For each of them, the list contains the amount that it holds
-/// in each way to run it.
+/// The distinct tasks that hold some of a limited amount, each with the amount that it holds in each way to run it.
 #[derive(Default)]
 struct Members {
     rows: Vec<u32>,
     amounts: Vec<i128>,
 }
 
-/// The minimum amounts that a task holds while it runs, in whatever way it runs.
+/// The minimum amounts that a task holds while it runs, over all ways to run it.
 struct Least {
     processors: i128,
     resources: Box<[(ResourceId, i128)]>,
 }
 
-/// All limited amounts that a certificate names. Needs memory for the names, and for at most 17 times the number of
-/// ways to run the tasks.
+/// All limited amounts that a certificate names. The memory is proportional to the number of names, and to at most 17
+/// times the number of ways to run the tasks.
 pub(super) struct All<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     kinds: Vec<Kind<'a>>,
-    /// For each resource of the platform, the tasks that hold it. The list is filled only for resources that the
-    /// certificate names.
+    /// For each resource of the platform, the tasks that hold it; empty for resources that the certificate does not
+    /// name.
     of_resources: Vec<Members>,
     /// The minimum amounts of each distinct task.
     least: Vec<Least>,
@@ -119,8 +118,8 @@ impl<'a> All<'a> {
         }
     }
 
-    /// Checks that no two of these tasks can run at the same time. If the instance has n tasks and e edges, and k tasks
-    /// are named, takes O(k (n + e)), and O(k^2) for each resource.
+    /// Checks that no two of these k tasks can run at the same time. For an instance with n tasks and e edges, takes
+    /// O(k (n + e)), and O(k^2) for each resource.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
             return malformed(
@@ -140,7 +139,7 @@ impl<'a> All<'a> {
                 continue;
             }
             // Two tasks exclude each other by the amounts that they hold, or because one of them waits for the other.
-            // The second case is examined only if the first one does not apply.
+            // The second reason is examined only without the first.
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
@@ -150,8 +149,8 @@ impl<'a> All<'a> {
         Ok(())
     }
 
-    /// Returns, for each distinct task, true if it waits for `task` (with `behind`) or if `task` waits for it (without
-    /// `behind`), directly or indirectly.
+    /// Returns, for each distinct task, true if it waits directly or indirectly for `task`. If `behind` is false,
+    /// returns true if `task` waits for it.
     fn related<'t>(&self, task: u32, order: impl Iterator<Item = &'t TaskId>, behind: bool) -> Vec<bool> {
         let mut related = vec![false; self.runs.tasks.len()];
         for &other in order {
@@ -178,8 +177,8 @@ impl<'a> All<'a> {
         one.processors + other.processors > platform.processors().into() || one.resources.iter().any(too_much)
     }
 
-    /// Returns two values for a period: the minimum amount that tasks must hold in it, and the available amount, both
-    /// summed over the ticks of the period. `special` replaces the window of one task, which may belong to a bag.
+    /// Returns the minimum amount that tasks must hold in a period, and the available amount. Both are summed over the
+    /// ticks of the period. `special` replaces the window of one task, which may belong to a bag.
     pub(super) fn within(
         &self,
         held: usize,
@@ -233,7 +232,7 @@ impl<'a> All<'a> {
 }
 
 impl Members {
-    /// Adds a task with its amount for each way to run it. A task that always holds nothing is not added.
+    /// Adds a task with its amount for each way to run it, unless all these amounts are zero.
     fn add(&mut self, row: usize, amounts: impl Iterator<Item = i128>) {
         let first = self.amounts.len();
         self.amounts.extend(amounts);

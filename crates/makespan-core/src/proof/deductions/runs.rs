@@ -15,8 +15,8 @@ pub(super) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Collects the ways to run all tasks. Omits a way if it uses up so much of a consumable that too little remains
-    /// for the other tasks, even if these use up their minimum.
+    /// Collects the ways to run all tasks. Omits a way that uses up so much of a consumable that too little remains
+    /// for the minimum needs of the other tasks.
     pub(super) fn new(instance: &'a Instance) -> Self {
         let places = Places::new(instance);
         let (mut begins, mut runs, mut tasks, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
@@ -66,10 +66,10 @@ impl<'a> Runs<'a> {
         self.fastest[row]
     }
 
-    /// Returns the time of a task that always takes the same time: it has a single way to run, with a single allotment.
-    /// Returns `None` for any other task. If a task needs no other resources, an allotment on which it is not faster
-    /// than on fewer processors is not counted as a way to run. The reason is that on a subset of these processors, the
-    /// task could start at the same instant and would not end later.
+    /// Returns the time of a task that has only one way to run, with one allotment. Returns `None` for any other task.
+    ///
+    /// If a task needs no other resources, a dominated allotment is not a way to run. On fewer processors, which are a
+    /// subset, the task could start at the same instant and would end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

@@ -40,8 +40,9 @@ impl Window {
     /// Returns the minimum time, between the instants `from` and `until`, for which a run that takes at least `time`
     /// ticks runs. Returns `None` if the run does not fit into the window.
     ///
-    /// The run includes the first `time` ticks after its start, the last `time` ticks before its end, and the time from
-    /// its latest start to its earliest end. Each of these three periods gives a lower bound.
+    /// The result is the largest of three lower bounds, from periods in which the task must run: the first `time`
+    /// ticks after its start, the last `time` ticks before its end, and the time from its latest start to its earliest
+    /// end.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -57,15 +58,15 @@ pub(super) struct Windows<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     of_rows: Vec<Window>,
-    /// A topological order of the graph. `place` contains the position of each distinct task in this order.
+    /// A topological order of the graph. `place` contains the position of each distinct task in it.
     order: Vec<TaskId>,
     place: Vec<usize>,
-    /// The changes under suppositions, so that they can be undone. Each entry is a distinct task, its previous window,
-    /// and its previous entry of `changed`.
+    /// The changes under the current suppositions, for undoing. Each entry contains a distinct task, its previous
+    /// window, and its previous entry of `changed`.
     trail: Vec<(usize, Window, u8)>,
-    /// For each window, the number of nested suppositions at its last change. Only the first change of a window under a
-    /// supposition is recorded in the trail, so the length of the trail is at most the number of tasks multiplied by
-    /// the number of suppositions.
+    /// For each window, the number of nested suppositions at its last change. The trail records only the first change
+    /// of a window under a supposition. So its length is at most the number of tasks multiplied by the number of
+    /// suppositions.
     changed: Vec<u8>,
     suppositions: u8,
     forward: BinaryHeap<Reverse<usize>>,
@@ -73,7 +74,7 @@ pub(super) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// Creates windows from the release of each task to the deadline. Consequences along edges are not included yet.
+    /// Creates windows from the release of each task to the deadline, without consequences along edges.
     pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, deadline: i128) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let mut place = vec![0; order.len()];
@@ -97,7 +98,7 @@ impl<'a> Windows<'a> {
         self.runs.counts.get(row).copied()
     }
 
-    /// Begins a supposition. The returned position in the trail is needed to undo the changes that follow.
+    /// Begins a supposition. Returns the position in the trail, which [`Self::take_back`] needs to undo later changes.
     pub(super) fn suppose(&mut self) -> usize {
         self.suppositions += 1;
         self.trail.len()
@@ -118,7 +119,7 @@ impl<'a> Windows<'a> {
             window.start = window.start.max(window.first_end - time);
             window.end = window.end.min(window.last_start + time);
         }
-        // If any way to run fits, the fastest one fits, and it leaves the widest window.
+        // If any way to run fits, the fastest way fits and leaves the widest window.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
         Some(Window { last_start, first_end, ..window })
     }
@@ -136,9 +137,11 @@ impl<'a> Windows<'a> {
         self.follow()
     }
 
-    /// Narrows the window of a task and follows all consequences along edges. Returns false if a task does not fit.
-    /// Takes O((n + e) log n) for n tasks and e edges, but usually takes much less time. Earliest ends depend only on
-    /// earliest starts, and latest starts depend only on latest ends. So each task is visited once in either direction.
+    /// Narrows the window of a task, and then other windows by the consequences along edges. Returns false if a task
+    /// does not fit. Takes O((n + e) log n) for n tasks and e edges, but usually much less.
+    ///
+    /// Earliest ends depend only on earliest starts, and latest starts only on latest ends. So each task is visited
+    /// once in either direction.
     pub(super) fn narrow(&mut self, row: usize, limit: Window) -> bool {
         self.set(row, limit) && self.follow()
     }

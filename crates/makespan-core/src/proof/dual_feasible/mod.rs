@@ -20,8 +20,8 @@ const MAX_TERMS: usize = 16;
 /// A deadline refuted by dual-feasible functions (G. S. Lueker 1983; S. P. Fekete, J. Schepers, "New classes of fast
 /// lower bounds for bin packing problems", Math. Programming 91, 2001, DOI 10.1007/s101070100243, and "A general
 /// framework for bounds for higher-dimensional orthogonal packing problems", Math. Methods of OR 60, 2004, DOI
-/// 10.1007/s001860400376). Here, the method is extended from packing to scheduling with a choice of allotments, release
-/// dates and unavailable processors.
+/// 10.1007/s001860400376). Here, the method is extended from packing to scheduling with a choice of allotments,
+/// release dates and unavailable processors.
 ///
 /// Let f and g be non-decreasing functions, f of an allotment and g of a time. Let F(c) be the maximum sum of f over
 /// widths whose total is at most c, and G(l) the maximum sum of g over times whose total is at most l.
@@ -38,20 +38,20 @@ const MAX_TERMS: usize = 16;
 /// (Helly). At this instant, the widths of the jobs sum to at most m, so their new widths sum to at most F(m). The
 /// total area of the jobs in the new schedule is the left side of the inequality, and it is at most F(m) G(d). ∎
 ///
-/// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated as
-/// a grid of additional jobs, which is chosen so that they add F(c) G(l) to the left side. Therefore, this value is
-/// subtracted on the right side. If g is the time itself, a stronger right side is used: at each instant, the values of
-/// the widths sum to at most F(open processors), so the right side is the integral of this value.
+/// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated
+/// as a grid of additional jobs that add F(c) G(l) to the left side. So this value is subtracted from the right side.
+/// If g is the time itself, a stronger right side is used: at each instant, the values of the widths sum to at most
+/// F(open processors), so the right side is the integral of this value.
 ///
-/// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
-/// its allotments that meet the deadline. If the sum of these costs exceeds the sum of the right sides multiplied by
-/// their prices, the inequalities cannot all hold. This conclusion is valid for any prices. Then the makespan is at
+/// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest
+/// of its allotments that meet the deadline. If the sum of these costs exceeds the sum of the right sides multiplied
+/// by their prices, the inequalities cannot all hold. This conclusion is valid for any prices. Then the makespan is at
 /// least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Only jobs that are released at this instant or later count, and only open processors after this instant.
+    /// Start of the examined period: jobs that are released earlier, and processors before this instant, do not count.
     pub from: Time,
     /// The terms, at most 16.
     pub terms: Vec<Term>,
@@ -84,13 +84,14 @@ impl Kind for DualFeasible {
         Scope::EqualProcessors
     }
 
-    /// Returns the proven makespan in ticks: `deadline + 1`. If every term uses the width itself, each job and step
-    /// takes O(log m). Otherwise, every allotment of a job is tried. If a job has more than 256 allotments, they are
-    /// grouped (see [`super::TimePrices`]). The cost of a group is the cost of its smallest allotment for its shortest
-    /// time.
+    /// Returns the proven makespan in ticks: `deadline + 1`.
+    ///
+    /// If every term uses the width itself, the check takes O(log m) for each job and step. Otherwise, it tries every
+    /// allotment of a job. More than 256 allotments are grouped (see [`super::TimePrices`]), and the cost of a group
+    /// is the cost of its smallest allotment for its shortest time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
-            // A deadline of 0 is not checked. The bound 0 claims nothing, because a makespan is never negative.
+            // A makespan is never negative, so the bound 0 is always valid.
             return Ok(Value::Integer(0));
         }
         self.check()?;
@@ -125,8 +126,8 @@ impl DualFeasible {
     /// may exceed 128 bits.
     fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let longest = self.deadline - self.from;
-        // The factor 2 is needed because a value of a law is rounded down, and the rounding may include an allotment
-        // beyond the limit.
+        // The factor 2 is needed because times of a law are rounded, so that an allotment just beyond the limit may be
+        // included.
         let jobs = 2 * i128::from(instance.tasks()) + 2;
         let (mut available, mut limit) = (0_i128, 0_i128);
         for term in &self.terms {
@@ -176,8 +177,8 @@ impl Bounded<'_> {
 
 /// The costs of an allotment under all terms.
 enum Costs<'a> {
-    /// The widths themselves. All terms use the width itself. `area` is the cost of a processor for a tick. `rates`
-    /// contains pairs of a time and the additional cost of a processor for a job that takes at least this time.
+    /// All terms use the width itself. `area` is the cost of a processor for a tick. Each pair in `rates` is a time,
+    /// and the additional cost of a processor for a job that takes at least this time.
     Narrow { rates: Vec<(i64, i128)>, area: i128 },
     /// At least one term uses another function of the width.
     Wide(&'a [Term]),
@@ -204,9 +205,9 @@ impl<'a> Costs<'a> {
         profile.min_allotment(longest)?;
         match self {
             Self::Narrow { rates, area } => {
-                // Considers the allotments on which the job takes at most `limit`. The narrowest of them has the
-                // cheapest work. All allotments whose time is in the same step of `rates` cost at least as much as the
-                // narrowest one. The next round considers the allotments with shorter times.
+                // Among the allotments on which the job takes at most `limit`, the narrowest has the least work. All
+                // allotments whose time is in the same step of `rates` cost at least as much as the narrowest one. The
+                // next round considers the allotments with shorter times.
                 let (mut least, mut limit) = (None, longest);
                 while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
                     if least.is_some_and(|least| least <= area * work) {
@@ -225,8 +226,8 @@ impl<'a> Costs<'a> {
                 let mut choices = Vec::new();
                 choices::of(profile, true, &mut choices);
                 let feasible = choices.iter().filter(|choice| choice.time <= i128::from(longest.ticks()));
-                // If a group contains allotments beyond the limit, the whole group counts nevertheless, which can only
-                // lower the bound.
+                // A group that contains an allotment within the limit counts as a whole. Its allotments beyond the
+                // limit can only lower the bound.
                 feasible.map(|choice| terms.iter().map(|term| cost(term, choice)).sum()).min().or(Some(0))
             }
         }

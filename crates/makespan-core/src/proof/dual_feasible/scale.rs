@@ -1,4 +1,4 @@
-//! Functions that replace sizes by values, and the maximum sum of values that fits into a room.
+//! Functions that replace sizes by values, and the maximum sum of values of sizes with a limited total.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +53,8 @@ impl Scale {
     }
 }
 
-/// The maximum sum of values that fits into a room: the maximum over all multisets of sizes whose total is at most the
-/// room. This is an unbounded knapsack problem.
+/// The maximum sum of values over all multisets of sizes whose total is at most a limit, which is called the room (an
+/// unbounded knapsack problem).
 pub(in crate::proof) enum Most {
     /// The function is the size itself, so the maximum is the room.
     Whole,
@@ -87,7 +87,7 @@ impl Most {
         let mut least: Vec<i64> = Vec::new();
         loop {
             // Computes the minimum room for a sum of at least `least.len() + 1`. The sum may be larger, because the
-            // last size may have a larger value than is still missing.
+            // value of the last size may exceed the rest of the sum.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {

@@ -6,8 +6,8 @@ use crate::proof::prefix::Prefix;
 /// An instant, and the minimum payment of a task if its job ends by this instant.
 type Point = (i128, i128);
 
-/// Returns the points at which the payment curve of a task can begin or stop to fall, ascending: the ends of the job
-/// for which the latest start of some way to run the task, or the end of this run, is an instant of the prices. Between
+/// Returns the instants at which the payment curve of a task can begin or stop to fall, ascending. At these ends of
+/// the job, for some way to run the task, the latest start or the end of the run is an instant of the prices. Between
 /// two points, the curve is concave. Returns `None` on overflow.
 fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(Way::first).collect();
@@ -37,9 +37,9 @@ fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
 /// payments of the job's tasks if the job ends by C. Each row represents `count` equal tasks. Returns `None` on
 /// overflow.
 ///
-/// The payment of a task is concave between its points, so between two points it is at least the chord. The sum of the
-/// chords is minimal at a point of some task, or at `from`, at which the job begins to cost. The slopes of the chords
-/// are rounded so that the chords become lower.
+/// Between two points, the payment of a task is concave, so it is at least the chord. The sum of the chords is minimal
+/// at a point of some task, or at `from`, where the cost of the job begins to rise. The slopes of the chords are
+/// rounded so that the chords become lower.
 pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i128, from: i128) -> Option<i128> {
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
@@ -48,7 +48,7 @@ pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i1
         events.extend(curve.iter().enumerate().map(|(index, &(at, _))| (at, task, index)));
     }
     let soonest = curves.iter().map(|curve| curve[0].0).max().unwrap_or(0).max(from);
-    // The job may begin to cost at an instant that is not a point of any curve.
+    // The cost of the job may begin to rise at an instant that is not a point of any curve.
     events.push((soonest, usize::MAX, 0));
     events.sort_unstable();
     let fall = |curve: &[Point], index: usize| {

@@ -16,29 +16,30 @@ use crate::schedule::Objective;
 /// Prices for the time of processors. Every task of every job pays these prices, and each job chooses the end at which
 /// its cost is minimal.
 ///
-/// Let `lambda(t) >= 0` be a price at each instant t, and `a_k >= 0` the share of this price that a processor of node k
-/// costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
+/// Let `lambda(t) >= 0` be a price at each instant t, and `a_k >= 0` the share of this price that a processor of node
+/// k costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
 /// satisfies
 ///
-/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`,
+/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda
+/// open_k`,
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
-/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of length
-/// t from s on is its number of processors, multiplied by the integral of `a_k lambda` over `[s, s + t]`. The minimum
-/// is over the ways to run the task, and over the starts s from its head until `C - tail - t`. The head of a task is
-/// the length of the longest path before it, and its tail is the length of the longest path behind it. For sequential
-/// tasks, heads and tails include the transfers that no placement avoids ([`super::Reaching`]). A task that holds
-/// several processors pays the minimum price of a node that is as fast as the slowest of them.
+/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of
+/// length t from s on is its number of processors, multiplied by the integral of `a_k lambda` over `[s, s + t]`. The
+/// minimum is over the ways to run the task, and over the starts s from its head until `C - tail - t`. The head of a
+/// task is the length of the longest path before it, and its tail is the length of the longest path behind it. For
+/// sequential tasks, heads and tails include the transfers that no placement avoids ([`super::Reaching`]). A task that
+/// holds several processors pays the minimum price of a node that is as fast as the slowest of them.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
-/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open. So if
-/// the payments are added to the value of the schedule and the last sum is subtracted, the value does not increase. The
+/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open. So
+/// adding the payments to the value of the schedule and subtracting the last sum does not increase the value. The
 /// result is a sum over jobs, and the term of each job is at least its minimum. ∎
 ///
 /// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors: the end of a job
 /// connects its tasks. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H.
 /// Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, but with
-/// one window for each task, where they use the edges between tasks.
+/// one window for each task instead of the edges between tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPrices {
     /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
@@ -69,7 +70,7 @@ impl Kind for JobPrices {
         self.check(instance)?;
         let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
         let sum = if objective.is_mean() {
-            // The sum of the completion times is computed with weight 1 and then converted to the mean flow.
+            // Computes the sum of the completion times with weight 1, and converts it to the mean flow.
             prices::flow(self.sum(instance, |_| (1, Time::ZERO))?, instance)
         } else {
             self.sum(instance, |job| {
@@ -87,8 +88,8 @@ impl JobPrices {
         if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
     }
 
-    /// Returns the bound on the sum of the costs of job ends. For each job, `weigh` returns the cost per tick and the
-    /// instant from which ticks are counted.
+    /// Returns the bound on the sum over all jobs of the cost of their ends. `weigh` returns a job's cost per tick,
+    /// and the instant from which ticks are counted.
     fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =
@@ -100,7 +101,7 @@ impl JobPrices {
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            // To delay a job without weight costs nothing. So it can run after the last price and pays nothing.
+            // Delaying a job without weight costs nothing. So the job runs after the last price and pays nothing.
             let (weight, from) = weigh(job);
             if weight == 0 {
                 continue;
@@ -110,7 +111,7 @@ impl JobPrices {
             let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());
             negative.add(least.map(|least| -least))?;
         }
-        // The shift rounds down. The value is the negative of the bound, so the bound is rounded up.
+        // The shift rounds down the negative of the bound, so the bound is rounded up.
         Ok(-(negative.0 >> self.scale))
     }
 }

@@ -4,8 +4,8 @@ use crate::model::{Instance, JobId};
 use crate::proof::time_window::Known;
 use crate::proof::{CertificateError, Reaching};
 
-/// A way to run a task: not before `head`, for `time` ticks, with at least `tail` ticks from its end to the end of the
-/// job. In each tick, it pays the price multiplied by `rate`.
+/// A way to run a task: it starts at or after `head`, runs for `time` ticks, and ends at least `tail` ticks before the
+/// end of the job. In each tick, it pays the price multiplied by `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) head: i128,
@@ -26,8 +26,8 @@ impl Way {
     }
 }
 
-/// Maximum number of ways to run a task. If there are more, several ways are replaced by a single way that is at least
-/// as good as each of them.
+/// Maximum number of ways to run a task. If there are more, one way that is at least as good as each of several ways
+/// replaces them.
 const MAX_WAYS: usize = 16;
 /// An instant after every schedule of an instance.
 const LATE: i128 = i64::MAX as i128;

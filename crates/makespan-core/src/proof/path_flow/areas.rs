@@ -1,5 +1,4 @@
-//! Area arcs: in the time between the end of one task and the start of another, tasks hold at most the available
-//! amounts.
+//! Area arcs. Between the end of one task and the start of another, tasks hold at most the available amounts.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +8,12 @@ use crate::model::{Instance, TaskId};
 
 /// A set of area arcs with common prices.
 ///
-/// Let B be the tasks strictly between u and v: the tasks that wait for u, and for which v waits. They all run between
+/// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. They all run between
 /// the end of u and the start of v. So the price of the amounts that they hold is at most the price of the available
 /// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of a tick of all available
 /// amounts, and `q_i` the price of the amounts that task i holds. An arc without u begins at the first release of a
-/// task of B. An arc without v ends with the schedule. At which instants an arc begins and ends is not known, so closed
-/// periods cannot be subtracted from the available amounts.
+/// task of B. An arc without v ends with the schedule. The instants at which an arc begins and ends are unknown, so
+/// closed periods cannot be subtracted from the available amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
@@ -23,12 +22,12 @@ pub struct Areas {
     /// Pairs of the name of a resource and the price of one unit of it for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// For each arc, three values: the distinct task after which it begins, the distinct task before which it ends
-    /// (both by their numbers in the instance), and its flow.
+    /// The arcs. Each has three values: the distinct task after which it begins, the distinct task before which it
+    /// ends (both by their numbers in the instance), and its flow.
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
-/// A set of area arcs, with the total flow of the arcs that have a task between their ends.
+/// A set of area arcs and, for each task, the total flow of the arcs over it.
 pub(super) struct Over<'a> {
     rate: Rate<'a>,
     /// The price of all available amounts for one tick.
@@ -37,7 +36,7 @@ pub(super) struct Over<'a> {
     flows: Vec<i128>,
 }
 
-/// The flow that area arcs bring into tasks and take out of them.
+/// The flow of area arcs into tasks and out of tasks.
 #[derive(Default)]
 pub(super) struct Brought {
     /// Pairs of a distinct task, by its number, and a flow into it.
@@ -46,7 +45,7 @@ pub(super) struct Brought {
     pub out: Vec<(usize, i128)>,
     /// The total flow of the arcs that begin at a release instead of a task.
     pub begins: i128,
-    /// The sum of the flows of these arcs, each multiplied by its release; `None` on overflow.
+    /// The sum over the arcs that begin at a release of the flow multiplied by the release; `None` on overflow.
     pub released: Option<i128>,
 }
 
@@ -87,16 +86,15 @@ impl<'a> Over<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// Returns the minimum that a run of a task adds to the lengths of all arcs, in which each length is multiplied by
-    /// the flow of its arc. Returns `None` on overflow.
+    /// Returns the minimum that a run of a task adds to the sum over all arcs of the length multiplied by the flow.
+    /// Returns `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &Run) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {
             return Some(0);
         }
         let held = self.rate.of(task, run).unwrap_or(i128::MAX).saturating_mul(run.time);
-        // If the product overflows, although the final quotient would fit, the division is done first. This rounds
-        // down, so the bound remains valid.
+        // If the product overflows, divides first. This rounds down, so the bound remains valid.
         let product = flow.checked_mul(held).map(|product| product / self.all);
         product.or_else(|| flow.checked_mul(held / self.all))
     }

@@ -49,8 +49,8 @@ impl<'a> Rate<'a> {
         Some(rate)
     }
 
-    /// Returns the price, for one tick, of all amounts of the platform, as if nothing were ever closed. Returns `None`
-    /// on overflow.
+    /// Returns the price, for one tick, of all amounts of the platform, including closed processors. Returns `None` on
+    /// overflow.
     pub(super) fn of_all(&self) -> Option<i128> {
         let platform = self.instance.platform();
         let mut sum = 0_i128;

@@ -2,7 +2,7 @@
 
 use super::{Link, NEVER, Reaching};
 
-/// Maximum of the number of tasks in all phases of a job, multiplied by the number of pairs of kinds of nodes.
+/// Maximum number of tasks in all phases of a job, multiplied by the number of pairs of kinds of nodes.
 const MAX_LOOKED_AT: usize = 1 << 19;
 /// The rate of a kind of node on which every task is fastest.
 const RATE: i128 = 1 << 20;
@@ -16,7 +16,8 @@ pub(super) struct Phase {
     /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both tasks are on one
     /// node.
     same: Vec<i128>,
-    /// For each pair of kinds of nodes, this minimum time if `from` and `to` are on two distinct nodes.
+    /// For each pair of kinds of nodes, the minimum time from the end of `from` to the start of `to` if both tasks are
+    /// on distinct nodes.
     apart: Vec<i128>,
 }
 
@@ -39,7 +40,7 @@ struct Inner {
     before: i128,
 }
 
-/// The tasks of a phase, and their orders by the transfer before them and by the transfer behind them.
+/// The tasks of a phase, sorted by the transfer before them and by the transfer behind them.
 struct Between<'a> {
     reaching: &'a Reaching,
     rates: &'a [i128],
@@ -51,8 +52,8 @@ struct Between<'a> {
 }
 
 impl Phase {
-    /// Returns the earliest start of the last task of the phase on a kind of node, given the earliest end of the first
-    /// task. `ends` returns this end for each kind of node.
+    /// Returns the earliest start of the last task of the phase on a kind of node. `ends` returns the earliest end of
+    /// the first task for each kind of node.
     pub(super) fn after(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
         self.least(kind, kinds, ends, |other| self.apart[other * kinds.len() + kind])
     }
@@ -100,8 +101,8 @@ pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
     phases
 }
 
-/// Returns, for each kind of node, the rate: the work that a processor does in a tick, relative to the fastest kind and
-/// averaged over the tasks. The bound is valid for any rates.
+/// Returns, for each kind of node, the rate of a processor: its work in a tick relative to the fastest kind, averaged
+/// over the tasks. The bound is valid for any rates.
 fn rates(reaching: &Reaching) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
@@ -114,8 +115,8 @@ fn rates(reaching: &Reaching) -> Vec<i128> {
     sums.into_iter().map(|(sum, count)| (sum / count).max(1)).collect()
 }
 
-/// Returns each task with several predecessors, with its immediate dominator if it has one (K. D. Cooper, T. J. Harvey,
-/// K. Kennedy, "A simple, fast dominance algorithm", 2001).
+/// Returns the tasks with several predecessors that have a dominator, each with its immediate dominator. Source: K. D.
+/// Cooper, T. J. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001.
 fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
     let tasks = reaching.order.len();
     let mut place = vec![0; tasks];
@@ -162,9 +163,9 @@ fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
 }
 
-/// Returns, for each task of a phase, the minimum time between the task and one end of the phase (its first or its last
-/// task). There are two values: for a task on the node of this end, and for a task on another node. The result is
-/// `None` for tasks outside the phase. `tasks` must be sorted along the edges, from this end on.
+/// Returns, for each task of a phase, two minimum times between the task and one end of the phase (its first or last
+/// task): if the task is on the node of this end, and if it is on another node. Tasks outside the phase get `None`.
+/// `tasks` must be sorted along the edges, from this end on.
 fn delays<'a>(
     reaching: &Reaching,
     tasks: impl Iterator<Item = &'a u32>,
@@ -233,11 +234,13 @@ impl<'a> Between<'a> {
         low
     }
 
-    /// Returns false if a phase of this length is refuted. Call the nodes of the first and the last task its home
-    /// nodes. Two conditions must hold: the tasks that can run only on the home nodes must fit onto these, and all work
-    /// must fit onto all processors. Each processor that is not on a home node is idle until the data of its first task
-    /// have arrived, and after the data of its last task have been sent. So the i-th such processor loses at least the
-    /// i-th smallest transfer time on either side.
+    /// Returns false if no phase can have this length. The home nodes are the nodes of the first and the last task.
+    /// Two conditions must hold: the tasks that can run only on the home nodes must fit onto these nodes, and all work
+    /// must fit onto all processors.
+    ///
+    /// A processor outside the home nodes is idle until the data of its first task have arrived, and after the data of
+    /// its last task have been sent. So the i-th such processor loses at least the i-th smallest transfer time at the
+    /// beginning and at the end.
     fn fits(&self, length: i128, home: Home) -> bool {
         let kinds = &self.reaching.kinds;
         let others = |kind: usize| match home {

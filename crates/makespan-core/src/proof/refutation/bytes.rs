@@ -76,8 +76,8 @@ impl<'a> Reader<'a> {
         Ok(byte)
     }
 
-    /// Reads an unsigned number in LEB128: seven bits in each byte, the lowest bits first, and the highest bit of each
-    /// byte except the last one is set. At most nine bytes are accepted, so the result is below 2^63.
+    /// Reads an unsigned number in LEB128: seven bits in each byte, lowest bits first. The highest bit is set in all
+    /// bytes except the last. Accepts at most nine bytes, so the result is below 2^63.
     pub(super) fn unsigned(&mut self) -> Result<u64, CertificateError> {
         let mut number = 0;
         for place in 0..9 {
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         malformed("a number of its steps has more than nine bytes")
     }
 
-    /// Reads a signed number: an unsigned number whose lowest bit is the sign (zigzag). Refuses numbers beyond
+    /// Reads a signed number: an unsigned number whose lowest bit is the sign (zigzag). Rejects numbers beyond
     /// [`LIMIT`].
     pub(super) fn signed(&mut self) -> Result<i64, CertificateError> {
         let number = self.unsigned()?;

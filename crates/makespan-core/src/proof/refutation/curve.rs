@@ -1,6 +1,6 @@
 //! The cost of a task in one mode, as a function of its start.
 
-/// A function of whole numbers that is linear between some points. The points are ascending.
+/// A function of whole numbers that is linear between consecutive points. The points are ascending.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Curve {
     points: Vec<(i64, i128)>,
@@ -27,7 +27,8 @@ impl Curve {
         self.points.len()
     }
 
-    /// Returns the minimum value from `from` to `until`, both included, or `None` if no argument is left.
+    /// Returns the minimum value from `from` to `until`, both included, or `None` if the function has no argument in
+    /// this range.
     pub(super) fn least(&self, from: i64, until: i64) -> Option<i128> {
         let (from, until) = self.clipped(from, until)?;
         let ends = self.at(from)?.min(self.at(until)?);
@@ -111,8 +112,8 @@ impl Curve {
     }
 }
 
-/// Returns the number of steps after which a linear function is below `limit`. It falls from `value`, which is not
-/// below the limit, to `reached` in `length` steps.
+/// Returns the number of steps after which a linear function is below `limit`. In `length` steps, the function falls
+/// from `value`, which is at least the limit, to `reached`.
 fn beyond(value: i128, reached: i128, length: i64, limit: i128) -> i64 {
     let fall = (value - reached) / i128::from(length);
     i64::try_from((value - limit) / fall + 1).unwrap_or(length)

@@ -1,4 +1,4 @@
-//! The latest end of each task that a claim permits.
+//! The latest end of each task if the objective is within the claimed limit.
 
 use crate::model::{Instance, Job, Rows, TaskId, Weight};
 use crate::proof::CertificateError;
@@ -9,7 +9,8 @@ use crate::schedule::Objective;
 use super::LIMIT;
 use super::relaxation::{Grid, Relaxation, RelaxedTask};
 
-/// Creates the relaxed problem, in which every task ends early enough for an objective of at most `value`.
+/// Creates the relaxed problem with a deadline for every task. The deadline is the latest end with which the objective
+/// can be at most `value`.
 pub(super) fn claimed(
     instance: &Instance,
     objective: Objective,
@@ -48,8 +49,8 @@ fn set(
     Ok(())
 }
 
-/// Returns the largest weight, in millionths, of which the weight of the end of every task is a multiple. The weighted
-/// sum of ends is a multiple of this weight times the grid.
+/// Returns the largest weight, in millionths, that divides the weight of the end of every task. The weighted sum of
+/// ends is a multiple of this weight times the grid.
 pub(super) fn unit(instance: &Instance, objective: Objective) -> u64 {
     weights(instance, objective).into_iter().fold(0, divisor)
 }
@@ -62,8 +63,8 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
 }
 
 /// Returns the weight of the end of each task, in millionths. The last tasks of a job, for which no other task of the
-/// job waits, share its weight equally, rounded down. So the weighted sum over the last tasks is at most the weight of
-/// the job times its end, and equals it if there is one last task.
+/// job waits, share its weight equally, rounded down. So their weighted sum of ends is at most the weight of the job
+/// times its end. With one last task, both are equal.
 fn weights(instance: &Instance, objective: Objective) -> Vec<u64> {
     let mut weights = Vec::new();
     for (id, job) in instance.ids().zip(instance.jobs()) {
@@ -83,8 +84,8 @@ fn number(job: &Job<Rows>, task: TaskId) -> usize {
     task.index() - job.first().index()
 }
 
-/// Sets the deadlines for a sum of weighted ends: if all other tasks end as early as possible, a task must end by its
-/// deadline.
+/// Sets the deadlines for a sum of weighted ends. A task must end by its deadline even if all other tasks end as early
+/// as possible.
 fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), CertificateError> {
     let least = |task: &RelaxedTask| i128::from(task.weight) * (i128::from(task.head) + i128::from(task.shortest()));
     let base = relaxation.tasks.iter().try_fold(0_i128, |sum, task| sum.checked_add(least(task)));

@@ -34,14 +34,14 @@ const LIMIT: i64 = 1 << 58;
 
 /// A proof that no schedule has a smaller value of the objective than `value`.
 ///
-/// The proof is about a relaxed problem, whose times are whole numbers of units of `grid` ticks. Each task has a window
-/// of starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of this
-/// resource at this instant excludes an earlier start of this task". The check computes what follows by this rule from
-/// its own windows. So a step contains no premise and no conclusion, and a wrong step proves nothing.
+/// The proof is about a relaxed problem, whose times are whole numbers of units of `grid` ticks. Each task has a
+/// window of starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of
+/// this resource at this instant excludes an earlier start of this task". The check applies the rule to the windows
+/// that it has computed itself. So a step contains no premise and no conclusion, and a wrong step proves nothing.
 ///
 /// A nogood is a list of literals of which at least one is true in every schedule of the relaxed problem that has a
-/// smaller value. Steps prove it: if all its literals are false, some task has no start or no mode left. Later steps
-/// use it. The claim is proved when the windows are empty without any assumption.
+/// smaller value. Steps prove a nogood: if all its literals are false, some task has no start or no mode left. Later
+/// steps may use the nogood. The claim is proved when the windows are empty without any assumption.
 ///
 /// `docs/bounds.md` defines the relaxed problem, the byte format and all rules.
 ///
@@ -54,18 +54,18 @@ const LIMIT: i64 = 1 << 58;
 ///   [`Refutation::weights`] returns them.
 ///
 /// # Objectives
-/// [`Objective::Makespan`] and [`Objective::MaxLateness`], whose unit is the grid; [`Objective::WeightedCompletion`] and
-/// [`Objective::MeanFlow`], whose unit is the grid times the greatest common divisor of the weights. For the mean flow,
-/// `value` is a bound on the sum of the ends.
+/// [`Objective::Makespan`] and [`Objective::MaxLateness`], whose unit is the grid; [`Objective::WeightedCompletion`]
+/// and [`Objective::MeanFlow`], whose unit is the grid times the greatest common divisor of the weights. For the mean
+/// flow, `value` is a bound on the sum of the ends.
 ///
-/// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009,
-/// DOI 10.1007/s10601-008-9064-x; energy, J. Erschler, P. Lopez (PMS 1990).
+/// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI
+/// 10.1007/s10601-008-9064-x; energy, J. Erschler, P. Lopez (PMS 1990).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refutation {
     /// The bound that is proved, in units of the objective on the grid.
     pub value: i64,
-    /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are no multiples of the unit
-    /// are rounded so that the bound holds, but becomes weaker.
+    /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are not multiples of the
+    /// unit are rounded, which weakens the bound but keeps it valid.
     pub grid: i64,
     /// The records of the proof. In files, they are written as base64.
     #[serde(with = "bytes")]
@@ -76,8 +76,8 @@ impl Refutation {
     /// Maximum length of [`Refutation::steps`].
     pub const MAX_BYTES: usize = MAX_BYTES;
 
-    /// Returns the weight of the end of each task, in units of the second result. The second result is in millionths
-    /// of a unit of weight, and 0 if no task has a weight. The weights are 0 except for a sum of ends
+    /// Returns the weight of the end of each task, and the unit of these weights in millionths of a unit of weight.
+    /// The unit is 0 if no task has a weight. All weights are 0 unless the objective is a sum of ends
     /// ([`Objective::is_sum_of_ends`]).
     pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
         if !objective.is_sum_of_ends() {
@@ -96,8 +96,8 @@ impl Kind for Refutation {
         Scope::Any
     }
 
-    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is O(tasks) for each nogood
-    /// at a time, in addition to the certificate, the amounts of all modes and 2^20 points of prices.
+    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is O(tasks) for each
+    /// nogood that is stored at a time, plus the certificate, the amounts of all modes, and 2^20 points of prices.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.steps.len() > MAX_BYTES {
             return malformed(format!("its steps have more than {MAX_BYTES} bytes"));
@@ -123,14 +123,13 @@ impl Kind for Refutation {
     }
 }
 
-/// Multiplies a value on the grid by the unit of weight.
+/// Multiplies a value on the grid by the unit of weight, if the objective is a sum of ends.
 fn weighted(value: i128, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
     let unit = i128::from(deadlines::unit(instance, objective));
     value.checked_mul(unit).ok_or(CertificateError::Overflow)
 }
 
-/// Returns true if the mirror image of every schedule of the relaxed problem that ends by a deadline is such a
-/// schedule.
+/// Returns true if time reversal maps the schedules of the relaxed problem that end by a deadline onto each other.
 fn is_symmetric(relaxation: &Relaxation) -> bool {
     relaxation.waits.is_empty()
         && relaxation.tasks.iter().all(|task| task.release == 0)

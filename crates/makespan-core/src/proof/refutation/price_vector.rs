@@ -10,7 +10,7 @@ use super::relaxation::{Mode, Relaxation, RelaxedTask};
 use super::state::{StartWindow, State};
 use super::supply::Supply;
 
-/// The unit of prices: this part of the unit of the claim.
+/// The unit of prices is the unit of the claim divided by this number.
 const SCALE: i128 = 1024;
 /// The largest price.
 const MAX_PRICE: i64 = 1 << 36;
@@ -22,13 +22,13 @@ pub(super) struct PriceVector {
     curves: Vec<Vec<Curve>>,
     /// The price of all amounts that are available.
     sold: i128,
-    /// The minimum total of a schedule that contradicts the claim.
+    /// The minimum total cost that contradicts the claim.
     limit: i128,
-    /// For each task, the last window for which its minimum cost was computed, and this cost.
+    /// For each task, the last window for which its minimum cost was computed, and the minimum cost.
     known: Vec<Option<(StartWindow, Option<i128>)>>,
 }
 
-/// The prices of one supply, which are constant in runs. After the last run, the price is 0.
+/// The prices of one supply, constant within each run of instants. After the last run, the price is 0.
 #[derive(Default)]
 struct Line {
     /// For each run: its start, its price, and the sum of the prices of all instants before its start.
@@ -110,15 +110,15 @@ impl PriceVector {
             let own: Result<Vec<Curve>, _> = task.modes.iter().map(|mode| curve(task, mode)).collect();
             curves.push(own?);
         }
-        // Values are whole numbers of the unit of the claim. Without weights, all costs are payments, which are at most
-        // the price of all amounts.
+        // The value of a sum of ends is a whole number of the unit of the claim. Without weights, all costs are
+        // payments, and their sum is at most the price of all amounts.
         let limit = if relaxation.is_sum { SCALE * i128::from(relaxation.value) + 1 } else { 1 };
         let known = vec![None; relaxation.tasks.len()];
         Ok(Self { curves, sold, limit, known })
     }
 
-    /// Returns the largest cost of one task, not included, with which the claim is not contradicted if all other tasks
-    /// have their minimum costs. Refutes the state if the minimum costs of all tasks contradict the claim.
+    /// Returns the exclusive maximum of the cost of one task if all other tasks have their minimum costs. Refutes the
+    /// state if the minimum costs of all tasks contradict the claim.
     pub(super) fn room(
         &mut self,
         state: &mut State,

@@ -1,4 +1,4 @@
-//! The relaxed problem about which a refutation speaks.
+//! The relaxed problem of a refutation.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,15 +14,14 @@ use super::{LIMIT, MAX_TASKS};
 const MAX_ALLOTMENTS: u64 = 1 << 20;
 /// Maximum number of amounts: modes of all tasks times resources.
 const MAX_AMOUNTS: usize = 1 << 20;
-/// Maximum number of waits between tasks, after bags were expanded.
+/// Maximum number of edges between tasks, after bags were expanded.
 const MAX_WAITS: usize = 1 << 16;
-/// Maximum number of closed periods and of resources that other work holds.
+/// Maximum number of closed periods and of amounts that other work holds.
 const MAX_PERIODS: usize = 1 << 12;
 
-/// Tasks that need amounts of renewable resources, without places. Times are in units of the grid.
-///
-/// Every schedule of the instance is a schedule of this problem, in which no task ends later, because times, releases,
-/// delays and ends of closed periods are rounded down to the grid, and deadlines are rounded up.
+/// Tasks that need amounts of renewable resources, without places. Times are in units of the grid. Times, releases,
+/// delays and ends of closed periods are rounded down to the grid, and deadlines are rounded up. So every schedule of
+/// the instance yields a schedule of this problem in which no task ends later.
 #[derive(Clone, Debug)]
 pub(super) struct Relaxation {
     pub(super) tasks: Vec<RelaxedTask>,
@@ -34,7 +33,7 @@ pub(super) struct Relaxation {
     pub(super) value: i64,
     /// True if the objective is a sum of weighted ends.
     pub(super) is_sum: bool,
-    /// True if already the longest paths of tasks exceed the value.
+    /// True if the longest paths of tasks alone exceed the value.
     pub(super) is_refuted: bool,
 }
 
@@ -68,7 +67,7 @@ impl RelaxedTask {
     }
 }
 
-/// A number of ticks as a number of units of the grid.
+/// Conversion of ticks to units of the grid.
 #[derive(Clone, Copy)]
 pub(super) struct Grid(pub(super) i64);
 
@@ -108,8 +107,8 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Returns an instant by which a schedule ends in which no task could start earlier. After the last release and the
-    /// last change of a supply, some task runs, or some task waits only for its delay, until the end.
+    /// Returns an instant by which every schedule ends in which no task could start earlier. Between the last release
+    /// or change of a supply and the end of the schedule, some task always runs or waits only for its delay.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);
@@ -163,7 +162,7 @@ fn renewable(instance: &Instance) -> impl Iterator<Item = crate::model::Resource
     returned.map(|(_, number)| crate::model::ResourceId(number))
 }
 
-/// Returns all tasks, in the order of their numbers. Heads, deadlines and latest starts are not known yet.
+/// Returns all tasks, in the order of their numbers, without heads, deadlines and latest starts.
 fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<RelaxedTask>, CertificateError> {
     let range = |task: TaskId| {
         let profile = instance.profile(task);
@@ -186,9 +185,9 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
     Ok(tasks)
 }
 
-/// Returns the modes of a task: the allotments that are not dominated. A dominated allotment is no faster than the
-/// allotment before it in this list, but it may need less of a resource. So each amount is the minimum over an
-/// allotment and the dominated allotments after it.
+/// Returns the modes of a task: the allotments that are not dominated. A dominated allotment may need less of a
+/// resource than the mode before it. So each amount of a mode is the minimum over its allotment and the dominated
+/// allotments up to the next mode.
 fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
     let profile = instance.profile(task);
     let allotments: Vec<u32> = profile.allotments().collect();
@@ -205,7 +204,7 @@ fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
     allotments.iter().zip(ends).map(mode).collect()
 }
 
-/// Returns the delays between tasks that wait for each other. An edge of a bag applies to all its tasks.
+/// Returns the delays along the edges between tasks. An edge of a bag applies to all tasks of the bag.
 fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i64>, CertificateError> {
     let platform = instance.platform();
     // On several nodes, tasks can share a node, and data within a node are at least as fast.
@@ -227,7 +226,7 @@ fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i6
     Ok(waits)
 }
 
-/// Returns true if two tasks differ in nothing but their numbers, so that they can be exchanged in every schedule.
+/// Returns true if two tasks are equal except for their numbers, so that they can be exchanged in every schedule.
 pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) -> bool {
     let (one, other) = (&relaxation.tasks[first], &relaxation.tasks[second]);
     let neighbours = |task: usize| {

@@ -24,16 +24,16 @@ const MAX_SUPPLIES: usize = 255;
 pub(super) struct Replay {
     pub(super) rules: Rules,
     pub(super) root: State,
-    /// Number of supplies that are not scales.
+    /// Number of supplies without the scales.
     own_supplies: usize,
-    /// The deadline of all tasks, if the instance has the mirror symmetry: its mirror image is the same instance.
+    /// The deadline of all tasks, if the instance has mirror symmetry: reversing time maps the instance to itself.
     mirror: Option<i64>,
     mirrored: Option<usize>,
     paired: Vec<bool>,
 }
 
 impl Replay {
-    /// `mirror` is the deadline of all tasks if the mirror image of every schedule is a schedule.
+    /// `mirror` is the deadline of all tasks if the time reversal of every schedule is a schedule.
     pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
         if relaxation.supplies.len() > MAX_SUPPLIES {
             return malformed(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
@@ -45,7 +45,7 @@ impl Replay {
         Ok(Self { rules, root, own_supplies, mirror, mirrored: None, paired })
     }
 
-    /// Reads all records. Returns true as soon as the root state is empty, and false if the records end before.
+    /// Reads all records. Returns true as soon as the root state is empty, and false if the records end before that.
     pub(super) fn refutes(&mut self, steps: &[u8]) -> Result<bool, CertificateError> {
         let mut reader = Reader::new(steps);
         while !self.rules.relaxation.is_refuted && !self.root.is_empty() {
@@ -100,7 +100,7 @@ impl Replay {
         }
     }
 
-    /// Reads a pair of equal tasks, of which the first one may be assumed to start no later.
+    /// Reads a pair of equal tasks. The first may be assumed to start no later than the second.
     fn pair(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let tasks = self.rules.relaxation.tasks.len();
         let (first, second) = (reader.position(tasks)?, reader.position(tasks)?);
@@ -118,8 +118,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads the task that may be assumed to run in the first half of the time, because the mirror image of every
-    /// schedule is a schedule.
+    /// Reads a task that may be assumed to run in the first half of the time. This is valid if the time reversal of
+    /// every schedule is a schedule.
     fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
@@ -136,7 +136,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a scale: a further supply, of which a task on k processors holds the amount of the scale at k.
+    /// Reads a scale: an additional supply. A task on k processors holds the amount that the scale contains at k.
     fn scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let Rules { relaxation, prices, meter, .. } = &mut self.rules;
         let processors = relaxation.supplies[0].most();
@@ -179,8 +179,8 @@ impl Replay {
     }
 }
 
-/// Returns, for each number of processors, the maximum of the sum of the scale over any widths that add up to at most
-/// this number (unbounded knapsack).
+/// Returns, for each number of processors, the maximum sum of the scale over widths whose total is at most this number
+/// (unbounded knapsack).
 fn most_within(scale: &[i128]) -> Result<Vec<i128>, CertificateError> {
     let mut most = vec![0_i128; scale.len()];
     for size in 1..scale.len() {

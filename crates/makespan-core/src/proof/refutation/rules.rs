@@ -11,10 +11,10 @@ use super::relaxation::{Mode, Relaxation};
 use super::state::{Literal, StartWindow, State};
 use super::step::{Held, HeldWithin, RefutationStep};
 
-/// All that the rules use besides the windows.
+/// The data of the rules, apart from the windows.
 pub(super) struct Rules {
     pub(super) relaxation: Relaxation,
-    /// Pairs of equal tasks, of which the first one starts no later than the second one.
+    /// Pairs of equal tasks. The first task of a pair starts no later than the second.
     pub(super) ordered: FxHashSet<(usize, usize)>,
     /// At least one literal of each nogood is true.
     pub(super) nogoods: FxHashMap<u64, Vec<Literal>>,
@@ -116,12 +116,13 @@ impl Rules {
         malformed(format!("its steps assume that task {second} waits for task {first}"))
     }
 
-    /// Returns the time of a task in its fastest mode that is left.
+    /// Returns the time of a task in the fastest of its remaining modes.
     fn shortest(&self, state: &State, task: usize) -> i64 {
         self.relaxation.tasks[task].modes[state.window(task).last].time
     }
 
-    /// Returns true if a task cannot run at an instant, because other tasks run then and leave too little.
+    /// Returns true if a task cannot run at an instant, because the tasks that must run then leave too little of a
+    /// supply.
     fn is_full(&mut self, state: &State, held: Held, task: usize) -> Result<bool, CertificateError> {
         let used = self.used(state, held, Some(task))?;
         let own = self.least(state.window(task), held.supply, task)?;
@@ -129,8 +130,8 @@ impl Rules {
         Ok(needed > self.relaxation.supplies[held.supply].at(held.at))
     }
 
-    /// Returns the minimum amount that the tasks hold at an instant. Only tasks that run then in every case count, and
-    /// not `except`.
+    /// Returns the minimum amount that the tasks hold at an instant, apart from `except`. Only tasks that must run at
+    /// the instant count.
     fn used(&mut self, state: &State, held: Held, except: Option<usize>) -> Result<i128, CertificateError> {
         self.meter.spend(state.windows().len())?;
         let mut sum = 0_i128;
@@ -167,7 +168,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the minimum of what the tasks hold within a window of time, summed over its units of time.
+    /// Returns the minimum amount that the tasks hold within a window of time, summed over its units of time.
     fn energy(&mut self, state: &State, held: HeldWithin, except: Option<usize>) -> Result<i128, CertificateError> {
         let mut sum = 0_i128;
         for (task, &window) in state.windows().iter().enumerate().filter(|(task, _)| Some(*task) != except) {
@@ -239,8 +240,8 @@ impl Rules {
     }
 }
 
-/// Returns the minimum of what a task holds within a window of time in one mode. The minimum occurs at the first or at
-/// the last start.
+/// Returns the minimum amount that a task in one mode holds within a window of time, summed over its units of time.
+/// The minimum occurs at the first or at the last start.
 fn energy_of(window: StartWindow, mode: &Mode, held: HeldWithin) -> Result<i128, CertificateError> {
     let latest = window.latest.min(mode.latest);
     let after = window.earliest + mode.time - held.from;

@@ -2,7 +2,7 @@
 
 use super::relaxation::Relaxation;
 
-/// The starts and modes that are left to a task.
+/// The remaining starts and modes of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StartWindow {
     /// The earliest start.
@@ -15,7 +15,7 @@ pub(super) struct StartWindow {
     pub(super) last: usize,
 }
 
-/// A window for each task. It is empty as soon as a task has no start or no mode left.
+/// A window for each task. The state is empty if a task has no start or no mode left.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     windows: Vec<StartWindow>,
@@ -99,7 +99,7 @@ impl State {
         }
     }
 
-    /// Returns true if every start and mode that is left satisfies the literal.
+    /// Returns true if every remaining start and mode satisfies the literal.
     pub(super) fn implies(&self, literal: Literal) -> bool {
         let window = &self.windows[literal.bound / 4];
         let least = match literal.bound % 4 {
@@ -122,7 +122,7 @@ impl State {
     }
 }
 
-/// Converts the number of a mode. The number of modes is limited, so no number is too large.
+/// Converts the number of a mode. The number of modes is limited, so the conversion cannot fail.
 fn mode(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

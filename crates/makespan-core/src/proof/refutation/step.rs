@@ -9,7 +9,7 @@ use super::bytes::Reader;
 /// its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefutationStep {
-    /// All but one of the literals of this nogood are false, so the last one holds.
+    /// All but one of the literals of this nogood are false, so the remaining literal is true.
     Nogood(u64),
     /// The second task starts after the first one.
     After(usize, usize),
@@ -19,17 +19,17 @@ pub(super) enum RefutationStep {
     StartLater(Held, usize),
     /// The task cannot run at the instant, so it ends earlier.
     EndEarlier(Held, usize),
-    /// The task runs at the instant in every mode, so modes that hold too much are removed.
+    /// The task runs at the instant in every mode. Modes that would hold too much then are removed.
     ModesAt(Held, usize),
-    /// Tasks that run at the instant hold too much.
+    /// The tasks that must run at the instant hold too much.
     Overload(Held),
     /// The task starts early enough for its deadline.
     Deadline(usize),
     /// Modes that are too slow for the deadline are removed.
     FastModes(usize),
-    /// In the window, tasks hold too much.
+    /// Within the window, tasks hold too much.
     Energy(HeldWithin),
-    /// In the window, modes of the task that hold too much are removed.
+    /// Within the window, some modes of the task would hold too much. They are removed.
     ModesWithin(HeldWithin, usize),
     /// At these prices, the first starts of the task are too expensive.
     FirstStarts(usize, usize),

@@ -2,7 +2,7 @@
 
 use crate::proof::CertificateError;
 
-/// An amount that is constant between some instants. Before the first instant, which is 0, it has its first value.
+/// An amount that is constant between consecutive instants. The first instant is 0.
 #[derive(Clone, Debug)]
 pub(super) struct Supply {
     /// The instants at which the amount changes, ascending.
@@ -13,13 +13,13 @@ pub(super) struct Supply {
 struct SupplyStep {
     from: i64,
     amount: i128,
-    /// Sum of the amounts of all units of time from 0 to `from`.
+    /// Sum of the amounts of all units of time before `from`.
     before: i128,
 }
 
 impl Supply {
-    /// Creates the supply of a resource. `used` contains amounts that are not available, each with its first instant
-    /// and its end.
+    /// Creates the supply of a resource. `used` contains the unavailable amounts, each with its first instant and its
+    /// end.
     pub(super) fn new(total: i128, used: &[(i64, i64, i128)]) -> Result<Self, CertificateError> {
         let mut changes = vec![(0, 0)];
         for &(from, until, amount) in used.iter().filter(|(from, until, _)| from.max(&0) < until) {
@@ -37,7 +37,7 @@ impl Supply {
         Self { steps }.summed()
     }
 
-    /// Returns the supply with another amount in place of each amount.
+    /// Returns the supply with each amount replaced by `change(amount)`.
     pub(super) fn mapped(&self, change: impl Fn(i128) -> i128) -> Result<Self, CertificateError> {
         let step = |step: &SupplyStep| SupplyStep { amount: change(step.amount), ..*step };
         Self { steps: self.steps.iter().map(step).collect() }.summed()

@@ -29,11 +29,11 @@ impl Blocks {
 
     /// Stores these choices, which must be sorted by ascending numbers of processors.
     ///
-    /// For a block, let k be the smallest number of processors and p the shortest time. A choice pays for k' >= k
-    /// processors for p' >= p. So it pays at least the price of k processors for p from the same start. If prices never
-    /// rise, it also pays at least the price of k processors for q, where k q is at most the smallest k' p' of the
-    /// block. If p' >= q, this holds because k' >= k. Otherwise, the run of length p' is shorter than q, so its mean
-    /// price is not lower, and k' p' >= k q.
+    /// For a block, let k be the smallest number of processors and p the shortest time. Each choice holds k' >= k
+    /// processors for p' >= p, so it pays at least the price of k processors for p from the same start. If prices
+    /// never rise, it also pays at least the price of k processors for q, where k q is at most the smallest k' p' of
+    /// the block. Proof: if p' >= q, the run holds at least k processors for at least q. Otherwise, the run of length
+    /// p' is shorter than q, so its mean price is at least as high, and k' p' >= k q.
     pub(super) fn hold(&mut self, groups: &[Group]) {
         self.lowest = groups.len().next_power_of_two();
         self.tree.clear();
@@ -63,7 +63,7 @@ impl Blocks {
         index.checked_sub(self.lowest)
     }
 
-    /// Returns the maximum number of choices that a block at this position can have below it.
+    /// Returns the maximum number of choices below a block at this position.
     pub(super) fn choices_below(&self, index: usize) -> usize {
         self.lowest >> index.ilog2()
     }

@@ -9,9 +9,9 @@ use crate::schedule::Timeline;
 #[derive(Debug)]
 pub(super) struct Closed {
     timeline: Timeline,
-    /// Starts of periods, with the integral of the price. A run may have to end at such an instant.
+    /// Starts of periods, each with the integral of the price. The best run may end at one of them.
     begins: Vec<Event>,
-    /// Ends of periods, with the integral of the price. A run may be able to start at such an instant.
+    /// Ends of periods, each with the integral of the price. The best run may start at one of them.
     ends: Vec<Event>,
 }
 

@@ -11,11 +11,12 @@ use crate::schedule::Objective;
 
 /// A price of processors at every instant that refutes a deadline D.
 ///
-/// If all weights are zero and everything ends by D, the value that [`TimePrices`] with horizon D proves is at most
-/// zero: all jobs together pay at most the price of the open processors. If the jobs pay more than this price even in
-/// their cheapest runs, or if some job has no run that ends by D, then no schedule ends by D. So the makespan is at
-/// least D plus one tick. Only runs that fit between closed periods count. For example, if the cluster is closed at
-/// night, a job that is longer than the working day must use more processors or wait for a longer opening.
+/// If everything ends by D, all jobs together pay at most the price of the open processors: this is the inequality of
+/// [`TimePrices`] with horizon D and all weights zero. If the jobs pay more even in their cheapest runs, or if some
+/// job has no run that ends by D, then no schedule ends by D. So the makespan is at least D plus one tick.
+///
+/// Only runs that fit between closed periods are allowed. For example, if the cluster is closed at night, a job that
+/// is longer than the working day must use more processors or wait for a longer opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlinePrices {
     /// The refuted deadline.

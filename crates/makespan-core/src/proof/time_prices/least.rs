@@ -1,4 +1,5 @@
-//! The minimum cost of a job under prices: the minimum for one job in the sum of the bound, found by branch and bound.
+//! The minimum cost of a job under prices, by branch and bound. The bound of [`super::TimePrices`] is a sum of these
+//! costs.
 
 use super::blocks::{Block, Blocks};
 use super::closed::Closed;
@@ -6,24 +7,24 @@ use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, Prefix};
 
-/// Maximum ratio of choices to instants with which a block is halved by its instants. A block with a larger ratio is
-/// halved by its choices. This is twice as fast as a factor of 1.
+/// Limit of the ratio of choices to instants. A block with a larger ratio is halved by its choices, other blocks by
+/// their instants. The value 8 is twice as fast as the value 1.
 const MORE_STARTS: usize = 8;
 
-/// Finds the minimum costs of jobs, one job after another. Lists in memory are reused for the next job.
+/// Finds the minimum costs of jobs, one job after another, and reuses its memory.
 ///
 /// The minimum is taken over cells. A cell is a choice with k processors and a start, or a choice and an end. The
-/// starts are the release date, and the instants at which the price falls or processors open. The ends are the instants
-/// at which the price rises or processors close. Cells are tried in blocks of successive choices and successive
-/// instants from a to b. If a lower bound on the cost of a block is not below the minimum cost found so far, none of
-/// the block's cells is tried. Otherwise, the block is halved. The lower bound uses these facts about all cells of the
-/// block:
+/// starts are the release date, and the instants at which the price falls or processors open. The ends are the
+/// instants at which the price rises or processors close. Cells are tried in blocks of successive choices and
+/// successive instants from a to b. If a lower bound on the cost of a block is not below the minimum cost found so
+/// far, none of the block's cells is tried. Otherwise, the block is halved. The lower bound uses these facts about all
+/// cells of the block:
 ///
 /// * Each run ends at a + p or later, where p is the shortest time of the block.
 /// * If prices never rise after the release date, each cell pays at least for the block's k processors for a time q
 ///   from its own start ([`Blocks::hold`]). So it pays at least as much as a run of length q from b on.
-/// * If prices rise, each price is at least the minimum price since the release date, and this minimum never rises. So
-///   the previous bound holds with this minimum price.
+/// * If prices rise, each price is at least the minimum price since the release date. This minimum never rises, so the
+///   previous fact is true for it.
 /// * In addition, each cell pays for k processors from b to a + p, because each run has started by b and has not ended
 ///   before a + p.
 /// * For cells with ends from a to b, at which prices rise, each choice pays for its own time. Each run ends at a or
@@ -48,7 +49,7 @@ pub(super) struct Least<'a> {
     blocks: Blocks,
     /// The time for which each choice pays, if this time has been computed.
     paid: Vec<Option<i64>>,
-    /// The choice and the start of the cell with the minimum cost of the previous job.
+    /// The choice and the start with the minimum cost for the previous job.
     before: (usize, usize),
 }
 
@@ -98,8 +99,8 @@ impl<'a> Least<'a> {
         self.paid.clear();
         self.paid.resize(self.groups.len(), None);
         let mut search = Search { profile, weight, release, falling, least: i128::MAX };
-        // A good first cell avoids most of the others. Consecutive jobs are often similar, so the cell with the minimum
-        // of the previous job is tried first.
+        // A good first cell rules out most other cells. Consecutive jobs are often similar, so the best cell of the
+        // previous job is tried first.
         let (choice, start) = (self.before.0.min(self.groups.len() - 1), self.before.1.min(self.starts.len() - 1));
         self.descend(&mut search, Side::Starts, self.blocks.index(choice), Range { first: start, last: start });
         for side in [Side::Starts, Side::Ends] {
@@ -155,8 +156,8 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// Returns a lower bound on the cost of all cells of a block. The bound is exact for a single cell if the time for
-    /// which it pays has been computed. Returns the maximum value for a block without cells.
+    /// Returns a lower bound on the cost of all cells of a block. For a single cell whose paid time has been computed,
+    /// the bound is exact. For a block without cells, returns the maximum value.
     fn bound(&self, search: &Search, side: Side, block: Block, range: Range) -> i128 {
         let (from, until) = (self.events(side)[range.first], self.events(side)[range.last]);
         let Block { processors, shortest, paid, .. } = block;
@@ -198,7 +199,7 @@ impl<'a> Least<'a> {
         waiting + i128::from(processors) * price
     }
 
-    /// Tries the cells of a block, except those that cannot cost less than the minimum so far.
+    /// Tries the cells of a block. Skips cells that cannot cost less than the minimum so far.
     fn descend(&mut self, search: &mut Search, side: Side, index: usize, range: Range) {
         let choice = self.blocks.choice(index);
         if let Some(choice) = choice {
@@ -230,7 +231,7 @@ impl<'a> Least<'a> {
         }
     }
 
-    /// Returns the time for which a choice pays. The time is computed when it is needed for the first time.
+    /// Returns the time for which a choice pays. Computes the time at the first call.
     fn learn(&mut self, search: &Search, choice: usize) -> i64 {
         *self.paid[choice].get_or_insert_with(|| {
             let paid = self.groups[choice].paid(search.profile, search.falling);

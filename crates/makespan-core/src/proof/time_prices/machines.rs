@@ -63,8 +63,7 @@ impl Kind for MachineTimePrices {
                 }
             }
             Objective::MeanFlow => {
-                // A sum of completion times is a whole number of ticks, so a fractional bound is rounded up to the next
-                // integer.
+                // A sum of completion times is a whole number of ticks, so a fractional bound is rounded up.
                 let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
                 prices::flow(completion / i128::from(ONE), instance)
             }
@@ -90,14 +89,13 @@ impl MachineTimePrices {
         prices::left(paid, self.sold(instance)?, self.scale)
     }
 
-    /// Returns the price of all open time of processors. If the certificate refutes a deadline, only the open time
-    /// until this deadline counts.
+    /// Returns the price of all open time of processors, up to the refuted deadline if the certificate has one.
     fn sold(&self, instance: &Instance) -> Result<i128, CertificateError> {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }
 
-    /// Returns the minimum, summed over all jobs, of the prices that a job pays plus its weighted end, or `None` if a
-    /// job cannot meet the deadline.
+    /// Returns the sum over all jobs of the minimum of the weighted end plus the payments. Returns `None` if a job
+    /// cannot meet the deadline.
     fn paid(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<Option<i128>, CertificateError> {
         let overflow = CertificateError::Overflow;
         let prefixes: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();

@@ -26,7 +26,7 @@ use wide::Wide;
 /// Maximum number of functions of the width (number of processors) that have prices.
 const MAX_WIDTHS: usize = 16;
 
-/// Maximum number of jobs of an instance in which the tasks of a bag are also considered together.
+/// Maximum number of jobs for which the tasks of a bag are also considered together.
 const MAX_BAGS: usize = 4096;
 
 /// A weight of one, in millionths.
@@ -37,51 +37,52 @@ const ONE: u64 = 1_000_000;
 /// Let `open(t)` be the number of processors that are open at `t`. *Any* function `lambda` gives a lower bound on the
 /// weighted completion:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda *
+/// open`,
 ///
-/// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of
-/// `[s, s + p_i(k))`.
+/// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of `[s, s
+/// + p_i(k))`.
 ///
 /// Each task of a bag counts as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may have
 /// more tasks than can run at the same time. Then the last end C of the bag counts instead: the bag costs at least the
-/// minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q = floor(m / k)` tasks
-/// overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So the l-th
-/// task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal `ceil(l / q)`. If there
-/// are more than eight rounds, several rounds are combined.
+/// minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q = floor(m / k)`
+/// tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So
+/// the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal `ceil(l / q)`.
+/// If there are more than eight rounds, several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
-/// the running jobs hold at most `open(t)` processors. So the sum over the jobs of `k_i` times the integral of `lambda`
-/// over the run is at most the integral of `lambda * open`. So the difference of this sum and this integral is at most
-/// zero. If it is added to the weighted completion, the value does not increase. The result is a sum over jobs, and the
+/// the running jobs hold at most `open(t)` processors. So the sum over the jobs of `k_i` times the integral of
+/// `lambda` over the run is at most the integral of `lambda * open`. So this sum minus this integral is at most zero,
+/// and adding the difference to the weighted completion does not increase it. The result is a sum over jobs, and the
 /// term of each job is at least its minimum. ∎
 ///
-/// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then the
-/// expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`. Its
-/// minimum is at the release date or at a start at which this slope rises: then s is an instant at which the price
-/// falls, or s + p is an instant at which the price rises. Unavailable periods restrict the starts to intervals, so the
-/// minimum may also be at an end of such an interval: then s is an instant at which processors open, or s + p is an
-/// instant at which some close. Only these starts are tried.
+/// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then
+/// the expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`.
+/// Its minimum is at the release date or at a start at which this slope rises: then s is an instant at which the price
+/// falls, or s + p is an instant at which the price rises. Unavailable periods restrict the starts to intervals, so
+/// the minimum may also be at an end of such an interval: then s is an instant at which processors open, or s + p is
+/// an instant at which some close. Only these starts are tried.
 ///
 /// A profile that accepts at most 256 numbers of processors is enumerated. In larger profiles, successive allotments
 /// are grouped: each allotment up to 64 is a group of its own, and a larger group that starts at k contains k / 32
 /// allotments. A group is replaced by a single choice that is at least as good as each of its allotments. The job ends
 /// after the shortest time of the group, and pays for the smallest allotment of the group during this time. If prices
 /// never rise after the release date, the job pays for the time that the minimum work of the group takes on this
-/// allotment. This is valid because on more processors, the job would do this work earlier, and so at higher prices.
-/// The bound remains valid and becomes slightly weaker. If unavailable periods permit the run of some allotment of the
-/// group, they also permit the run of the replacement.
+/// allotment. On more processors, the job would do this work earlier, and so at higher prices. So the bound remains
+/// valid, although slightly weaker. If unavailable periods permit the run of some allotment of the group, they also
+/// permit the run of the replacement.
 ///
-/// With a *horizon* H, the bound applies only to schedules in which every job ends by H. The minimum is restricted to k
-/// and s with `s + p_i(k) <= H`, and the start `s = H - p_i(k)` is tried as well. By the same proof, the result is a
-/// lower bound on the weighted completion of every schedule of makespan at most H. A group counts as ending by H if the
-/// job ends by H on at least one of its allotments.
+/// With a *horizon* H, the bound applies only to schedules in which every job ends by H. The minimum is restricted to
+/// k and s with `s + p_i(k) <= H`, and the start `s = H - p_i(k)` is tried as well. By the same proof, the result is a
+/// lower bound on the weighted completion of every schedule of makespan at most H. A group is allowed if the job ends
+/// by H on at least one of its allotments.
 ///
 /// *Widths.* Let f be a non-decreasing function of the number of processors, F(c) the maximum sum of f over widths
 /// whose total is at most c, and let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149,
-/// 2003, DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most `F(open(t))`.
-/// So by the same proof, a job on k processors pays `f(k) lambda_f` in addition, and the
-/// `integral of lambda_f * F(open)` is subtracted. So jobs that cannot run at the same time as each other also pay for
-/// the processors that they leave idle.
+/// 2003, DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most
+/// `F(open(t))`. By the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f *
+/// F(open)` is subtracted. In this way, jobs that cannot run at the same time also pay for the processors that they
+/// leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
@@ -117,16 +118,17 @@ impl Kind for TimePrices {
         Scope::EqualProcessors
     }
 
-    /// Returns the proven value, rounded down. For the mean flow, the bound is computed from a bound on the sum of
-    /// completion times, in which all weights are one, and the tasks of a bag share its weight. The release dates are
-    /// subtracted, and the result is divided by the number of jobs. In the worst case, with J prices, takes O(J log J)
-    /// for each job and allotment. Most allotments and starts are ruled out together.
+    /// Returns the proven value, rounded down. The mean flow follows from a bound on the sum of completion times with
+    /// weight one for each job, shared by the tasks of a bag. The release dates are subtracted, and the result is
+    /// divided by the number of jobs.
+    ///
+    /// In the worst case, with J prices, takes O(J log J) for each job and allotment. Most allotments and starts are
+    /// ruled out in groups.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective != Objective::MeanFlow {
             return self.completion(instance, |job| job.task_weight().millionths()).map(Value::Integer);
         }
-        // A sum of completion times is a whole number of ticks, so a fractional bound is rounded up to the next
-        // integer.
+        // A sum of completion times is a whole number of ticks, so a fractional bound is rounded up.
         let completion = self.completion(instance, |job| ONE / job.tasks())? + i128::from(ONE) - 1;
         Ok(Value::Integer(prices::flow(completion / i128::from(ONE), instance)))
     }
@@ -153,8 +155,8 @@ impl TimePrices {
         prices::check_in_time(&self.instants, self.scale, lists)
     }
 
-    /// Returns two sums: the minimum, over all jobs, of the prices that a job pays plus its weighted end, and the price
-    /// of all open processors.
+    /// Returns the sum over all jobs of the minimum of the weighted end plus the payments, and the price of all open
+    /// processors.
     fn weighed(
         &self,
         instance: &Instance,
@@ -190,7 +192,7 @@ impl TimePrices {
             let beside = u64::from(instance.processors() / processors);
             if with_rounds && profile.is_rigid() && tasks > beside {
                 let rigid = (processors, profile.shortest().ticks());
-                // The tasks share the weight that `weigh` returns for each of them.
+                // `weigh` returns the weight of each task, and the tasks share the weight of the bag.
                 let weight = weight.checked_mul(i128::from(tasks)).ok_or(overflow.clone())?;
                 let joint = wide.bag(rigid, job.release, weight, tasks, beside).ok_or(overflow.clone())?;
                 if let (i128::MAX, Some(horizon)) = (joint, self.horizon) {

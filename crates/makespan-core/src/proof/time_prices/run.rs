@@ -14,9 +14,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Calls `attempt` with the starts between which the cost of the run is linear. First, these are the release date,
-    /// the instants at which the price falls, and the instants at which processors open, each list ascending. Then
-    /// follow the starts for which the run ends when the price rises, when processors close, or at the horizon.
+    /// Calls `attempt` with the starts between which the cost of the run is linear. The order is: the release date,
+    /// the instants at which the price falls, and the instants at which processors open, each ascending; then the
+    /// starts for which the run ends when the price rises, when processors close, or at the horizon.
     fn each_start(&self, prefix: &Prefix, closed: Option<&Closed>, mut attempt: impl FnMut(i64) -> bool) {
         let (release, end) = (self.release, self.release.saturating_add(self.time));
         attempt(release);
@@ -56,16 +56,16 @@ impl Run {
         Some(())
     }
 
-    /// Returns the minimum cost of the run over all starts, or `known` if `known` is less. Returns `None` on overflow.
-    /// The price includes all processors of the run.
+    /// Returns the minimum cost of the run over all starts, or `known` if it is smaller. Returns `None` on overflow.
+    /// The price is for all processors of the run.
     pub(super) fn least(&self, prefix: &Prefix, closed: Option<&Closed>, weight: i128, known: i128) -> Option<i128> {
         self.check_range(prefix, closed, weight, (0, 1))?;
         let mut least = known;
         self.each_start(prefix, closed, |start| {
             let waiting = weight * (i128::from(start) + i128::from(self.time));
             if waiting >= least {
-                // At this start and at all later ones, the weighted end alone is at least the minimum found so far, so
-                // these starts are not tried.
+                // From this start on, the weighted end alone is at least the minimum so far, so later starts are not
+                // tried.
                 return false;
             }
             if self.is_possible(closed, start) {
@@ -76,14 +76,14 @@ impl Run {
         Some(least)
     }
 
-    /// Returns the minimum cost of a bag of `tasks` equal tasks that run like this run and all end by an instant C,
-    /// over all C. Returns `None` on overflow. `weight` is the weight of the bag, and at most `beside` of its tasks run
-    /// at any instant.
+    /// Returns the minimum cost of a bag of `tasks` equal tasks over all its ends C. Each task runs like this run and
+    /// ends by C. At most `beside` tasks run at any instant, and `weight` is the weight of the bag. Returns `None` on
+    /// overflow.
     ///
-    /// Among the l tasks that end last, there are ceil(l / beside) tasks that run one after the other. The reason:
-    /// intervals that overlap pairwise have an instant in common, so intervals of which at most q overlap at any
-    /// instant can be divided into q chains (Dilworth). So the l-th task from the end ends by
-    /// `C - (ceil(l / beside) - 1) time`, and pays at least the minimum price of a run that ends by this instant.
+    /// Among the l tasks that end last, there are ceil(l / beside) tasks that run one after the other. Proof:
+    /// intervals that overlap pairwise have an instant in common. So intervals of which at most q overlap at any
+    /// instant can be divided into q chains (Dilworth). So the l-th task from the end ends by `C - (ceil(l / beside) -
+    /// 1) time`, and pays at least the minimum price of a run that ends by this instant.
     pub(super) fn least_of_bag(
         &self,
         prefix: &Prefix,
@@ -95,8 +95,8 @@ impl Run {
         let rounds = Rounds::new(tasks, beside, self.time)?;
         let last = rounds.0.last().map_or(0, |round| round.0);
         self.check_range(prefix, closed, weight, (last, tasks))?;
-        // Pairs of an end and the minimum price of a run that ends by it. The ends are those at which this price may
-        // stop to fall.
+        // Pairs of an end and the minimum price of a run that ends by it. The list contains the ends at which the
+        // minimum price may stop to fall.
         let mut ends: Vec<(i64, i128)> = Vec::new();
         self.each_start(prefix, closed, |start| {
             if self.is_possible(closed, start) {
@@ -148,8 +148,8 @@ const MAX_ROUNDS: u64 = 8;
 struct Rounds(Vec<(i64, u64)>);
 
 impl Rounds {
-    /// Creates the rounds. If there are more than [`MAX_ROUNDS`], several rounds are combined: all their tasks are
-    /// treated as if they ended as late as the last of these rounds. Returns `None` on overflow.
+    /// Creates the rounds. If there are more than [`MAX_ROUNDS`], several rounds are combined, and all their tasks end
+    /// at the latest end of these rounds. Returns `None` on overflow.
     fn new(tasks: u64, beside: u64, time: i64) -> Option<Self> {
         let beside = beside.max(1);
         let rounds = tasks.div_ceil(beside);

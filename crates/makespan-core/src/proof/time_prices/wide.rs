@@ -1,4 +1,4 @@
-//! The minimum cost of a job, or of a bag with all its tasks, under prices of functions of the width.
+//! The minimum cost of a job or bag under prices of functions of the width.
 
 use std::collections::BTreeMap;
 
@@ -33,11 +33,12 @@ impl<'a> Wide<'a> {
         Self { instants, prices, widths, closed, horizon, prefixes: BTreeMap::new(), groups: Vec::new() }
     }
 
-    /// Returns the minimum cost of a job with this weight, which is in the unit of the prices, or [`i128::MAX`] if the
-    /// job cannot end by the horizon. A group of allotments pays like its smallest allotment for its shortest time,
-    /// because functions of the width never fall.
+    /// Returns the minimum cost of a job with this weight, in the unit of the prices. Returns [`i128::MAX`] if the job
+    /// cannot end by the horizon. Returns `None` if a value exceeds 128 bits, or the payment per tick of one width
+    /// exceeds 64 bits.
     ///
-    /// Returns `None` if a value exceeds 128 bits, or the payment per tick of one width exceeds 64 bits.
+    /// A group of allotments pays like its smallest allotment for its shortest time, because functions of the width
+    /// never fall.
     pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
         let mut groups = std::mem::take(&mut self.groups);
         choices::groups(profile, &mut groups);

@@ -9,20 +9,19 @@ use steps::Steps;
 use crate::model::{Instance, Time};
 use crate::schedule::FreeTime;
 
-/// Number of instants at which a query examines the classes one by one. If none of these instants is suitable, a single
-/// walk over the changes of all classes finds the result.
+/// Number of instants at which a query examines the classes one by one. If all of them fail, a single walk over the
+/// changes of all classes finds the result.
 const FEW: usize = 8;
 
-/// The number of free processors over time, by class of processors that are available at exactly the same times.
-///
-/// With n placements, a query takes O(g log n), where g is the number of earlier gaps that have enough processors but
-/// are too short. If there are reservations or outages, a query examines each class of processors at some instants and
-/// takes O(n log n).
+/// The number of free processors over time, by class. A class contains the processors that are available at exactly
+/// the same times. With n placements, a query takes O(g log n), where g is the number of earlier gaps with enough
+/// processors that are too short. If there are reservations or outages, a query examines each class at some instants
+/// and takes O(n log n).
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// Number of free processors of all classes together.
     total: Steps,
-    /// Number of free processors of each class. Empty if there is only one class, because `total` is then sufficient.
+    /// Number of free processors of each class. Empty if there is only one class, which `total` describes.
     classes: Vec<Steps>,
 }
 
@@ -41,7 +40,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Creates a reservation without a timeline, on a platform whose processors are always open.
+    /// Creates a reservation without a timeline. The processors of the platform must always be open.
     pub fn on_open_platform(width: u32, start: Time, end: Time) -> Self {
         Self { start, end, width, parts: None }
     }
@@ -60,7 +59,7 @@ impl Reservation {
 }
 
 impl Timeline {
-    /// Creates the timeline of an instance without placements. In it, only reservations and outages hold processors.
+    /// Creates the timeline of an instance without placements: only reservations and outages hold processors.
     pub fn new(instance: &Instance) -> Self {
         let availability = instance.availability();
         let mut total = Steps::constant(i64::from(instance.processors()));
@@ -85,8 +84,8 @@ impl Timeline {
         self.total.at(instant) as u32
     }
 
-    /// Returns the maximum number of processors that one job could hold from `start` to `end`. The result never
-    /// increases if `end` is later.
+    /// Returns the maximum number of processors that one job could hold from `start` to `end`. A later `end` never
+    /// increases the result.
     pub fn free_throughout(&self, start: Time, end: Time) -> u32 {
         let least = |steps: &Steps| steps.min_within(start, end);
         let free = if self.classes.is_empty() { least(&self.total) } else { self.classes.iter().map(least).sum() };
@@ -108,9 +107,9 @@ impl Timeline {
         }
     }
 
-    /// Returns the first instant, not before `from`, from which `width` processors are free for `duration`. Uses one
-    /// walk over all changes of all classes, which takes O(n log n). A separate query at each change would take up to
-    /// this time for each change.
+    /// Returns the first instant at or after `from` from which `width` processors are free for `duration`. Uses one
+    /// walk over all changes of all classes, which takes O(n log n). Separate queries would take as much time for each
+    /// change.
     fn first_by_class(&self, width: u32, duration: Time, from: Time) -> Time {
         let (mut free, mut changes) = (0, Vec::new());
         for steps in &self.classes {
@@ -135,8 +134,7 @@ impl Timeline {
             || self.classes.iter().map(|steps| steps.min_within(start, end)).sum::<i64>() >= i64::from(width)
     }
 
-    /// Distributes the processors over the classes, in the order of the classes, in which processors that are never
-    /// closed come last.
+    /// Distributes the processors over the classes, in order. Processors that are never closed come last.
     fn parts(&self, width: u32, start: Time, end: Time) -> Box<[u32]> {
         let mut missing = width;
         let parts = self.classes.iter().map(|steps| {
@@ -164,8 +162,8 @@ impl FreeTime for Timeline {
             match self.total.next_below(start, level) {
                 Some(blocked) if blocked < start + duration => start = blocked,
                 _ if self.fits_by_class(width, start, start + duration) => return start,
-                // At `start`, enough processors are free in all classes together, but too few of them stay free for the
-                // whole duration. The result can only change when a class opens or closes.
+                // At `start`, enough processors are free in all classes together, but too few stay free for the whole
+                // duration. The next start to try is the next change of a class.
                 _ if missed >= FEW => return self.first_by_class(width, duration, start),
                 _ => {
                     missed += 1;
@@ -196,15 +194,15 @@ impl FreeTime for Timeline {
     }
 }
 
-/// Takes a window of length `duration` that moves over a step function. Returns the minimum of the function within the
-/// window at `from`, and appends the changes of this minimum as the window moves on.
+/// Moves a window of length `duration` over a step function. Returns the minimum within the window at `from`, and
+/// appends the later changes of the minimum.
 fn least_ahead(steps: &Steps, duration: Time, from: Time, changes: &mut Vec<(Time, i64)>) -> i64 {
     let mut pieces: Vec<(Time, i64)> = Vec::new();
     steps.each_from(from, &mut |at, value| pieces.push((at, value)));
-    // A piece is a period in which the function is constant. `ahead` contains the pieces within the window that may
-    // become the minimum: a piece is left out if a later piece has at most its value. So the values in the list
-    // increase, and its first piece has the minimum. A piece is in the window from the first instant at which the end
-    // of the window reaches the start of the piece, until the end of the piece.
+    // A piece is a period in which the function is constant. `ahead` contains the pieces in the window that may become
+    // the minimum: a piece is omitted if a later piece has at most its value. So the values increase, and the first
+    // piece has the minimum. A piece enters the window when the end of the window reaches its start, and leaves at its
+    // end.
     let mut ahead: VecDeque<(i64, Time)> = VecDeque::new();
     let enters = |at: Time| Time::from_ticks(at.ticks().saturating_sub(duration.ticks()).saturating_add(1)).max(from);
     let ends = |index: usize| pieces.get(index + 1).map_or(Time::MAX, |next| next.0);

@@ -4,10 +4,11 @@ use crate::model::Time;
 
 const NONE: u32 = u32::MAX;
 
-/// The number of free processors over time, as a piecewise constant function. Supports additions over a period, and
-/// searches for the first instant at which the value is below a level or reaches it. The function is stored as a treap
-/// over its breakpoints, so each operation takes O(log breakpoints) expected time. Priorities come from a fixed
-/// sequence, so equal sequences of operations give equal trees.
+/// The number of free processors over time, as a piecewise constant function. Searches find the first instant at which
+/// the value is below a level, or at least a level.
+///
+/// The breakpoints are stored in a treap, so each operation takes O(log breakpoints) expected time. Priorities come
+/// from a fixed sequence, so equal sequences of operations give equal trees.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     nodes: Vec<Node>,
@@ -76,8 +77,8 @@ impl Steps {
             after = self.merge(leaf, after);
         }
         self.shift(inside, change);
-        // Removes breakpoints at which the value no longer changes, so that the tree has only as many nodes as the
-        // function has steps.
+        // Removes a breakpoint at which the value does not change. So the number of tree nodes stays the number of
+        // steps.
         if value_before.is_some() && self.first_value(inside) == value_before {
             inside = self.drop_first(inside);
         }
@@ -185,9 +186,8 @@ impl Steps {
         least
     }
 
-    /// Returns the first breakpoint after `after` whose value satisfies `wanted`. `may_hold` returns false for the
-    /// smallest and the largest value of a subtree that cannot contain such a breakpoint; the search then skips the
-    /// subtree.
+    /// Returns the first breakpoint after `after` whose value satisfies `wanted`. `may_hold` receives the smallest and
+    /// the largest value of a subtree; if it returns false, the search skips the subtree.
     fn search(
         &self,
         at: u32,
@@ -307,7 +307,7 @@ impl Steps {
         self.edge_value(tree, |node| node.right)
     }
 
-    /// Returns the value of the first or of the last breakpoint of a tree. `next` selects the side.
+    /// Returns the value of the first or last breakpoint of a tree. `next` returns the left or right child of a node.
     fn edge_value(&self, mut at: u32, next: impl Fn(&Node) -> u32) -> Option<i64> {
         let (mut value, mut added) = (None, 0);
         while let Some(node) = self.nodes.get(at as usize) {

@@ -1,4 +1,4 @@
-//! The check that tasks wait for their predecessors and for the data of these.
+//! The check that tasks wait for their predecessors and for the predecessors' data.
 
 use super::{Violation, name};
 use crate::model::{Dependence, Instance};

@@ -10,7 +10,7 @@ use crate::schedule::Schedule;
 /// An instant at which a task takes or returns an amount.
 struct Change {
     at: Time,
-    /// True if the task starts. False sorts first, so that at one instant, ends come before starts.
+    /// True if the task starts, false if it ends. At one instant, ends come before starts, because false sorts first.
     starts: bool,
     /// Position of the placement in the schedule.
     placement: usize,
@@ -53,7 +53,7 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
         .collect()
 }
 
-/// Returns the amount that a task on `of` processors holds on a node if `here` of these processors are on the node.
+/// Returns the amount that a task holds on a node which has `here` of its `of` processors.
 fn amount(need: &Need, here: u32, of: u32) -> u128 {
     let (here, of) = (u128::from(here), u128::from(of));
     match need {

@@ -24,9 +24,9 @@ pub enum MacroTaskError {
 const MAX: u32 = 1000;
 
 impl Network {
-    /// Combines tasks into macro-tasks. Each macro-task has tasks of every application in proportion to the weights, in
-    /// the smallest possible integers. When some application has too few tasks left for another macro-task, the
-    /// remaining tasks of all applications stay single. They have kinds of their own, which follow the kind of the
+    /// Combines tasks into macro-tasks. Each macro-task has tasks of every application in proportion to the weights,
+    /// in the smallest possible integers. When some application has too few tasks left for another macro-task, the
+    /// remaining tasks of all applications stay single. Single tasks have kinds of their own, after the kind of the
     /// macro-tasks.
     ///
     /// # Errors
@@ -57,8 +57,8 @@ impl Network {
 /// Returns the smallest integers in the ratio of the weights.
 fn shares(weights: &[f64]) -> Result<Vec<u32>, MacroTaskError> {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    // The weights are multiples of a millionth. So a search finds the smallest factor by which their ratios to the
-    // smallest weight become integers.
+    // The weights are multiples of a millionth, so a search finds the smallest factor that makes their ratios to the
+    // smallest weight integers.
     (1..=MAX)
         .find_map(|factor| {
             let scaled = weights.iter().map(|weight| weight / least * f64::from(factor));

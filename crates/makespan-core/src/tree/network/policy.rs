@@ -3,9 +3,9 @@
 use super::Kind;
 use crate::model::Time;
 
-/// An event at one node. Kinds are numbered as in [`super::Network::kinds`]. Children are numbered from 0 in the order
-/// of [`super::Network::children`]. If all kinds share a buffer, the only lane is 0. If each kind has its own buffer,
-/// the lane of a kind has the number of the kind.
+/// An event at one node. Kinds are numbered as in [`super::Network::kinds`], and children from 0 in the order of
+/// [`super::Network::children`]. A lane is a buffer: lane 0 if all kinds share one buffer, otherwise the lane with the
+/// number of the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeEvent {
     /// A task arrived from the parent, or returned to the root from a node that was removed.
@@ -54,8 +54,7 @@ pub enum NodeDecision {
         /// Kind of the task.
         kind: usize,
     },
-    /// Do nothing now. The policy is called again after the next event, or, if no event occurs before, at the instant
-    /// `until`.
+    /// Do nothing now. The policy is called again after the next event, but at the latest at the instant `until`.
     Wait {
         /// The latest instant of the next call.
         until: Time,
@@ -63,7 +62,7 @@ pub enum NodeDecision {
 }
 
 /// The state of a node's children as far as the node knows it: their requests, and the tasks that were sent to them.
-/// With each request, a child reports the kind of the task that left its buffer.
+/// In each request, a child reports the kind of the task that left its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Children<'a> {
     /// Bytes per second to each child.
@@ -98,10 +97,9 @@ pub struct NodeView<'a> {
     pub children: Children<'a>,
 }
 
-/// The decentralised scheduler of one node. The policy sees only its own node and the children of this node.
-///
-/// The policy receives each event when the event happens. After all events of an instant, the policy is called
-/// repeatedly until it returns no further decision.
+/// The decentralised scheduler of one node. It sees only its own node and the children of this node. It receives each
+/// event at the instant of the event. After all events of an instant, it is called repeatedly until it returns no
+/// further decision.
 pub trait NodePolicy {
     /// Receives an event. The policy makes decisions later, in [`NodePolicy::decide`].
     fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
@@ -146,8 +144,8 @@ impl NodeView<'_> {
         self.children.levels[child * self.kinds.len() + kind]
     }
 
-    /// Returns the seconds that the port needs to send a task or macro-task of this kind to this child if it sends
-    /// nothing else. This is the latency of each contained task, plus the bytes divided by the bandwidth.
+    /// Returns the seconds for which the port sends a piece of this kind to this child if it sends nothing else: the
+    /// latency of each contained task, plus the bytes divided by the bandwidth.
     pub fn hop(&self, child: usize, kind: usize) -> f64 {
         let kind = &self.kinds[kind];
         self.children.latency[child] * f64::from(kind.size()) + kind.data / self.children.bandwidth[child]

@@ -40,8 +40,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Returns the number of tasks in one piece. When a piece is sent, the latency of the link is taken once for each
-    /// of these tasks.
+    /// Returns the number of tasks in one piece. Sending a piece takes the latency of the link once for each task.
     pub fn size(&self) -> u32 {
         self.tasks.iter().map(|&(_, count)| count).sum()
     }
@@ -210,8 +209,8 @@ impl Network {
     }
 }
 
-/// Returns the nodes in breadth-first order, and the position of each node's first child in this order, with one
-/// additional entry at the end, so that the children of the last node have an end.
+/// Returns the nodes in breadth-first order, and the position of each node's first child in this order. One additional
+/// entry marks the end of the last node's children.
 fn breadth_first(nodes: &[NetworkNode]) -> Result<(Vec<usize>, Vec<usize>), NetworkError> {
     let mut below = vec![Vec::new(); nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
