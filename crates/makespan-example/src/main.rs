@@ -1,5 +1,5 @@
-//! `crunch`: small programs that really compute, for the bundled example workload. What they print depends on their
-//! arguments only, never on the number of threads.
+//! `crunch`: small programs that compute for some seconds, for the bundled example workload. The output depends only
+//! on the arguments, never on the number of threads.
 
 mod mandelbrot;
 mod pi;
@@ -8,13 +8,13 @@ mod share;
 
 use clap::{Parser, Subcommand};
 
-/// Computes something for some seconds, on as many threads as it is given.
+/// Computes for some seconds on the given number of threads.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
     #[command(subcommand)]
     what: What,
-    /// How many threads.
+    /// Number of threads.
     #[arg(long, global = true, env = "MAKESPAN_PROCESSORS", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     threads: u32,
@@ -30,13 +30,13 @@ enum What {
     },
     /// Counts the points of the Mandelbrot set in a square picture.
     Mandelbrot {
-        /// Points along a side.
+        /// Number of points along each side of the picture.
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65536))]
         size: u32,
     },
     /// Sums the Leibniz series for pi.
     Pi {
-        /// How many terms, at most 10^15.
+        /// Number of terms, at most 10^15.
         #[arg(long, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000_000_000))]
         terms: u64,
     },

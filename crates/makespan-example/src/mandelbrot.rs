@@ -4,7 +4,8 @@ use crate::share::share;
 
 const ITERATIONS: u32 = 500;
 
-/// How many points of a `size` by `size` picture of [-2, 0.5] x [-1.25, 1.25] stay bounded.
+/// Returns the number of points that stay bounded, in a picture of [-2, 0.5] x [-1.25, 1.25] with `size` by `size`
+/// points.
 pub fn count(size: u32, threads: u32) -> u64 {
     let step = 2.5 / f64::from(size);
     let rows = share(u64::from(size), threads, |row| {
@@ -37,7 +38,7 @@ mod tests {
         let inside = count(size, 2);
         assert_eq!(inside, count(size, 1));
         let area = inside as f64 * (2.5 / f64::from(size)).powi(2);
-        // 1.5066 in the limit of many points and iterations.
+        // The area of the Mandelbrot set is 1.5066 in the limit of many points and iterations.
         assert!((area - 1.5066).abs() < 0.03, "{area}");
     }
 }

@@ -1,10 +1,11 @@
-//! Pi by its slowest series.
+//! Computes pi by the Leibniz series, which converges slowly.
 
 use crate::share::share;
 
 const BLOCK: u64 = 1 << 20;
 
-/// `4 (1 - 1/3 + 1/5 - ..)` with so many terms. Blocks are summed in their order, so the threads do not show.
+/// Returns the first `terms` terms of `4 (1 - 1/3 + 1/5 - ..)`, summed. Blocks of terms are summed in a fixed order,
+/// so the result does not depend on the number of threads.
 pub fn sum(terms: u64, threads: u32) -> f64 {
     let blocks = share(terms.div_ceil(BLOCK), threads, |block| {
         let range = block * BLOCK..((block + 1) * BLOCK).min(terms);

@@ -1,10 +1,10 @@
-//! The sieve of Eratosthenes, in segments that fit a cache.
+//! The sieve of Eratosthenes, in segments that fit into the cache of a processor.
 
 use crate::share::share;
 
 const SEGMENT: u64 = 1 << 17;
 
-/// How many primes there are from 2 to `up_to`.
+/// Returns the number of primes from 2 to `up_to`.
 pub fn count(up_to: u64, threads: u32) -> u64 {
     let small = small_primes(up_to.isqrt());
     share(up_to / SEGMENT + 1, threads, |segment| {

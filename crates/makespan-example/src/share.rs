@@ -1,10 +1,10 @@
-//! Shares numbered pieces of work among threads.
+//! Distributes numbered pieces of work over threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// The results of `work` on the pieces `0 .. pieces`, in their order. Each thread takes the next piece when it is
-/// free, so pieces may differ in effort.
+/// Returns the results of `work` for the pieces `0 .. pieces`, ordered by piece. Each thread takes the next piece when
+/// it has finished the last one, so pieces may take different times.
 pub fn share<T: Send>(pieces: u64, threads: u32, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let take = || {

@@ -14,14 +14,13 @@ const BEGIN: usize = 11;
 
 /// Generates arrivals over several days. More jobs arrive in the rush hours than at night.
 ///
-/// The length of a gap between two arrivals depends on the time of day. A gap costs points: one point if it would last
-/// half an hour in the rush hours. The gap ends when the half hours since its start have provided its points. Each half
-/// hour provides points in proportion to its share of the day's jobs. So a gap lasts longer at night, when half hours
-/// provide few points.
+/// Each gap between two arrivals has a number of points: one point for each half hour that the gap would last in the
+/// rush hours. Each half hour of the day uses up points in proportion to the share of the day's jobs that arrive in
+/// it. The gap ends when its points are used up. So gaps last longer at night.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
-    /// Number of points that gaps have used since the beginning of the current half hour.
+    /// Number of points that the current half hour has used up, from its beginning to the last arrival.
     points: f64,
     /// Start of the current half hour, in seconds since the first midnight.
     begun: f64,

@@ -30,7 +30,7 @@ pub enum GenerateError {
     Profile {
         /// Name of the job.
         job: String,
-        /// Rule for profiles that the drawn profile breaks.
+        /// The rule for profiles that the job breaks.
         source: ProfileError,
     },
 }

@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::{MAX_ENTRIES, at_most};
 use crate::GenerateError;
 
-/// Consistency of a matrix of run times. In a consistent matrix, all tasks order the machines equally by speed.
+/// Consistency of a matrix of run times. In a consistent matrix, the machines have one order by speed, which is the
+/// order for every task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
     /// If a machine is faster than another machine for one task, it is faster than the other machine for all tasks.
     Consistent,
-    /// If only the machines with even numbers are considered, the matrix is consistent.
+    /// The machines with even numbers form a consistent matrix.
     SemiConsistent,
     /// The order of the machines by speed differs from task to task.
     Inconsistent,
@@ -58,7 +59,7 @@ pub struct EtcOptions {
     /// True if the times of tasks on one machine vary by a factor of up to 3000, false if they vary by a factor of up
     /// to 100.
     pub high_tasks: bool,
-    /// True if the times of one task vary between the machines by a factor of up to 1000, false if they vary by a
+    /// True if the times of one task on different machines vary by a factor of up to 1000, false if they vary by a
     /// factor of up to 10.
     pub high_machines: bool,
     /// Seed; the same seed gives the same matrix.

@@ -151,8 +151,8 @@ impl Swing {
         self.mean * (at + self.depth / turn * (self.phase.cos() - turn.mul_add(at, self.phase).cos()))
     }
 
-    /// Finds, by bisection, the instant before which `expected` arrivals are expected. Over a whole period, the rate is
-    /// `mean` on average, so this instant differs from `expected / mean` by at most one period.
+    /// Finds, by bisection, the instant at which the expected number of arrivals reaches `expected`. Over a whole
+    /// period, the rate is `mean` on average, so this instant differs from `expected / mean` by at most one period.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
         if self.depth <= 0.0 {

@@ -2,10 +2,10 @@
 //!
 //! The families of moldable jobs ([`generate`]) come from P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram,
 //! "Bi-criteria algorithm for scheduling jobs on cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section
-//! 4.1. Each job has its own random stream. So with the same seed, job 7 of 10 jobs equals job 7 of 1,000 jobs.
-//! [`poisson`] generates jobs that arrive at a given load. [`lublin`] generates logs of rigid jobs. [`flow`] generates
-//! tasks with an oscillating arrival rate. [`project`] generates activities that share resources. [`with_needs`] adds
-//! requests for memory and GPUs to any of these instances.
+//! 4.1. Each job has its own random stream. So for a given seed, job 7 of an instance with 10 jobs equals job 7 of an
+//! instance with 1,000 jobs. [`poisson`] generates jobs that arrive at a given load. [`lublin`] generates logs of
+//! rigid jobs. [`flow`] generates tasks with an oscillating arrival rate. [`project`] generates activities that share
+//! resources. [`with_needs`] adds requests for memory and GPUs to any of these instances.
 
 mod day;
 mod error;

@@ -5,17 +5,17 @@
 //! authors' program, one set of parameters describes all jobs. Batch jobs and interactive jobs are not distinguished.
 //!
 //! *Size.* With probability 0.244, a job is serial. Otherwise, the job uses 2^u processors, rounded to a whole number.
-//! Let h be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5] with
-//! probability 0.86, and uniform on [h - 2.5, h] otherwise. For a share of 0.576 of all jobs, u is rounded to a whole
+//! Let h be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5]
+//! with probability 0.86, and uniform on [h - 2.5, h] otherwise. For 57.6 % of all jobs, u is rounded to a whole
 //! number, so that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times
 //! the size, x is drawn from gamma(4.2, 0.94), otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn.
 //! *Arrivals.* In the rush hours, the gap between two arrivals is e^x s, and x is drawn from gamma(10.23 * 1.0225,
-//! 0.4871). Gaps above e^13 s are redrawn. In other half hours, gaps are longer, in inverse proportion to the arrival
-//! rate. Over a day, the arrival rate follows the density of gamma(8.1737, 3.9631).
+//! 0.4871). Gaps above e^13 s are redrawn. In other half hours, the gap is divided by the ratio of the arrival rate to
+//! the arrival rate in the rush hours. Over a day, the arrival rate follows the density of gamma(8.1737, 3.9631).
 //!
-//! For jobs on more than 144 processors, the formula for the probability of a short run time has a negative result. The
-//! probability is then zero, as in the authors' program. The authors fitted the model only to machines of up to 1152
-//! processors.
+//! For jobs on more than 144 processors, the formula for the probability of a short run time has a negative result.
+//! The probability is then zero, as in the authors' program. The authors fitted the model only to machines of up to
+//! 1152 processors.
 
 use makespan_core::{Actual, Instance, InstanceError, Job, Platform, Profile, Time};
 use rand::{Rng, RngExt, SeedableRng};
@@ -30,10 +30,11 @@ use crate::GenerateError;
 const MAX_JOBS: usize = 2_000_000;
 /// Probability that a job uses one processor.
 const SERIAL: f64 = 0.244;
-/// Probability that the size of a job is rounded to a power of two, among all jobs, including jobs on one processor.
+/// Probability that the size of a job is a power of two because it was rounded. The probability is a share of all
+/// jobs, including jobs on one processor.
 const POWER_OF_TWO: f64 = 0.576;
-/// Minimum of u, the logarithm (base 2) of the size of a parallel job. The value is below 1, so that jobs on two
-/// processors are not too rare.
+/// Minimum of u, the logarithm (base 2) of the size of a parallel job. The value is below 1, because jobs on two
+/// processors would otherwise be too rare.
 const LOWEST: f64 = 0.8;
 /// Difference between h, the logarithm (base 2) of the number of processors of the machine, and the value at which the
 /// first uniform distribution of u ends and the second begins.
@@ -61,8 +62,8 @@ const LONGEST_GAP: f64 = 13.0;
 pub struct LublinOptions {
     /// Number of jobs.
     pub jobs: usize,
-    /// Number of processors of the machine. The number must be at least 8, so that neither of the two uniform
-    /// distributions of job sizes is empty.
+    /// Number of processors of the machine. The number must be at least 8, because one of the two uniform
+    /// distributions of job sizes would otherwise be empty.
     pub processors: u32,
     /// Seed; the same seed gives the same log.
     pub seed: u64,

@@ -128,7 +128,7 @@ impl Most {
         }
     }
 
-    /// Draws the requests of a task. Every task uses equally many random values, so the requests of a task do not
+    /// Draws the requests of a task. Always draws the same number of random values, so the requests of one task do not
     /// depend on the kinds of other tasks.
     fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
@@ -152,8 +152,8 @@ impl Most {
         };
         let fewest = task.profile.min_processors();
         let most = task.profile.max_processors().min(self.processors);
-        // The maximum request of a task is the memory that belongs to all its processors. If the task fits on one node,
-        // the maximum is at least the whole memory of the largest node.
+        // The limit is the memory that nodes have for all processors of the task, but at least the whole memory of the
+        // largest node.
         if most > fewest && whole < 0.5 {
             let width = f64::from(most).powf(width);
             return Need::whole(steps(each * width, memory.saturating_mul(most.max(self.node).into())));

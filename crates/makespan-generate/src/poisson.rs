@@ -22,8 +22,8 @@ pub struct PoissonOptions {
     pub processors: u32,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,
-    /// Offered load: the mean work of the jobs that arrive in one second, divided by the number of processors. Here,
-    /// the work of a job is its run time on one processor, although the job may cause more work on several processors.
+    /// Offered load: the mean work of the jobs that arrive in one second, divided by the number of processors. The
+    /// work of a job is its run time on one processor. On several processors, the job may need more processor time.
     pub load: f64,
 }
 
@@ -71,8 +71,8 @@ mod tests {
             let work: f64 = instance.simple_jobs().map(|job| job.profile().time(1).seconds()).sum();
             let last = instance.jobs().last().unwrap().release.seconds();
             let offered = work / (16.0 * last);
-            // The tolerance is about three times the relative standard deviation of the sum of 4000 exponential gaps,
-            // 1.6 %.
+            // The standard deviation of the sum of 4000 exponential gaps is 1.6 % of the sum. The tolerance is about
+            // three times as large.
             assert!((offered / load - 1.0).abs() < 0.05, "{offered} is not {load}");
             assert_eq!(poisson(&options).unwrap().all_submitted(), instance.all_submitted());
             let short = poisson(&PoissonOptions { jobs: 5, ..options }).unwrap();

@@ -3,10 +3,10 @@
 //! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
 //! Three parameters determine the difficulty of a project. *Network complexity* is the number of non-redundant edges
-//! divided by the number of activities; the start and the end of the project count as activities, and the edges at them
-//! count as well. *Resource factor* is the number of resources that an activity needs, on average, divided by the
-//! number of all resources. *Resource strength* is the available amount of a resource, on a scale from 0 to 1. With 0,
-//! it is the smallest amount for which the project is feasible. With 1, it is so large that no activity waits for the
+//! divided by the number of activities. The start and the end of the project count as activities. *Resource factor* is
+//! the number of resources that an activity needs, on average, divided by the number of all resources. *Resource
+//! strength* is the available amount of a resource, on a scale from 0 to 1. At strength 0, the amount is the smallest
+//! one for which the project is feasible. At strength 1, the amount is so large that no activity waits for the
 //! resource.
 //!
 //! The ranges are those of the library PSPLIB: durations and needs are from 1 to 10, three activities have no
@@ -129,8 +129,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
 
 fn activities(options: &ProjectOptions, random: &mut ChaCha8Rng) -> Vec<Activity> {
     let resources = options.renewable + options.nonrenewable;
-    // The resource factor is a fraction of all pairs (activity, resource): those in which the activity needs the
-    // resource.
+    // The resource factor is the fraction of all pairs (activity, resource) in which the activity needs the resource.
     let pairs = options.activities * resources;
     let mut asks = vec![false; pairs];
     let mut order: Vec<usize> = (0..pairs).collect();
@@ -228,7 +227,7 @@ fn names(options: &ProjectOptions) -> impl Iterator<Item = String> {
     renewable.chain((1..=options.nonrenewable).map(|number| format!("N{number}")))
 }
 
-/// Returns a platform with enough processors to run all activities at the same time, whatever their modes are.
+/// Returns a platform with enough processors to run all activities at the same timein any modes.
 fn platform(options: &ProjectOptions, amounts: &[u64]) -> Result<Platform, String> {
     let stocks: Vec<(String, u64)> = names(options).zip(amounts.iter().copied()).collect();
     let (licences, consumables) = stocks.split_at(options.renewable);

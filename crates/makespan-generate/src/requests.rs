@@ -11,14 +11,15 @@ use crate::GenerateError;
 /// Unit of requested times, five minutes. Each requested time is rounded up to a multiple of this unit.
 const STEP: i64 = 300 * Time::TICKS_PER_SECOND;
 
-/// Distribution of requested times. A requested time is the run time of the job, multiplied by a factor that is uniform
-/// on [1, `factor`]. The product is rounded up to a multiple of five minutes, because users request round times.
+/// Distribution of requested times. A requested time is the run time of the job, multiplied by a factor that is
+/// uniform on [1, `factor`]. The product is rounded up to a multiple of five minutes, because users request round
+/// times.
 ///
 /// In the literature, this simple model is called the "f-model" (D. G. Feitelson and A. Mu'alem Weil, "Utilization and
 /// predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, DOI 10.1109/IPPS.1998.669970). Requests of
 /// real users have fewer distinct values than the requests of this model, and contain less information about the run
 /// time (D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime estimates", JSSPP 2005, DOI
-/// `10.1007/11605300_1`). So this model favours policies that rely on requested times.
+/// `10.1007/11605300_1`). So policies that rely on requested times perform better with this model than in practice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requests {
     factor: f64,

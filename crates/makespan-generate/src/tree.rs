@@ -32,9 +32,10 @@ pub const DATA: u64 = 1_000_000;
 /// the paper was written. The bandwidth of a flow is at most this number divided by twice the latency of the link.
 /// Source: H. Casanova and L. Marchal, "A network model for simulation of grid application" (INRIA RR-4596, 2002).
 const WINDOW: f64 = 20_000.0;
-/// Smallest ratio of bytes to operations of an application: the ratio of a multiplication of two 3500 x 3500 matrices.
+/// Smallest ratio of bytes to operations of an application: the ratio of the multiplication of two 3500 x 3500
+/// matrices.
 pub const LEAST_RATIO: f64 = 0.001;
-/// Largest ratio of bytes to operations of an application: the ratio of an addition of two 3500 x 3500 matrices.
+/// Largest ratio of bytes to operations of an application: the ratio of the addition of two 3500 x 3500 matrices.
 pub const LARGEST_RATIO: f64 = 4.6;
 
 /// Meaning of the letter "b" in the paper's units "kb/s" and "Mb/s".
@@ -56,8 +57,8 @@ pub enum Latency {
     /// Each transfer on a link takes longer by the latency of the link.
     Plain,
     /// Each transfer on a link takes longer by the latency of the link. In addition, the bandwidth of a transfer is at
-    /// most 20,000 bytes divided by twice the latency, as in the paper's simulator: "latency is a limiting factor as
-    /// well as the link capacity" (section 5.1.2).
+    /// most 20,000 bytes divided by twice the latency. The paper's simulator has this limit: "latency is a limiting
+    /// factor as well as the link capacity" (section 5.1.2).
     Window,
 }
 
@@ -70,8 +71,9 @@ pub struct TreeOptions {
     pub degree: usize,
     /// Number of applications.
     pub applications: usize,
-    /// Ratio of bytes to operations of the last application, which has the most data for its work. The first
-    /// application has the ratio [`LEAST_RATIO`], and the ratios of the applications between them are evenly spaced.
+    /// Ratio of bytes to operations of the last application, which has the most bytes for each operation. The first
+    /// application has the ratio [`LEAST_RATIO`], and the ratios increase by equal steps from the first application to
+    /// the last.
     pub largest_ratio: f64,
     /// Number of tasks of each application.
     pub tasks: u64,
@@ -141,10 +143,10 @@ impl FromStr for Unit {
 /// Generates an instance.
 ///
 /// The tree grows breadth first: each node in turn gets from 1 to `degree` children, a number drawn uniformly, until
-/// the tree has the requested number of nodes. Speeds are uniform. The paper does not state the distribution of
-/// bandwidths and latencies, so this function draws both log-uniformly from the paper's ranges. For a given seed, the
-/// machines do not depend on the options of the applications. With [`Unit::Bits`], the drawn bandwidths are divided by
-/// eight. Work is counted in millions of operations, and all weights are 1.
+/// the tree has the requested number of nodes. Speeds are drawn uniformly. The paper does not state the distribution
+/// of bandwidths and latencies, so this function draws both log-uniformly from the paper's ranges. For a given seed,
+/// the machines do not depend on the options of the applications. With [`Unit::Bits`], the drawn bandwidths are
+/// divided by eight. Work is counted in millions of operations, and all weights are 1.
 ///
 /// # Errors
 /// [`GenerateError`] if an option is out of its range.
@@ -157,8 +159,8 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
         let mut stream = stream(options.seed, 1 + at as u64);
         let speed = stream.random_range(SPEED);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
-        // Rounds speeds, bandwidths and latencies to a realistic precision. So exact throughputs, which are fractions,
-        // have few digits.
+        // Rounds speeds, bandwidths and latencies to a realistic precision. The exact throughputs are fractions, which
+        // then have few digits.
         let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
         let bandwidth = if options.latency == Latency::Window {
@@ -270,7 +272,7 @@ mod tests {
         assert!(nodes.iter().filter_map(|node| node.link).all(|link| (110e3..=7e6).contains(&link.bandwidth)));
         let degree = |at| nodes.iter().filter(|node| node.parent == Some(at)).count();
         assert!((0..50).all(|at| degree(at) <= 5));
-        // In breadth-first order, the position of the parent never decreases from one node to the next.
+        // In breadth-first order, the parent of a node never comes before the parent of the previous node.
         assert!(nodes.windows(2).all(|pair| pair[0].parent <= pair[1].parent));
         let problem = TreeProblem::new(&instance).unwrap();
         let ratios = problem.applications().iter().map(|one| makespan_core::tree::float_of(&one.ratio()) / 1e6);

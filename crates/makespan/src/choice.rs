@@ -21,18 +21,19 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     makespan_algos::scheduler(spec).map_err(|error| error.unless(is_policy, hint))
 }
 
-/// Returns the default algorithm for an instance: the steady state for bags of tasks on a tree, otherwise `optimise`.
+/// Returns the spec of the default algorithm for an instance: `steady-state` for bags of tasks on a tree, otherwise
+/// `optimise`.
 pub fn default_algorithm(instance: &Instance) -> &'static str {
     if TreeProblem::is_meant(instance) { STEADY_STATE } else { "optimise" }
 }
 
-/// Divisor that determines the default time limit for the plan of a run. The limit is the time that the work of the run
-/// takes on all processors, divided by this number. It is then raised to at least [`SHORTEST_PLANNING`] and lowered to
-/// at most [`LONGEST_PLANNING`].
+/// Divisor that determines the default time limit for the plan of a run. The limit is the time that the work of the
+/// run takes on all processors, divided by this number, but at least [`SHORTEST_PLANNING`] and at most
+/// [`LONGEST_PLANNING`].
 const PLANNING: i64 = 100;
 const SHORTEST_PLANNING: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
 const LONGEST_PLANNING: Time = Time::from_seconds(1);
-/// The fraction of the time of one core that a run uses to improve its plan.
+/// The fraction of one core's time that a run spends on improving its plan.
 const SHARE: f64 = 0.1;
 
 /// Returns the default objective of a run: the makespan if all jobs are equally important and urgent, otherwise the
@@ -48,12 +49,12 @@ pub fn objective_of_run(instance: &Instance) -> Objective {
 
 /// Returns the default algorithm to plan a run: `optimise` for [`objective_of_run`]. The time limit of `optimise` is a
 /// hundredth of the time that the work takes on all processors, but at least a tenth of a second and at most a second.
-/// Work whose run times are guessed is not included. If `optimise` does not support the instance, returns a fast
+/// Tasks with guessed run times are not counted as work. If `optimise` does not support the instance, returns a fast
 /// algorithm.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
-        // Tasks with guessed times do not count: a good plan for them is not worth the time, because the first tasks
-        // that end will change the guesses.
+        // Tasks with guessed times do not count: planning them well is not worth the time, because the guesses change
+        // when the first tasks end.
         let least = |task: TaskId| match instance.task(task).estimate {
             Estimate::Guessed => 0,
             _ => instance.profile(task).least_work(Time::MAX).unwrap_or(0),
@@ -100,9 +101,9 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
 }
 
 /// Returns the default policy for the plan of a run. The policy follows the plan ([`Improve`]). Between events, it
-/// improves the plan for the objective [`objective_of_run`]. `improve` does not support instances in which the choice
-/// of allotments decides whether nonrenewable resources suffice. For such instances, the policy only follows the plan
-/// ([`policy_of_plan`]).
+/// improves the plan for the objective [`objective_of_run`]. [`Improve`] does not support instances in which
+/// nonrenewable resources are sufficient for some allotments but not for others. For these instances, returns a policy
+/// that follows the plan without improving it ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
     if policy_for("improve", instance, seed).is_ok() {
         let improving = Improving { objective: objective_of_run(instance), ..Improving::default() };
@@ -142,8 +143,8 @@ fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     made.next().expect("`list` is in the catalogue")
 }
 
-/// Returns the specs of the algorithms that are compared by default: the whole catalogue, but the steady state only if
-/// it suits the instance ([`TreeProblem::is_meant`]).
+/// Returns the specs of the algorithms that are compared by default: all schedulers of the catalogue, but
+/// `steady-state` only for bags of tasks on a tree ([`TreeProblem::is_meant`]).
 pub fn compared(instance: &Instance) -> Vec<String> {
     let rates = TreeProblem::is_meant(instance);
     let meant = crate::catalogue().iter().filter(|entry| rates || entry.name != STEADY_STATE);

@@ -24,7 +24,7 @@ use thiserror::Error;
 pub struct Circumstances {
     /// True if a job is terminated when it reaches its walltime.
     pub kill_at_walltime: bool,
-    /// True if the policies know the actual run times of the jobs. If so, no job is terminated at its walltime.
+    /// True if the policies know the actual run times of the jobs. Then no job is terminated at its walltime.
     pub is_clairvoyant: bool,
     /// The path of a CSV file of failures and repairs, or a model such as `model:mtbf=30d,mttr=4h`.
     pub failures: Option<String>,
@@ -37,8 +37,8 @@ pub struct Circumstances {
 /// The reason why an option cannot be applied: it contradicts the instance or another option, or its value is invalid.
 #[derive(Debug, Error)]
 pub enum CircumstanceError {
-    /// `kill_at_walltime` has no effect together with `is_clairvoyant`: if policies know the actual run times, no job
-    /// exceeds its walltime.
+    /// `kill_at_walltime` has no effect together with `is_clairvoyant`: the actual run times are then the estimates,
+    /// so no job exceeds its walltime.
     #[error(
         "this option needs --estimates user: with clairvoyant or unknown estimates, no job runs longer than its estimate"
     )]

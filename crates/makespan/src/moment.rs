@@ -22,13 +22,13 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Returns the state at `now`. A task waits from its release until its last run starts, except while a run is in
-    /// progress that a failure ends later. A task that never ran was cancelled and does not wait.
+    /// Returns the state at `now`. A task waits from its release until its last run starts, except during earlier
+    /// runs, which failures interrupted. A task that never ran does not wait, because it was cancelled.
     pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();
         if let Some(model) = &scene.options.failure_model {
-            // The simulation drew these failures from the model, too.
+            // The simulation also drew failures from the model.
             failures.extend(model.draw(instance.platform(), instance.first_release(), now + Time::TICK));
         }
         Self::seen(instance, trace, &failures, now)
@@ -69,7 +69,7 @@ impl Moment {
 fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable> {
     let turns =
         (0..).zip(failures).flat_map(|(index, failure)| [(failure.up, false, index), (failure.down, true, index)]);
-    // At one instant, repairs come before failures, as in the simulation.
+    // At each instant, repairs come before failures, as in the simulation.
     let mut turns: Vec<(Time, bool, usize)> = turns.filter(|turn| turn.0 <= now).collect();
     turns.sort_unstable();
     let mut cluster = Cluster::new(instance);
@@ -86,10 +86,10 @@ fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable
     cluster.view().down.to_vec()
 }
 
-/// Returns, for each task that waits at this moment, the start that the policy of the simulation expected then. The
-/// policy assumes that all tasks take their estimated times and that no further jobs are submitted. The function
-/// repeats the simulation up to this instant, so that the policy has its complete state, including reservations and
-/// batches.
+/// Returns, for each task that waits at this moment, the start that the policy of the simulation expected at this
+/// moment. The policy assumes that all tasks take their estimated times and that no further jobs are submitted. The
+/// function repeats the simulation up to this instant, so that the policy has its complete state, including
+/// reservations and batches.
 ///
 /// # Errors
 /// [`SimulateError`] if the simulation fails.
@@ -243,8 +243,8 @@ mod tests {
                 let moment = Moment::of(&scene, &simulated.simulation.trace, t(seen));
                 let expected = expected_at(&scene, &simulated, &moment).unwrap();
                 let mut expected: Vec<_> = expected.iter().map(|one| (one.task, one.start)).collect();
-                // The second simulation is equal to the first up to the moment. After it, everything happens as
-                // expected.
+                // The second simulation is equal to the first up to the moment. After the moment, all tasks take their
+                // estimated times.
                 let (mut jobs, mut real) = (jobs.clone(), real.clone());
                 for (job, task) in jobs.iter_mut().zip(instance.task_ids()) {
                     if let Some(run) = moment.running.iter().find(|run| run.task == task) {
@@ -260,8 +260,8 @@ mod tests {
                 let (instance, actual) = (of(jobs).unwrap(), Actual::Profiles(real));
                 let scene = Scene { instance: &instance, actual: &actual, ..scene };
                 let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
-                // The comparison is skipped in this case: policies do not expect that an unavailable period interrupts
-                // a task that exceeds its estimate.
+                // The comparison is skipped if an unavailable period interrupts a task that exceeds its estimate,
+                // because policies do not expect this.
                 if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
                     continue;
                 }

@@ -17,7 +17,7 @@ pub struct TreeScene {
     pub believed: Option<Network>,
     /// The rates of each node in the proved steady state.
     pub rates: NodeRates,
-    /// Upper bound on the fair throughput, in weighted tasks per second, that any schedule can sustain in the long run.
+    /// Upper bound on the fair throughput of any schedule in the long run, in weighted tasks per second.
     pub bound: f64,
     /// Weight of each application.
     pub weights: Vec<f64>,
@@ -28,11 +28,12 @@ pub struct TreeScene {
 pub struct TreeRun {
     /// The heuristic.
     pub heuristic: Heuristic,
-    /// The network with the kinds of tasks that the heuristic sent. A kind may be a macro-task.
+    /// The network with the kinds of tasks that the heuristic sent. A kind may be a macro-task, which contains several
+    /// tasks.
     pub network: Network,
     /// The simulated run.
     pub run: NetworkRun,
-    /// Throughput between a tenth and nine tenths of the time until all tasks of the first application were completed.
+    /// Throughput, measured between a tenth and nine tenths of the time until the first application was completed.
     pub measured: Option<Measured>,
 }
 
@@ -53,8 +54,8 @@ pub enum TreeRunError {
     Simulation(#[from] SimulationDefect),
 }
 
-/// Fraction of the time until the first application is completed that is not measured at its beginning, and again at
-/// its end, as in section 5.1.1 of the paper.
+/// Fraction of the time until the first application is completed. Throughput is not measured during this fraction at
+/// the beginning and at the end of this time, as in section 5.1.1 of the paper.
 const SKIPPED: f64 = 0.1;
 
 impl TreeScene {
@@ -85,7 +86,7 @@ impl TreeScene {
     }
 
     /// Makes the schedulers ignore latencies: they are set up for a network without latency, and follow the optimal
-    /// rates of this network. During the simulation, the schedulers can still observe how long transfers really take.
+    /// rates of this network. During the simulation, the schedulers can observe the real durations of transfers.
     #[must_use]
     pub fn unaware_of_latency(self, best_without: &Throughput) -> Self {
         let rates = NodeRates::from_origin(&self.network, &best_without.floats());
@@ -98,7 +99,7 @@ impl TreeScene {
     }
 
     /// Simulates a heuristic. The buffer size in the options is a number of tasks. If the heuristic sends macro-tasks,
-    /// a buffer holds fewer of them, because each contains several tasks.
+    /// a buffer holds fewer macro-tasks than this number, because each contains several tasks.
     ///
     /// # Errors
     /// [`TreeRunError`] if the heuristic does not support the tree, or the options are invalid.

@@ -36,7 +36,7 @@ pub enum PlanError {
     /// The algorithm does not support this instance.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// The algorithm plans rates, but placements were requested.
+    /// The algorithm returns the rates of a steady state, but the caller requested placements.
     #[error("{algorithm} plans the rates of a steady state, which has no placements; choose another algorithm")]
     NoSchedule {
         /// Full spec of the algorithm.
@@ -66,8 +66,8 @@ pub enum PlanError {
 }
 
 impl Planned {
-    /// Returns the ratio by which the value of the plan is worse than the bound on this objective: at least 1. Returns
-    /// `None` if there is no bound on the objective or if the bound is zero.
+    /// Returns the ratio between the value of the plan and the bound on this objective, at least 1. A larger ratio
+    /// means a worse plan. Returns `None` if there is no bound on the objective or if the bound is zero.
     pub fn ratio(&self, instance: &Instance, objective: Objective) -> Option<f64> {
         plan_ratio(instance, &self.plan, self.bounds.iter().find(|bound| bound.objective == objective)?)
     }
@@ -86,20 +86,20 @@ impl Planned {
     }
 }
 
-/// Returns the value of a schedule divided by a bound, at least 1, and exactly 1 only if both are equal. Returns `None`
-/// if the bound is zero or does not apply to the schedule.
+/// Returns the ratio between the value of a schedule and a bound, at least 1, and exactly 1 only if both are equal. A
+/// larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the schedule.
 pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<f64> {
     bound.ratio(&bound.objective.value(instance, schedule).into()).filter(|_| bound.speaks_of(schedule))
 }
 
-/// Returns the ratio by which the value of a plan, with placements or rates, is worse than the bound. See [`ratio`].
+/// Returns the ratio between the value of a plan, with placements or rates, and the bound. See [`ratio`].
 pub fn plan_ratio(instance: &Instance, plan: &Plan, bound: &Bound) -> Option<f64> {
     let speaks = plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
     bound.ratio(&plan.value(bound.objective, instance)?).filter(|_| speaks)
 }
 
-/// Plans an instance with its default algorithm ([`crate::default_algorithm`]), and proves bounds, which limit the
-/// distance of the plan from the optimum. [`Planner`] has more options.
+/// Plans an instance with its default algorithm ([`crate::default_algorithm`]), and proves bounds on the optimum.
+/// [`Planner`] has more options.
 ///
 /// # Errors
 /// [`PlanError`] if the algorithm does not support the instance.
@@ -164,8 +164,8 @@ impl Planner {
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let time = self.scheduler(instance)?.time_limit();
         let planned = self.plan_unproved(instance)?;
-        // The scheduler may have ended before its time limit. The rest of this time is used for the bounds that the
-        // scheduler did not prove.
+        // If the scheduler ended before its time limit, the rest of its time is used for the bounds that the scheduler
+        // did not prove.
         let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
         let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
         let bounds = match planned.plan.schedule() {
@@ -180,8 +180,8 @@ impl Planner {
         scheduler(self.algorithm.as_deref().unwrap_or_else(|| default_algorithm(instance)))
     }
 
-    /// Plans without proving further bounds: the result contains only the bounds that the algorithm proved itself. The
-    /// plan is validated.
+    /// Plans without proving further bounds. The result contains only the bounds that the algorithm proved. The plan
+    /// is validated.
     ///
     /// # Errors
     /// The errors of [`Planner::plan`].
@@ -214,8 +214,9 @@ impl Planner {
 }
 
 /// Returns the strongest known bound on each objective. If no bound on a standard objective is known, proves one; such
-/// proofs stop when the clock expires. A bound on the cost may hold only for schedules up to a certain makespan,
-/// because later schedules can be cheaper. Such a bound is used only if `schedule` is within this makespan.
+/// proofs stop when the clock expires. A bound on the cost may be valid only for schedules up to a certain makespan,
+/// because schedules with a larger makespan can be cheaper. Such a bound is used only if the makespan of `schedule` is
+/// within this limit.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,

@@ -10,7 +10,7 @@ use makespan_core::{
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
 use thiserror::Error;
 
-/// The results of a policy in a simulation.
+/// The results of a simulation under a policy.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     /// Spec of the policy.
@@ -57,12 +57,12 @@ pub enum SimulateError {
     /// The spec is not a policy, or the policy does not support this instance.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// The simulation did not complete.
+    /// The simulation ended with an error.
     #[error("{policy}: {source}")]
     Simulation {
         /// Spec of the policy.
         policy: String,
-        /// The reason why the simulation did not complete.
+        /// The error that ended the simulation.
         source: SimulationError,
     },
 }
@@ -132,7 +132,8 @@ fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
 }
 
 /// Returns a sequential profile whose times are the times of `profile`, multiplied by `millionths / 1_000_000` and
-/// rounded down. So no real run takes less time, and a bound on these times holds for the runs.
+/// rounded down. So each real run takes at least the returned time, and a lower bound for the returned times is also a
+/// lower bound for the real runs.
 fn at_least(profile: &Profile, millionths: u64) -> Profile {
     let scaled = |time: Time| {
         let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;

@@ -8,8 +8,8 @@ const GUESS: Time = Time::from_seconds(60);
 /// Returns the instance with guessed times for all tasks, and the real times.
 ///
 /// The guess for each task is a minute on its minimum number of processors, or the walltime of the task if this is
-/// shorter. Policies still know the speed-up of each task. A replay of such an instance shows how a policy copes with
-/// run times that are unknown or learned ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
+/// shorter. Policies still know the speed-up of each task. Simulations of the returned instance show the effect of
+/// unknown or learned run times on a policy ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
 ///
 /// # Errors
 /// [`InstanceError`] if some task, with its guessed time, cannot run on any processors within its walltime.

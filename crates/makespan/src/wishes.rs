@@ -48,16 +48,15 @@ pub enum WishError {
         spec: String,
         /// Name of the parameter.
         key: &'static str,
-        /// The option that states the parameter, too.
+        /// The option that also states the parameter.
         option: String,
     },
 }
 
 impl Wishes {
-    /// Returns the spec of the algorithm with its parameters. If neither the algorithm nor the objective is stated, the
-    /// makespan is the objective in two cases. For task graphs, the reason is that users wait for the last task of a
-    /// graph. For machines that differ in speed, the reason is that the search for plans on such machines supports no
-    /// other objective.
+    /// Returns the spec of the algorithm with its parameters. If neither the algorithm nor the objective is stated,
+    /// the objective is the makespan for two kinds of instances: task graphs, because users wait for the last task of
+    /// a graph, and machines that differ in speed, because the search on such machines supports no other objective.
     ///
     /// # Errors
     /// [`WishError`] if an option sets a parameter that the algorithm does not have, or that the spec already sets.

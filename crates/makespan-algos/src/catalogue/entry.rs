@@ -5,7 +5,7 @@ use makespan_core::{Objective, Scheduler};
 use super::{Spec, SpecError};
 use crate::scheduler::Mapped;
 
-/// A parameter of an algorithm, as listings describe it.
+/// A parameter of an algorithm, with the text that listings print.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The key in specs.
@@ -30,7 +30,7 @@ pub struct Entry<K = OfScheduler> {
     pub source: &'static str,
     /// The parameters.
     pub parameters: &'static [Parameter],
-    /// Data that only entries of one kind have.
+    /// The part of the entry that depends on its kind, such as [`OfScheduler`].
     pub kind: K,
 }
 
@@ -41,9 +41,9 @@ pub struct OfScheduler {
     pub minimises: &'static [Objective],
     /// The proven guarantees.
     pub guarantee: &'static str,
-    /// Specs that represent the scheduler in comparisons.
+    /// Specs with which the scheduler takes part in comparisons.
     pub compared: &'static [&'static str],
-    /// Specs that represent the scheduler in the property harness, which plans thousands of small instances.
+    /// Specs with which the scheduler takes part in the property harness, which plans thousands of small instances.
     pub representatives: &'static [&'static str],
     pub(crate) build: Build,
 }
@@ -57,8 +57,8 @@ pub(crate) enum Build {
 }
 
 impl<K> Entry<K> {
-    /// Parses a spec, and returns the result of `build` for the named entry and the parameters. If no entry has this name, the
-    /// error states the kind `what` of the unknown name.
+    /// Parses a spec, and returns the result of `build` for the named entry and the parameters. `what` is the kind of
+    /// the name, such as `algorithm`, for the error about an unknown name.
     ///
     /// # Errors
     /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.

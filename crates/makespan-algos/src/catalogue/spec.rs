@@ -62,7 +62,7 @@ impl SpecError {
         Self::Unknown { what, found: found.to_owned(), hint }
     }
 
-    /// Replaces the hint if `is_other` accepts the unknown name. The new hint states that the name is `other`.
+    /// Replaces the hint by the statement that the unknown name is `other`, if `is_other` accepts this name.
     #[must_use]
     pub fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
         match self {
@@ -110,7 +110,8 @@ impl Spec {
     /// Removes a parameter and returns its parsed value, or returns the default if the parameter is missing.
     ///
     /// # Errors
-    /// [`SpecError::Value`] with the description of valid values that `read` returns.
+    /// [`SpecError::Value`] if `read` rejects the value. The error contains the description of valid values that
+    /// `read` returns.
     pub fn take<T>(
         &mut self,
         key: &str,
@@ -122,10 +123,10 @@ impl Spec {
         read(&value).map_err(|expected| SpecError::Value { key, value, expected })
     }
 
-    /// Checks that no parameter is left, because every valid parameter has been taken.
+    /// Checks that every parameter of the spec has been taken. A parameter that has not been taken is unknown.
     ///
     /// # Errors
-    /// [`SpecError::Unknown`] for the first parameter that is left.
+    /// [`SpecError::Unknown`] for the first unknown parameter. `known` contains the valid keys.
     pub fn finish(self, known: impl Iterator<Item = &'static str>) -> Result<(), SpecError> {
         match self.parameters.first() {
             None => Ok(()),

@@ -7,11 +7,12 @@ use makespan_core::Time;
 
 use super::FIRST;
 
-/// Maximum number of ended tasks that count. If more tasks have ended, the latest ones count.
+/// Maximum number of run times or ratios that are kept. If more tasks have ended, those of the latest tasks are kept.
 const RECENT: usize = 50;
-/// For each `MEMBERS` members of a group, one more task must end before the estimates of the members may be replaced again.
+/// Each group waits for one more end for every `MEMBERS` members before the estimates of its members are replaced
+/// again.
 const MEMBERS: usize = 250;
-/// The estimates are kept if a median has changed by at most the fraction 1 / `NEAR`.
+/// The estimates are kept if no median has changed by more than the fraction 1 / `NEAR`.
 const NEAR: i128 = 10;
 /// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const NORMAL: f64 = 1.4826;
@@ -19,11 +20,13 @@ const NORMAL: f64 = 1.4826;
 /// The run times of ended tasks of one kind, and the tasks of this kind.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// The numbers of the tasks of this kind. Some of these tasks have not ended. Equal tasks of a bag have one number.
+    /// The numbers of the tasks of this kind that had not ended at the last update of the estimates. Equal tasks of a
+    /// bag have one number.
     pub members: Vec<u32>,
     /// Run times of ended tasks, converted to the minimum number of processors, in ticks.
     pub times: Recent,
-    /// The ratios of run time to expected time, in millionths, of tasks whose expected time was learned earlier.
+    /// For tasks whose expected time was learned in earlier runs: the ratios of run time to expected time, in
+    /// millionths.
     ratios: Recent,
     /// For each ratio in `ratios`, the instant at which its task ended.
     ends: VecDeque<Time>,
@@ -51,7 +54,8 @@ impl Group {
         };
         let few = ratio.is_some() && self.ratios.len() <= FIRST;
         self.ends_since += 1;
-        // Wait for several ends. Otherwise replacing the estimates of a large group would take more time than its tasks.
+        // Wait for several ends, because replacing the estimates of a large group after each end would take too much
+        // time.
         let is_first = self.told == (None, None);
         let is_due = is_first || self.ends_since > self.members.len() / MEMBERS;
         let tell = is_due && (few || !is_near(self.told.0, now.0) || !is_near(self.told.1, now.1));
@@ -106,8 +110,8 @@ impl Recent {
         self.sorted.insert(self.sorted.partition_point(|&other| other < figure), figure);
     }
 
-    /// Returns the median of the figures and of `times` copies of `prior`, or `None` if there is nothing to count. If the count is
-    /// even, the larger of the two middle values is the median.
+    /// Returns the median of the figures and of `times` copies of `prior`, or `None` if there are no figures and no
+    /// copies. If their number is even, the larger of the two middle values is the median.
     pub fn median(&self, prior: i64, times: usize) -> Option<i64> {
         let middle = usize::midpoint(self.sorted.len(), times);
         let before = self.sorted.partition_point(|&figure| figure < prior);

@@ -10,13 +10,13 @@ use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskI
 
 use group::Group;
 
-/// The earlier runs on which a learned estimate is based count as ratios of 1. This is the maximum number of such
-/// ratios. The history uses the same number of runs of a command for its run time.
+/// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs counts as a
+/// ratio of 1. The history learns the run time of a command from the same number of runs.
 const PRIOR: u32 = 9;
 /// After each of the first `FIRST` ratios of a group, the estimates of its members are checked, even if the median has
-/// hardly changed, because each of these ratios may outweigh the earlier runs.
+/// hardly changed, because the median with the earlier runs may change more than the median of the ratios alone.
 const FIRST: usize = 2 * PRIOR as usize;
-/// Number of tasks that get estimates before they are released. It hardly ever happens that more tasks are released
+/// Number of tasks that get estimates before they are released. More than this number of tasks are rarely released
 /// before the next task ends.
 const AHEAD: usize = 256;
 /// Number of millionths in one, the unit of ratios.
@@ -29,23 +29,24 @@ const UNIT: i128 = 1_000_000;
 /// All tasks share one last kind.
 ///
 /// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median run time
-///   of the ended tasks of one kind. This kind is the most specific kind of the task to which an ended task belongs.
-///   Before the median is computed, each run time is converted to the time on the minimum number of processors of its
-///   task, with the known or guessed speed-up of this task.
+///   of the ended tasks of one kind. The kind is the most specific kind of the task that has an ended task. Before the
+///   median is computed, each run time is converted to the time on the minimum number of processors of its task, with
+///   the known or guessed speed-up of this task.
 /// * For a task whose time was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned time
 ///   multiplied by a median ratio. Each ratio is the actual run time divided by the expected run time of an ended task
-///   of the same kind whose time was also learned. Only tasks that ended after the estimate was made count, because
-///   earlier tasks already influenced the estimate. For the median, each earlier run on which the estimate is based
-///   counts as a ratio of one, up to nine runs.
+///   of the same kind whose time was also learned. Ratios of tasks that ended before the estimate was made are not
+///   used, because these tasks already influenced the estimate. For the median, each earlier run on which the estimate
+///   is based counts as a ratio of one, up to nine runs.
 /// * A task whose time is stated keeps the stated time.
 ///
-/// Only the 50 tasks of a kind that ended last count, as in the history. The estimates of a kind are replaced when its
-/// first task ends, and later whenever one of its medians has changed by more than a tenth and one task has ended for each
-/// 250 tasks of the kind since the last replacement. No estimate exceeds the walltime of its task.
+/// Only the last 50 ended tasks of a kind are used, as in the history. The estimates of a kind are replaced when its
+/// first task ends. They are replaced again when two conditions are met: a median has changed by more than a tenth,
+/// and since the last replacement, one task has ended for each 250 tasks of the kind. No estimate exceeds the walltime
+/// of its task.
 ///
-/// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and D.
-/// Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of the
-/// last two run times of the user. Complexity: processing the end of a task takes constant time if no estimate is
+/// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and
+/// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of
+/// the last two run times of the user. Complexity: processing the end of a task takes constant time if no estimate is
 /// replaced. Otherwise, the time is proportional to the number of released and unfinished tasks of the kind, plus a
 /// constant of a few hundred steps. A task that has not been released yet gets its new estimate when it is released.
 ///
@@ -77,7 +78,7 @@ pub struct Medians {
     joined: usize,
 }
 
-/// A task, or the equal tasks of a bag, with its data from the time before any task ended.
+/// The data of a task, or of the equal tasks of a bag, from before the first end of a task.
 #[derive(Debug)]
 struct Own {
     task: TaskId,
@@ -91,7 +92,8 @@ struct Own {
     left: u64,
     /// The groups to which the task belongs, the most specific first.
     groups: Vec<u32>,
-    /// The longest time in the latest estimate and whether this time is a guess, if an estimate was returned.
+    /// The longest time in the latest estimate and whether this time is a guess. `None` if no estimate has been
+    /// returned.
     told: Option<(Time, bool)>,
 }
 
@@ -131,7 +133,7 @@ impl Medians {
             let release = self.own[number as usize].release;
             let place = self.order.partition_point(|&other| self.own[other as usize].release <= release);
             self.order.insert(place, number);
-            // All tasks before the position `joined` have already joined their groups.
+            // The task has already joined its groups if its position is before `joined`.
             if place < self.joined {
                 self.joined += 1;
                 self.enrol(number, &mut restated);
@@ -160,7 +162,7 @@ impl Medians {
         }
     }
 
-    /// Enrols the tasks that are released by `now`, and the next `AHEAD` tasks.
+    /// Adds the tasks that are released by `now`, and the next `AHEAD` tasks, to their groups.
     fn join(&mut self, now: Time, restated: &mut Vec<Restated>) {
         let released = |number: &u32| self.own[*number as usize].release <= now;
         let ahead = self.order.partition_point(released) + AHEAD;
@@ -211,16 +213,16 @@ impl Medians {
         }
     }
 
-    /// Returns whether a group may determine the time of a member, now or later. If a more specific group determines
-    /// the time, the given group can never determine it.
+    /// Returns whether a group may determine the time of a member, now or later. The result is false if a more
+    /// specific group already determines the time.
     fn may_decide(&self, member: u32, group: u32) -> bool {
         let own = &self.own[member as usize];
         let place = |group| own.groups.iter().position(|&other| other == group);
         own.estimate != Estimate::Stated && self.decisive(own).is_none_or(|decisive| place(decisive) >= place(group))
     }
 
-    /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if another group or no
-    /// group determines it.
+    /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if `group`
+    /// does not determine it.
     fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
         if self.decisive(own) != Some(group) {
             return None;

@@ -2,7 +2,8 @@
 
 use makespan_core::FreeTime;
 
-/// The busy periods of a processor, disjoint and in ascending order. Adjacent periods are merged. Every width must be one.
+/// The busy periods of a processor, disjoint and in ascending order. Adjacent periods are merged. Queries must ask for
+/// one processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     busy: Vec<(i64, i64)>,
@@ -51,7 +52,7 @@ impl FreeTime for Calendar {
     /// The start and the end of a busy period.
     type Held = (i64, i64);
 
-    /// Takes O(log k) for k busy periods, plus one step for each gap that is too short.
+    /// Takes O(log k) for k busy periods, plus one step for each gap before the fit that is too short.
     fn earliest_fit(&self, width: u32, duration: i64, after: i64) -> i64 {
         debug_assert_eq!(width, 1);
         let next = self.busy.partition_point(|&(_, end)| end <= after);

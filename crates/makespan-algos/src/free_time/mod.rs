@@ -1,5 +1,4 @@
-//! Data structures for free processors over time. Each serves another purpose. Most of them implement core's
-//! [`FreeTime`](makespan_core::FreeTime).
+//! Data structures for free processors over time. Most of them implement core's [`FreeTime`](makespan_core::FreeTime).
 //!
 //! | | representation | used for |
 //! |---|---|---|

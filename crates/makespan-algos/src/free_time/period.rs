@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 
-/// The instants from `from` on that are earlier than `until`.
+/// The instants from `from` on and before `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The first instant.
@@ -17,7 +17,7 @@ impl Period {
         Self { from, until: Time::MAX }
     }
 
-    /// Returns the smallest period that contains both periods, or `other` if `one` is `None`.
+    /// Returns the smallest period that contains `one` and `other`, or `other` if `one` is `None`.
     #[must_use]
     pub fn hull(one: Option<Self>, other: Self) -> Self {
         one.map_or(other, |one| Self { from: one.from.min(other.from), until: one.until.max(other.until) })

@@ -1,4 +1,5 @@
-//! Amounts of processors and resources over time: those of a node or a platform that are free, or those that are in use.
+//! Amounts of processors and resources over time, on a node or on the platform: either the free amounts, or the
+//! amounts in use.
 
 /// Several amounts, each of which is a step function of time. The steps are stored in two flat arrays, sorted by time.
 /// The first step also applies to all earlier instants, and the last step never ends. After a change, neighbouring
@@ -13,8 +14,7 @@ pub(crate) struct Rows<A> {
     begins: Vec<i64>,
     /// The amounts of all steps: one row of `width` amounts for each step.
     amounts: Vec<A>,
-    /// The number of amounts at the beginning of a row that are numbers of processors. Every query asks for at least
-    /// one of these processors.
+    /// The first `cells` amounts of a row are numbers of free processors. Every query asks for at least one processor.
     cells: usize,
     /// The first step in which one of the first `cells` amounts may be positive. In all earlier steps, the first
     /// `cells` amounts are zero.
@@ -37,8 +37,8 @@ impl<A: Clone> Clone for Rows<A> {
 }
 
 impl<A: Copy + Default + Ord> Rows<A> {
-    /// Returns rows with one step, which begins at the instant `from` and has the given amounts. In every call of
-    /// [`Rows::earliest`], `serves` must return false for a row whose first `cells` amounts are all zero.
+    /// Returns rows with one step, which begins at the instant `from` and has the given amounts. The function `serves`
+    /// of every later call of [`Rows::earliest`] must reject rows whose first `cells` amounts are all zero.
     pub fn new(from: i64, amounts: Vec<A>, cells: usize) -> Self {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
@@ -85,7 +85,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.begins.partition_point(|&begin| begin <= at).saturating_sub(1)
     }
 
-    /// Returns the index of the step that contains an instant, or `head` if this step is earlier than the step `head`.
+    /// Returns the index of the step that contains an instant, but at least `head`.
     #[inline]
     pub fn begin(&self, at: i64) -> usize {
         if at < self.begins[self.head] { self.head } else { self.step_at(at) }
@@ -114,7 +114,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         });
     }
 
-    /// Returns the first instant between `at` and `latest` from which `serves` accepts every row for `duration` ticks.
+    /// Returns the first instant between `at` and `latest` at which a period of `duration` ticks begins whose rows are
+    /// all accepted by `serves`.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
         let first = self.begin(at);
@@ -137,8 +138,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         serves(self.row(self.len() - 1)).then_some(start)
     }
 
-    /// Applies `change` to the rows between the instants `from` and `until`. If `until` is `i64::MAX`, the change has
-    /// no end.
+    /// Applies `change` to the rows between the instants `from` and `until`. If `until` is `i64::MAX`, all rows from
+    /// `from` on change.
     pub fn change(&mut self, from: i64, until: i64, change: impl FnMut(&mut [A])) {
         let from = from.max(self.begins[0]);
         if from >= until {

@@ -13,28 +13,30 @@ use nodes::Nodes;
 /// Free processors over time, for schedules of up to some thousands of jobs.
 ///
 /// The steps are stored in a sorted array, and a query walks over them. [`makespan_core::Timeline`] answers a query in
-/// logarithmic time. For some hundreds of steps, the walk is several times faster, and a copy costs hardly any time.
+/// logarithmic time. For some hundreds of steps, the walk is several times faster than a query of the timeline, and a
+/// copy is cheap.
 ///
-/// If best placement is required, each node has classes of its own. A job fits if the minimum of the free processors of each
-/// node over the time of the job is enough for a best placement. A query then takes O(steps * nodes).
+/// If best placement is required, the processors of different nodes are in different classes. For each node, the query
+/// takes the minimum number of free processors over the time of the job. The job fits if these minima allow a best
+/// placement. A query then takes O(steps * nodes).
 #[derive(Debug, Default)]
 pub struct Skyline {
     /// The instant at which each step begins.
     from: Vec<i64>,
-    /// The number of free processors in each step. If best placement is required, the largest number of processors of a
-    /// job that fits in the step.
+    /// The number of free processors in each step. If best placement is required: the maximum number of processors in
+    /// a best placement in this step.
     free: Vec<i32>,
-    /// The number of free processors in each step for each class of equally available processors, step by step. Empty if there
-    /// is only one class.
+    /// The number of free processors in each step for each class of equally available processors, ordered by step.
+    /// Empty if there is only one class.
     parts: Vec<i32>,
     classes: usize,
     /// The first step that may have a free processor.
     head: usize,
-    /// The latest end of everything that was placed.
+    /// The latest end of all reservations that [`Skyline::place`] made.
     latest: i64,
     /// A buffer for the minimum number of free processors of each class over a period.
     least: RefCell<Vec<i32>>,
-    /// For each class, the number of processors that the last call held. Empty if there is only one class.
+    /// For each class, the number of processors that the last call took. Empty if there is only one class.
     taken: Vec<i32>,
     /// The nodes, if best placement is required.
     nodes: Option<Arc<Nodes>>,
@@ -60,10 +62,11 @@ impl Clone for Skyline {
 }
 
 impl Skyline {
-    /// Maximum number of steps times classes of an empty skyline. The number is limited because skylines are copied often.
+    /// Maximum number of steps times classes of an empty skyline. Larger skylines would be too slow to copy.
     pub const MAX: u64 = 1 << 22;
 
-    /// Returns whether the closed periods alone make a skyline larger than [`Skyline::MAX`].
+    /// Returns whether an empty skyline of the instance would be larger than [`Skyline::MAX`], because of the closed
+    /// periods.
     pub fn is_too_large(instance: &Instance) -> bool {
         let classes = instance.availability().classes();
         let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
@@ -118,8 +121,8 @@ impl Skyline {
         self.nodes.as_deref().map(Nodes::pools)
     }
 
-    /// Holds `width` processors for `duration` at their earliest fit from `release` on, and returns the start. These processors
-    /// are never released.
+    /// Holds `width` processors for `duration` at their earliest fit from `release` on, and returns the start. The
+    /// processors cannot be released.
     pub fn place(&mut self, width: u32, duration: i64, release: i64) -> i64 {
         let width = width as i32;
         let (first, start) = self.first_fit(width, duration, release);
@@ -128,7 +131,7 @@ impl Skyline {
         start
     }
 
-    /// Returns the latest end of everything that was placed, or zero if nothing was placed.
+    /// Returns the latest end of all reservations that [`Skyline::place`] made, or zero if there are none.
     pub fn latest(&self) -> i64 {
         self.latest
     }
@@ -202,8 +205,8 @@ impl Skyline {
         }
     }
 
-    /// Holds processors of the most constrained classes first, as the timeline does. If best placement is required, holds a best
-    /// placement.
+    /// Takes processors of the classes with the least availability first, as the timeline does. If best placement is
+    /// required, takes a best placement.
     fn take_parts(&mut self, period: Range<usize>, width: i32) {
         let classes = self.classes;
         let least = self.least.get_mut();
@@ -222,8 +225,8 @@ impl Skyline {
         }
     }
 
-    /// Updates `free` in these steps: `change` processors have become free, or are held if `change` is negative.
-    /// `parts` must already be up to date.
+    /// Adds `change`, which may be negative, to the free processors in these steps. `parts` must already contain the
+    /// change.
     fn add(&mut self, period: Range<usize>, change: i32) {
         if let Some(nodes) = &self.nodes {
             let steps = self.parts[period.start * self.classes..period.end * self.classes].chunks_exact(self.classes);

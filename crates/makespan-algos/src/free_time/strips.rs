@@ -6,12 +6,12 @@ use super::Period;
 
 /// The number of free processors from the current instant on. All processors are of one class. The steps are stored in
 /// strips of some tens of steps. The steps of a strip are contiguous in memory, and the strip stores their minimum and
-/// maximum. A query or a change visits all strips, but reads only the steps of strips that can matter for it. For tens
-/// of steps (a common cluster) up to tens of thousands of steps (a crowded cluster), strips are several times faster
-/// than a tree.
+/// maximum. A query or a change visits all strips, but skips the steps of a strip if their minimum and maximum are
+/// sufficient. For tens of steps (a common cluster) up to tens of thousands of steps (a crowded cluster), strips are
+/// several times faster than a tree.
 ///
-/// More processors may be held than exist, if a policy learns of a failure before it learns of the tasks that the failure
-/// ends. Then no processors are free.
+/// If a policy learns of a failure before it learns that the failure ended tasks, more processors may be held than
+/// exist. Then no processors are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Strips {
     strips: Vec<Strip>,
@@ -81,13 +81,13 @@ impl Strips {
         }
     }
 
-    /// Returns the first instant of a period from which `width` processors are free for `duration`.
+    /// Returns the first instant of a period at which `width` processors become or are free for `duration`.
     pub(crate) fn earliest_fit_in(&self, width: u32, duration: Time, period: Period) -> Option<Time> {
         self.earliest_fit_of_owner(width, duration, period, Time::MAX)
     }
 
-    /// Returns the earliest fit in a period for an owner that already holds `width` processors for `duration` from the instant
-    /// `own` on, and would release them.
+    /// Returns the earliest fit in a period for an owner of `width` processors from the instant `own` on, for
+    /// `duration`. The query treats these processors as free.
     pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
         let (width, duration) = (i64::from(width), duration.ticks());
         let (from, until) = (period.from.ticks(), period.until.ticks());
@@ -116,8 +116,9 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// Returns the first step that begins from `at` on and before `until`, and whose number of free processors `wanted`
-    /// accepts. Skips strips for which `may` returns false, because `wanted` accepts none of their steps.
+    /// Returns the first step that begins between `at` and `until` (exclusive) and whose number of free processors is
+    /// accepted by `wanted`. `may` receives the minimum and the maximum of a strip, and returns whether `wanted` may
+    /// accept a step of it.
     fn next(
         &self,
         at: Cursor,
@@ -213,7 +214,8 @@ impl Strips {
             return;
         }
         // The removed step may have had the minimum or the maximum of its strip. Then the stored range is too wide
-        // until it is computed again. This is safe, because it only makes a query read more steps.
+        // until it is computed again. A range that is too wide is safe, because queries then read more steps than
+        // necessary.
         let strip = &mut self.strips[index];
         strip.from.remove(step);
         strip.free.remove(step);

@@ -58,8 +58,8 @@ impl FreeTime for Plain {
     }
 }
 
-/// A query for the earliest fit from one instant on. Before it, something may be released. After it, the earliest fit
-/// from a later instant on is held.
+/// A query for the earliest fit from one instant on. Before the query, processors may be released. After the query,
+/// the earliest fit from a later instant on is held.
 #[derive(Clone, Debug)]
 struct Question {
     width: u32,

@@ -17,7 +17,7 @@ pub fn by_batches(
     builder.finish()
 }
 
-/// Calls `plan` for each batch of [`by_batches`]. `plan` stores its placements itself.
+/// Calls `plan` for each batch of [`by_batches`]. `plan` must store the placements.
 pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> Time) {
     let mut arrivals: Vec<TaskId> = instance.task_ids().collect();
     arrivals.sort_by_key(|&id| (instance.release(id), id));
@@ -26,7 +26,7 @@ pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> 
     while let Some(&next) = rest.first() {
         now = now.max(instance.release(next));
         let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.release(id) <= now));
-        // Sort the tasks of the batch, because the order of their arrival must not matter.
+        // Sort the tasks of the batch, so that the plan does not depend on the order of their arrival.
         let mut batch = batch.to_vec();
         batch.sort_unstable();
         now = plan(&batch, now);

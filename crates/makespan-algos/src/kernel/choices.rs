@@ -2,9 +2,10 @@
 
 use makespan_core::{Instance, Platform, Profile, Time};
 
-/// If a profile has more allotments than this, only a geometric progression of them is kept.
+/// Maximum number of allotments that are all kept. If a profile has more, only a geometric progression of allotments
+/// is kept.
 const ALL: u32 = 256;
-/// Approximate number of allotments that are kept of such a profile.
+/// Approximate number of allotments that are kept of a profile with more than `ALL` allotments.
 const KEPT: u32 = 96;
 
 /// An allotment with its time.
@@ -52,7 +53,7 @@ impl Choices {
         self.releases.len() as u32 - 1
     }
 
-    /// Returns the choices of these tasks only, numbered in this order.
+    /// Returns the choices of the given tasks, numbered in the given order.
     #[must_use]
     pub fn of_some(&self, tasks: &[u32]) -> Self {
         let mut some = Self { node: self.node, ..Self::default() };
@@ -80,13 +81,14 @@ impl Choices {
         self.releases[task as usize]
     }
 
-    /// Returns the number of processors of the largest node, if best placement is required. Allotments that fill nodes leave fewer
-    /// processors idle.
+    /// Returns the number of processors of the largest node, if best placement is required. Searches prefer allotments
+    /// that fill nodes, because they leave fewer processors idle.
     pub fn node(&self) -> Option<u32> {
         self.node
     }
 
-    /// Returns the position of the largest kept allotment of at most `processors`, or of the smallest one if there is none.
+    /// Returns the position of the largest kept allotment of at most `processors`, or of the smallest allotment if all
+    /// are larger.
     pub fn nearest(&self, task: u32, processors: u32) -> u32 {
         let above = self.of(task).partition_point(|choice| choice.processors <= processors);
         above.saturating_sub(1) as u32
@@ -111,7 +113,8 @@ pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     kept
 }
 
-/// Adds the smallest allotment that is as fast as `wish` processors, unless the list already contains one that is as fast.
+/// Adds the smallest allotment that is as fast as the allotment of `wish` processors, unless the list already contains
+/// an equally fast one.
 fn push(kept: &mut Vec<Choice>, profile: &Profile, wish: u32) {
     let time = profile.time(wish);
     let processors = profile.min_allotment(time).unwrap_or(wish);

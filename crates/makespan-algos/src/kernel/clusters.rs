@@ -1,5 +1,5 @@
-//! Clusters of equal processors, with the instant from which each processor is free. A task is placed after all tasks
-//! that its processors already have, never in a gap before them.
+//! Clusters of equal processors, with the instant from which each processor is free. A task is placed after all
+//! earlier tasks of its processors, never in a gap between them.
 
 use makespan_core::{Instance, Placement, ProcSet, TaskId, Time};
 
@@ -31,7 +31,7 @@ impl Cluster {
         self.free.len() as u32
     }
 
-    /// Returns the first instant from which the given number of processors are free for good.
+    /// Returns the first instant after which the given number of processors have no further tasks.
     pub fn free_from(&self, processors: u32) -> i64 {
         self.free[processors as usize - 1].0
     }
@@ -106,8 +106,8 @@ impl<'p, 'a> Clusters<'p, 'a> {
         }
     }
 
-    /// Returns the end of the current task on a cluster with a choice, or `None` if it cannot run there. The current task is
-    /// the task of the last call of [`Clusters::see_arrivals`].
+    /// Returns the end of the current task on a cluster with a choice, or `None` if the task cannot run there. The
+    /// current task is the argument of the last call of [`Clusters::see_arrivals`].
     pub fn end(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let time = self.time(row, choice, cluster)?;
         let free = self.all[cluster.index()].free_from(self.packing.choice(choice).processors);

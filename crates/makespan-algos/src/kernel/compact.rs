@@ -25,9 +25,9 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
     last
 }
 
-/// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into a
-/// new first batch, with their allotments in `first`. If tasks still end later after `REPAIRS` attempts, all tasks move
-/// into one batch.
+/// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into
+/// a new first batch, with their allotments in `first`. If some task still ends after `period` after `REPAIRS`
+/// attempts, all tasks move into one batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -125,15 +125,15 @@ pub enum Shuffle {
 pub struct Shuffling<'a> {
     /// The order that is shuffled.
     pub shuffle: Shuffle,
-    /// The number of orders that are tried.
+    /// The number of random orders that are tried.
     pub tries: u32,
     /// The random number generator.
     pub random: &'a mut ChaCha8Rng,
 }
 
 /// Third stage: takes the tasks of the batches, in the order of the batches, as a list. Within a batch, tasks are
-/// sorted by decreasing weight divided by area. Then tries orders that differ from the best order so far: either two
-/// batches are exchanged, or the tasks in each batch are shuffled. Returns the list with the least weighted completion.
+/// sorted by decreasing weight divided by area. Then tries random changes of the best order so far: exchanges two
+/// batches, or shuffles the tasks in each batch. Returns the list with the least weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

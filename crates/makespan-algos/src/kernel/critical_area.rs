@@ -8,23 +8,25 @@ use super::packing::{Packing, Row};
 /// The limits at which the first phase of CPA ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The factor by which tasks take longer than on the fastest processors.
+    /// The factor by which tasks take longer on these processors than on the fastest ones.
     pub slower: f64,
-    /// Number of processors by which the area is divided. The phase ends when the critical path is no longer than the quotient.
+    /// Number of processors by which the area is divided. The phase ends when the critical path is at most the area
+    /// divided by this number.
     pub processors: f64,
     /// Maximum number of processors of a task.
     pub most: u32,
-    /// Maximum number of processors of all tasks of one precedence level together. It may be exceeded only because each
-    /// task has at least its minimum.
+    /// Maximum number of processors of all tasks of one precedence level together. The minimum allotments of the tasks
+    /// may exceed it.
     pub of_level: Option<u64>,
 }
 
-/// Returns a choice for each row. Each row begins with its fewest processors. While the critical path is longer than the mean area,
-/// one task on this path grows: the task with the largest gain `t(p) / p - t(q) / q`, where `q` is its next allotment above `p`.
+/// Returns a choice for each row. At first, each row has the allotment with the fewest processors. While the critical
+/// path is longer than the mean area, one task on this path grows: the task with the largest gain `t(p) / p - t(q) /
+/// q`, where `q` is its next allotment above `p`.
 ///
-/// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is from
-/// S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004.
-/// Complexity: O(n + e) for each allotment that grows, for n tasks with e edges. It is less if a task has few predecessors.
+/// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is
+/// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: O(n +
+/// e) for each allotment that grows, for n tasks with e edges. A task with few predecessors takes less time.
 pub fn allotments(packing: &Packing<'_>, limits: &Limits) -> Vec<u32> {
     let mut growing = Growing::new(packing, limits.slower);
     let depths = depths(packing);
@@ -96,7 +98,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         self.slower * self.packing.fastest(choice) as f64
     }
 
-    /// Returns the number of processors of all tasks of a row together.
+    /// Returns the number of processors that all tasks of a row use together.
     fn processors(&self, row: Row, choice: u32) -> u64 {
         u64::from(self.packing.choice(choice).processors) * u64::from(self.packing.count_of(row))
     }
@@ -114,7 +116,8 @@ impl<'p, 'a> Growing<'p, 'a> {
             if level == present {
                 return Some(row);
             }
-            // Correct the entry at the top. Bottom levels only decrease, so the first correct entry at the top is the largest.
+            // Correct the entry at the top. Bottom levels never increase, so an entry is the largest if it is at the
+            // top and correct.
             *top = (present, Reverse(row));
         }
         None

@@ -31,7 +31,7 @@ pub struct Batch {
     pub piles: Vec<Pile>,
 }
 
-/// The open processors for one batch.
+/// The processors that are open during one batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchRoom {
     /// Number of processors that the piles share.
@@ -40,7 +40,7 @@ pub struct BatchRoom {
     pub limits: Vec<Limit>,
 }
 
-/// The open processors over time.
+/// The number of open processors over time.
 pub trait Room {
     /// Returns the open processors for a batch with the given offset and length.
     fn of_batch(&self, offset: Time, length: Time) -> BatchRoom;
@@ -72,10 +72,11 @@ impl Room for Open<'_> {
 
 /// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Batch j runs from `t_j` to `t_j+1`.
 ///
-/// The candidates for a batch are the tasks that can end within its length on some allotment of processors that are open for this
-/// time. Sequential candidates of at most half the length are piled up by decreasing weight. A knapsack then selects the piles and
-/// tasks of the largest weight that fit side by side. When t reaches the guess, the remaining tasks are selected into further
-/// batches. Their lengths continue to double, up to the longest task, and there are no gaps between them.
+/// A task is a candidate for a batch if it can end within the length of the batch on processors that are open for its
+/// time. Sequential candidates that take at most half of the length are stacked into piles, by decreasing weight. A
+/// knapsack then selects the piles and tasks of the largest weight that fit side by side. The tasks that remain after
+/// the last of these batches are selected into further batches. The lengths of the further batches continue to double,
+/// up to the length of the longest task.
 pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
@@ -125,7 +126,7 @@ fn select<'a>(
     BatchRoom { processors, limits }: &BatchRoom,
 ) -> (Vec<Pile>, Vec<Candidate<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
-    // A single processor may be open for less than the length of the batch.
+    // A processor may be open for less than the length of the batch.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
     // The index of the pile to which small sequential tasks are added, and its height.

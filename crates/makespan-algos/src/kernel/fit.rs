@@ -9,12 +9,13 @@ use crate::kernel::choices::Choices;
 
 /// First fit under a deadline, for varying orders and deadlines.
 ///
-/// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each task,
-/// this allotment and then larger ones are tried. The first allotment whose earliest fit ends by the deadline is used.
-/// So a task that does not fit on its thriftiest allotment gets more processors until it fits into the remaining space.
-/// Either the deadline is met, or some task does not fit. The method follows first fit decreasing for bin packing,
-/// which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into
-/// a scheduler. The variable allotments and the perturbed orders are not from the literature. There is no guarantee.
+/// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each
+/// task, this allotment and then larger ones are tried. The first allotment whose earliest fit ends by the deadline is
+/// used. So a task that does not fit on its allotment with the least work gets more processors until it fits. The
+/// attempt fails if some task fits on none of its allotments. The method follows first fit decreasing for bin packing,
+/// which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned
+/// into a scheduler. The variable allotments and the perturbed orders are not from the literature. There is no
+/// guarantee.
 #[derive(Debug)]
 pub struct Fit<'a> {
     choices: &'a Choices,
@@ -23,7 +24,7 @@ pub struct Fit<'a> {
     /// The sort key of each task, and the task.
     keyed: Vec<(f64, u32)>,
     placed: Vec<Placed>,
-    /// The factors of the keys in the best order.
+    /// The factors of the sort keys for which the shortest schedule was found.
     factors: Vec<f64>,
     tried: Vec<f64>,
 }
@@ -39,7 +40,7 @@ pub struct Placed {
     pub start: i64,
 }
 
-/// Maximum difference of a factor from one.
+/// Maximum difference between a factor and one.
 const WIDEST: f64 = 0.3;
 
 impl<'a> Fit<'a> {
@@ -84,7 +85,7 @@ impl<'a> Fit<'a> {
         &self.placed
     }
 
-    /// Draws new factors: in half of the calls near the factors of the best order, otherwise near one.
+    /// Draws new factors: in half of the calls close to the factors of the best order, otherwise close to one.
     fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
         let Some(random) = random else { return self.tried.fill(1.0) };
         let near_best = random.random_bool(0.5);
@@ -133,14 +134,14 @@ mod tests {
 
     #[test]
     fn a_task_is_bent_until_it_fits() {
-        // The long task takes a processor for 10. On the other two processors, the tasks of 7 go first. The second task must be
-        // spread over two processors after them.
+        // The long task takes a processor for 10. On the other two processors, the tasks that take 7 start first. The
+        // task that takes 6 must run on both processors after them.
         let instance = instance(3, &[&[10], &[6, 3], &[7, 4], &[7, 4]]);
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);
         assert_eq!(fit.meet(9, None), None, "the long task takes 10");
-        // One task of 7 is on the second processor, the other on the third. 6 does not fit after 7 by 10, but 3 on two processors
-        // does.
+        // One task of 7 is on the second processor, the other on the third. After 7, a time of 6 would end after 10,
+        // but a time of 3 on two processors ends at 10.
         assert_eq!(fit.meet(10, None), Some(10));
         let bent = fit.placed().iter().find(|placed| placed.task == 1).unwrap();
         assert_eq!((choices.of(1)[bent.chosen as usize].processors, bent.start), (2, 7));

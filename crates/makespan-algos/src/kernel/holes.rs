@@ -1,4 +1,4 @@
-//! Fills the free time of a schedule with equal tasks, without moving anything.
+//! Fills the free time of a schedule with equal tasks, without moving the tasks of the schedule.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Tasks {
     pub release: Time,
 }
 
-/// The free periods of each processor, in which it is open and nothing holds it.
+/// The free periods of each processor, in which the processor is open and holds no task.
 #[derive(Clone, Debug)]
 pub struct Holes<'a> {
     platform: &'a Platform,
@@ -70,14 +70,16 @@ impl<'a> Holes<'a> {
         Self { platform: instance.platform(), periods }
     }
 
-    /// Gives each task in turn the earliest instant at which enough processors are free for all of its time, in a best placement if
-    /// this is required. `place` receives the task, its start and its processors, by increasing start. The platform must have at
-    /// least as many processors as a task needs. If tasks also need resources, `usage` contains the amounts in use. Each task then
-    /// starts when enough is left for all of its time, and is added to `usage`. Some tasks may never start.
+    /// Starts each task in turn at the earliest instant at which enough processors are free until its end, and form a
+    /// best placement if this is required. `place` receives the task, its start and its processors, by increasing
+    /// start. The platform must have at least as many processors as a task needs. If tasks also need resources,
+    /// `usage` contains the amounts in use. Each task then starts when enough resources are left until its end, and
+    /// its amounts are added to `usage`. Tasks for which enough resources never become free do not start.
     ///
-    /// Because the tasks are equal, one walk forward in time finds all these instants: processors arrive when they become free for
-    /// long enough, and a task starts whenever enough processors have arrived. Takes O(k log m) for k processors held by tasks. A
-    /// task takes O(m) more if it needs resources, or if best placement is required and it needs several processors.
+    /// Because the tasks are equal, one pass forward in time finds all starts: processors arrive when they become free
+    /// for long enough, and a task starts whenever enough processors have arrived. Takes O(k log m) for k processors
+    /// held by tasks. A task takes O(m) more if it needs resources, or if best placement is required and it needs
+    /// several processors.
     pub(crate) fn fill(
         &mut self,
         tasks: Tasks,
@@ -100,8 +102,8 @@ impl<'a> Holes<'a> {
         let mut ready = ProcSet::new();
         let mut left = tasks.count;
         while left > 0 {
-            // This always succeeds while tasks are left, because a processor that is not ready arrives later, at the
-            // latest in its period without an end.
+            // There is always an arrival while tasks are left: a processor that is not ready arrives later, at the
+            // latest in its last period, which has no end.
             let Some((&now, _)) = sweep.arrivals.first_key_value() else { break };
             if !ready.is_empty() {
                 // A processor whose free period has ended may become free again at this instant.
@@ -147,7 +149,7 @@ impl<'a> Holes<'a> {
 }
 
 impl Sweep<'_> {
-    /// Adds an instant at which a resource becomes free, so that the walk stops there.
+    /// Adds an instant at which a resource becomes free, so that the pass also considers this instant.
     fn wake(&mut self, at: Time) {
         self.arrivals.entry(at).or_default();
     }
@@ -169,7 +171,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns the ready processors that are free for a task from now on. The others are added at their next period.
+    /// Returns the ready processors that are free from now on for the time of a task. Schedules the arrival of the
+    /// others in their next free period.
     fn still_ready(&mut self, ready: &ProcSet, now: Time) -> ProcSet {
         let mut still = Vec::new();
         for id in ready.iter() {

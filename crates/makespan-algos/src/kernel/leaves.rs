@@ -17,7 +17,8 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
             node *= 2;
             continue;
         }
-        // Goes up from right children, and then to the right: to the next subtree that has not been visited.
+        // From a right child, go up to the parent. Then go to the right sibling, which is the next subtree that has
+        // not been visited.
         while node % 2 == 1 {
             node /= 2;
         }
@@ -82,8 +83,8 @@ impl<T: Least> Tree<T> {
         self.leaves = 0;
     }
 
-    /// Sets the values of the entry `from` and of all later entries. The list must not have become shorter since the
-    /// last call, unless the tree was cleared.
+    /// Sets the values of the entry `from` and of all later entries. Between two calls without [`Tree::clear`], the
+    /// list must not become shorter.
     pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
         let leaves = entries.next_power_of_two();
         let mut from = leaves + if leaves == self.leaves { from } else { 0 };
@@ -128,15 +129,15 @@ impl<T: Least> Tree<T> {
         self.least.get(1).copied().unwrap_or(T::NONE)
     }
 
-    /// Returns the first entry that `admits` accepts, beginning the search at the entry `from`. If `admits` rejects the
-    /// minimum of several entries, it must reject each of these entries. Takes O(log n) steps, or more if `admits`
-    /// accepts the minimum of some entries but rejects each of these entries.
+    /// Returns the first entry that `admits` accepts, at or after `from`. If `admits` rejects the minimum of several
+    /// entries, it must reject each of these entries. Takes O(log n) steps, or more if `admits` accepts the minimum of
+    /// some entries but rejects each of these entries.
     pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
         first(self.leaves, from, |node| admits(self.least[node]))
     }
 
-    /// Returns the first entry that `admits` accepts. The minimum at each node must equal the value of an entry below
-    /// the node.
+    /// Returns the first entry that `admits` accepts. Requires a type whose minimum of several values is always one of
+    /// these values.
     pub fn first(&self, admits: impl Fn(T) -> bool) -> Option<usize> {
         if !admits(self.all()) {
             return None;

@@ -118,10 +118,10 @@ impl ListSweep {
     }
 }
 
-/// Places the tasks of a list greedily into a schedule, none before `from`. Returns the end of the last task. If there are
-/// reservations or outages, a task starts only if it fits until its end.
+/// Places the tasks of a list greedily into a schedule, none before `from`. Returns the end of the last task. If there
+/// are reservations or outages, a task starts only if it fits until its end.
 ///
-/// If best placement is required, no other task of the builder may run after `from`.
+/// If best placement is required, the builder must not contain other tasks that run after `from`.
 pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted], from: Time) -> Time {
     if instance.platform().restricts_placement() {
         let mut last = from;
@@ -206,7 +206,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(&starts, &expected);
-            // The list around unavailable processors also follows this rule if there are none.
+            // Without unavailable processors, the list algorithm around unavailable processors also follows the rule.
             let around = reserve_around(&mut Timeline::new(&instance), &instance, &list, Time::ZERO);
             let starts: Vec<i64> = around.iter().map(|reservation| reservation.start.ticks()).collect();
             prop_assert_eq!(starts, expected);

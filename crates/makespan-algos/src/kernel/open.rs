@@ -23,8 +23,9 @@ pub const REPAIRS: usize = 6;
 
 /// The platform from an instant on, with its unavailable periods.
 ///
-/// A task on k processors can end within a length only if k processors are open for its time within this length. So for each
-/// number of open processors, the longest period determines the possible allotments. The smallest number has the longest periods.
+/// A task on k processors can end within a given length only if k processors are open within this length for the time
+/// of the task. So for each number k, the longest period in which k processors are open limits the tasks that can run
+/// on k processors. Smaller numbers have longer periods.
 #[derive(Debug)]
 pub struct Open<'a> {
     availability: &'a Availability,
@@ -42,7 +43,7 @@ pub struct Ending {
     pub list: Vec<Allotted>,
 }
 
-/// Allotments whose work fits into the open area of a length.
+/// Allotments whose total work fits into the open processor time of a given length.
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
@@ -94,8 +95,8 @@ impl<'a> Open<'a> {
         self.from
     }
 
-    /// Returns, for each number of processors, the longest time for which it is open within `length` of the instant `offset` after
-    /// the first.
+    /// Returns, for each number of processors, the longest time for which this number is open between `offset` and
+    /// `offset` plus `length` after the first instant.
     pub fn limits(&self, offset: Time, length: Time) -> Vec<Limit> {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -108,7 +109,8 @@ impl<'a> Open<'a> {
         limits.filter(|limit| limit.1 > Time::ZERO).collect()
     }
 
-    /// Returns the mean number of open processors within `length` of an instant, rounded down.
+    /// Returns the mean number of open processors in a period that begins `offset` after the first instant and has the
+    /// given length, rounded down.
     pub fn capacity(&self, offset: Time, length: Time) -> u32 {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -165,15 +167,15 @@ impl<'a> Open<'a> {
         first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
-    /// Returns the latest acceptable end of a plan if the shortest list ends at `end`: the time from the first instant may be
-    /// half as long again.
+    /// Returns the latest acceptable end of a plan if the shortest list ends at `end`. Measured from the first
+    /// instant, this end is half as late again as `end`.
     pub fn latest(&self, end: Time) -> Time {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// Returns a list that ends by [`Open::latest`] for the shortest list. Tasks of the given list that would end later, because
-    /// they miss the time before a long closed period, move to the front, with their allotments in the shortest list. If this does
-    /// not help, returns the shortest list.
+    /// Returns a list that ends by [`Open::latest`] for the shortest list. Tasks of the given list that would end
+    /// later, because they cannot end before a long closed period, move to the front, with their allotments in the
+    /// shortest list. If tasks still end too late, returns the shortest list.
     pub fn near(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -199,8 +201,8 @@ impl<'a> Open<'a> {
         if ends.iter().all(|&end| end <= latest) { list } else { shortest.list }
     }
 
-    /// Gives each task of a list the allotment with which it ends first, if it starts after the work of the tasks before it has
-    /// been done on all open processors.
+    /// Changes the allotment of each task of a list to the one with which the task ends first, if it starts when the
+    /// open processors have completed the work of all previous tasks.
     pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
         let mut before: Area = 0;
         for allotted in list {
@@ -228,7 +230,8 @@ impl<'a> Open<'a> {
     /// Returns the allotments for the shortest length found for which their work fits.
     fn fitting(&self, profiles: &[&Profile]) -> Fitting {
         let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
-        // Begin with the length in which the open area is as large as the work, because shorter lengths have too little area.
+        // Begin with the length in which the open processor time equals the work, because the work does not fit into
+        // shorter lengths.
         let mut length = self.availability.when_open(self.from, work).saturating_since(self.from).max(Time::TICK);
         let mut refused = None;
         let mut best = loop {
@@ -254,10 +257,10 @@ impl<'a> Open<'a> {
         best
     }
 
-    /// Tests whether the work of all tasks can fit into a length, as the dual approximation does, but counts only the
+    /// Tests whether the work of all tasks can fit into a length, as the dual approximation does, but only with the
     /// processor time that is open. Returns `None` if the work does not fit. The tasks that need more than half of the
-    /// length share the processors that are open when half of the area has passed. The least work of all tasks together
-    /// must fit.
+    /// length share the processors that are open at the instant that halves the open processor time. The work fits if
+    /// the least total work is at most the open processor time.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
         let halves: Vec<Limit> =
@@ -297,7 +300,7 @@ pub fn fewest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }
 
-/// Returns an allotment of least work among those that meet one of the limits.
+/// Returns the allotment of least work among the allotments that meet one of the limits.
 fn thriftiest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
     let within = |&(level, longest): &Limit| {
         let best = profile.thriftiest(longest).filter(|&best| best <= level);

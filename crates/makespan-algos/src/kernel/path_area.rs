@@ -5,13 +5,13 @@ use super::packing::{Packing, Row};
 
 /// Maximum number of rounds.
 const ROUNDS: usize = 1000;
-/// Approximate maximum of rounds times rows.
+/// Approximate maximum of the product of rounds and rows.
 const LOOKED_AT: usize = 10_000_000;
-/// Minimum number of rounds, even if there are many rows.
+/// Minimum number of rounds, even if the instance has many rows.
 const LEAST_ROUNDS: usize = 30;
-/// Ratio of value to bound at which the search ends.
+/// The search ends when the value is at most this multiple of the bound.
 const CLOSE: f64 = 1.001;
-/// Number of steps of the golden section search for the share of the paths.
+/// Number of steps of the golden section search for the best share `s`.
 const STEPS: usize = 16;
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
@@ -20,30 +20,30 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 pub struct Mixed {
     /// For each row, its time as a mixture of two allotments.
     pub rows: Vec<Mixture>,
-    /// The maximum of the longest path at these times and their area, divided by the platform.
+    /// The larger of two values at these times: the longest path, and the area divided by the number of processors.
     pub value: f64,
     /// A lower bound on the value of any solution, and on the makespan of any schedule.
     pub bound: f64,
 }
 
-/// A time between the times of two allotments that are neighbours on the convex function below all areas. If the time
-/// equals the time of an allotment, both allotments may be equal.
+/// A time between the times of two allotments, which are neighbouring corners of the largest convex function below all
+/// areas. If the time equals the time of an allotment, both allotments may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
     /// The choice with the longer time.
     pub slow: u32,
     /// The choice with the shorter time.
     pub fast: u32,
-    /// The share of the slow choice, from 0 to 1.
+    /// The share of the slow choice, from 0 to 1. The share of the fast choice is the rest.
     pub part: f64,
 }
 
-/// An allotment that is best for some prices.
+/// A corner of the convex function: an allotment that is best for some dual prices.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     choice: u32,
     time: f64,
-    /// The area, divided by the platform.
+    /// The area, divided by the number of processors.
     area: f64,
 }
 
@@ -55,17 +55,20 @@ struct Corner {
 ///             sum_i n_i w_i(x_i)          <= C
 /// ```
 ///
-/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments,
-/// divided by the platform. This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and
-/// of Jansen and Zhang (DOI 10.1145/1159892.1159899), with a smaller feasible set: their `w_i` is a function that is
-/// nowhere larger than the function here.
+/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the
+/// allotments, divided by the number of processors. This is the programme of Lepère, Trystram and Woeginger (DOI
+/// 10.1142/S0129054102001308) and of Jansen and Zhang (DOI 10.1145/1159892.1159899), with a smaller feasible set:
+/// their `w_i` is a function that is nowhere larger than the function here.
 ///
-/// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of paths, where
-/// `y_i` is the part of the mixture that goes through row `i`. Each side answers the mean of the other side's previous answers
-/// ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each round, the longest path at the
-/// mean times is added to the mixture, and a golden section search finds the best share. Then the best times on both sides of this
-/// share are mixed so that the paths of the mixture are as long as the area, and added to the mean. Later answers have more weight.
-/// Releases, transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e edges.
+/// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of
+/// paths, where `y_i` is the part of the mixture that goes through row `i`. The two sides of the game are the times
+/// and the paths with their share. In each round, each side chooses the best answer to the mean of the other side's
+/// previous answers ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each
+/// round, the longest path at the mean times is added to the mixture, and a golden section search finds the best
+/// share. The best times for a slightly smaller and a slightly larger share are mixed so that the paths of the mixture
+/// are as long as the area. The result is added to the mean times, with more weight in later rounds. Releases,
+/// transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e
+/// edges.
 pub fn solve(packing: &Packing<'_>) -> Mixed {
     let mut play = Play::new(packing);
     let rows = packing.rows().len();
@@ -95,7 +98,8 @@ pub fn solve(packing: &Packing<'_>) -> Mixed {
 struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
-    /// For each corner except the last of its row, the area that a unit of time costs, up to the next corner. Increasing.
+    /// For each corner except the last of its row, the additional area for each unit of time that is saved on the way
+    /// to the next corner. Increasing.
     slopes: Vec<f64>,
     /// For each row, the index of its first corner, followed by the number of corners.
     begins: Vec<usize>,
@@ -155,14 +159,14 @@ impl<'p, 'a> Play<'p, 'a> {
         self.begins.push(self.corners.len());
     }
 
-    /// Returns the best corner of a row if a unit of time is worth this area.
+    /// Returns the best corner of a row if a saved unit of time is worth this area.
     fn corner_at(&self, row: usize, worth: f64) -> Corner {
         let (begin, end) = (self.begins[row], self.begins[row + 1]);
         let before = self.slopes[begin..end - 1].partition_point(|&slope| slope < worth);
         self.corners[begin + before]
     }
 
-    /// Returns the value of a unit of time of a row, in area.
+    /// Returns the area that a saved unit of time of a row is worth.
     fn worth(&self, row: usize, share: f64) -> f64 {
         share * self.through[row] / ((1.0 - share) * self.counts[row])
     }
@@ -176,7 +180,8 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Returns shares on both sides of the best one, and the best bound. The bound is a concave function of the share.
+    /// Returns a smaller and a larger share than the best one, and the best bound. The bound is a concave function of
+    /// the share.
     fn best_share(&self) -> ([f64; 2], f64) {
         let (mut low, mut high) = (0.0, 1.0);
         let mut middle = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
@@ -204,7 +209,7 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Adds the best times at these shares to the mean, mixed so that the paths are as long as the area.
+    /// Adds the best times at these two shares to the mean. They are mixed so that the paths are as long as the area.
     fn answer(&mut self, around: [f64; 2], step: f64) {
         let [below, above] = around.map(|share| self.slope(share));
         // If the slope has the same sign at both shares, the best share is at an end of the interval.
@@ -255,7 +260,7 @@ impl<'p, 'a> Play<'p, 'a> {
         Mixture { slow: slow.choice, fast: fast.choice, part }
     }
 
-    /// Returns the area of the mean times, divided by the platform.
+    /// Returns the area of the mean times, divided by the number of processors.
     fn area(&self) -> f64 {
         let of_row = |(row, &time): (usize, &f64)| {
             let (slow, fast, part) = self.around(row, time);

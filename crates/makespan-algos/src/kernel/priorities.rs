@@ -6,15 +6,15 @@ use super::packing::{Packing, Row};
 
 pub use slack::worst_case_slack;
 
-/// Returns the latest finish time of each task: the instant by which it must end if the longest path is to be as short as possible.
-/// All paths end at the same instant, so only differences matter.
+/// Returns the latest finish time of each task: the instant by which it must end if the longest path is to be as short
+/// as possible. Only the differences between these times are meaningful.
 pub fn latest_finish(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
     let ranks = packing.ranks(choices);
     packing.rows().map(|row| packing.fastest(choices[row.index()]) as f64 - ranks[row.index()]).collect()
 }
 
-/// Returns, for each task, minus the number of its direct and indirect successors: "most total successors". Each task of a bag
-/// counts. O(n (n + e) / 64).
+/// Returns, for each task, minus the number of its direct and indirect successors: "most total successors". Each task
+/// of a bag is counted separately. O(n (n + e) / 64).
 pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     let instance = packing.instance();
     let rows = packing.rows().len();

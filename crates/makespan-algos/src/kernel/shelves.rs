@@ -41,11 +41,11 @@ struct Building<'a> {
     guess: Time,
     /// The whole height: one and a half times `guess`.
     height: Time,
-    /// The end of the second shelf.
+    /// The end of the second shelf: the height, or later if times are rounded up.
     end: Time,
     processors: u32,
-    /// Columns that are used from bottom to top by one task, by two stacked tasks, or by a task above the first column of a wider
-    /// task.
+    /// Full columns: each contains one long task, two stacked tasks, or a sequential task above the first column of a
+    /// wider task.
     full: Vec<Full>,
     /// The tasks of the first shelf with their allotments.
     lower: Vec<Entry>,
@@ -64,8 +64,8 @@ enum Full {
         lower: usize,
         upper: usize,
     },
-    /// A sequential task `upper` that runs after `lower` on its first processor. The other processors of `lower` count
-    /// as processors of the first shelf.
+    /// A sequential task `upper` that runs after `lower` on its first processor. The other columns of `lower` belong
+    /// to the first shelf.
     Beside {
         lower: usize,
         processors: u32,
@@ -77,19 +77,23 @@ enum Full {
 pub const ROUNDING: i64 = 7;
 
 /// Builds a schedule of length at most one and a half times `guess` for monotone tasks, from the tasks that
-/// [`makespan_bounds::dual::search`] chose for the first shelf. Returns `None` if the tasks are not monotone and do not fit.
+/// [`makespan_bounds::dual::search`] chose for the first shelf. Returns `None` if the tasks are not monotone and do
+/// not fit.
 ///
-/// The proof of the paper requires that work never decreases. For a speed-up law, this holds before times are rounded up to ticks.
-/// Afterwards, it may fail by one tick on each processor. In this case the shelves are built again for a multiple of 4 ticks, at
-/// most `guess` plus 4, with one additional tick at the end. They then end at most [`ROUNDING`] ticks later:
+/// The proof of the paper requires that work never decreases. For a speed-up law, this holds before times are rounded
+/// up to ticks. Afterwards, it may fail by one tick on each processor. In this case the shelves are built again for a
+/// multiple of 4 ticks, at most `guess` plus 4, with one additional tick at the end. They then end at most
+/// [`ROUNDING`] ticks later:
 ///
-/// * Half, three quarters and one and a half times this guess are integers. A time that is rounded up to an integer meets an
-///   integer limit if and only if the exact time meets it. So every step decides as with exact times, for which work never
-///   decreases, and the second shelf fits. (The work of the choice may exceed the area of `guess` by less than a tick on each
-///   processor, the error of [`Profile::least_work`]. It does not exceed the area of the larger guess.)
-/// * Sequential times are integers. Every processor has at most two tasks with times that are rounded up, each by less than a tick.
-///   Thus, including the small tasks, the processors work for less than the guess plus two ticks on average. Some processor works
-///   for at most the guess plus one tick, and a small task, which takes at most half of the guess, ends there in time.
+/// * Half, three quarters and one and a half times this guess are integers. A time that is rounded up to an integer
+///   meets an integer limit if and only if the exact time meets it. So every step decides as with exact times, for
+///   which work never decreases, and the second shelf fits. (The work of the choice may exceed the area of `guess` by
+///   less than a tick on each processor, the error of [`Profile::least_work`]. It does not exceed the area of the
+///   larger guess.)
+/// * Sequential times are integers. Every processor has at most two tasks with times that are rounded up, each by less
+///   than a tick. Thus, including the small tasks, the processors work for less than the guess plus two ticks on
+///   average. So some processor works for at most the guess plus one tick, and a small task, which takes at most half
+///   of the guess, ends in time on this processor.
 ///
 /// O(n log n + processors).
 pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
@@ -155,8 +159,8 @@ impl Building<'_> {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// First transformation: takes a task of the first shelf that has several processors and takes at most three
-    /// quarters of the guess. The task gives up at least one processor, and then takes at most the height.
+    /// First transformation: reduces the allotment of a task of the first shelf that has several processors and takes
+    /// at most three quarters of the guess. The task loses at least one processor, and then takes at most the height.
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
@@ -173,8 +177,8 @@ impl Building<'_> {
     }
 
     /// Second transformation: stacks two sequential tasks of the first shelf, each of which takes at most three
-    /// quarters of the guess. A single remaining task goes on top of any other task of the shelf with which it stays
-    /// within the height.
+    /// quarters of the guess. If one such task remains, it is stacked on any other task of the shelf with which it
+    /// ends within the height.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
             self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
@@ -196,8 +200,8 @@ impl Building<'_> {
         true
     }
 
-    /// Third transformation: moves a task of the second shelf to the idle processors of the first shelf if it meets the height
-    /// there. It becomes part of the first shelf if it meets the guess.
+    /// Third transformation: moves a task of the second shelf to the idle processors of the first shelf if it meets
+    /// the height there. The task becomes part of the first shelf if it takes at most the guess there.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
@@ -223,7 +227,8 @@ impl Building<'_> {
         self.full.iter().map(columns).sum()
     }
 
-    /// Returns the number of columns of the first shelf, including the remaining processors of tasks below a sequential task.
+    /// Returns the number of columns of the first shelf. Includes the remaining columns of a task below a sequential
+    /// task.
     fn lower_width(&self) -> u32 {
         let beside = |full: &Full| match full {
             Full::Beside { processors, .. } => processors - 1,

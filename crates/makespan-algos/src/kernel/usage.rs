@@ -1,4 +1,4 @@
-//! The amounts of resources that are held over time, node by node.
+//! The amounts of resources in use over time, for each node.
 
 use makespan_core::{Demand, HeldAmount, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
@@ -10,11 +10,12 @@ pub(crate) struct Holding<'p> {
     pub task: TaskId,
     pub processors: &'p ProcSet,
     pub period: Period,
-    /// Whether the task has started. Then the consumables that it uses up are already counted.
+    /// Whether the task has started. The consumables of a task that has started are already part of the amounts used
+    /// up.
     pub begun: bool,
 }
 
-/// The amounts that are held of all resources. Empty if no task needs resources.
+/// The amounts in use of all resources. Empty if no task needs resources.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,
@@ -28,7 +29,7 @@ pub(crate) struct Usage<'a> {
 }
 
 impl<'a> Usage<'a> {
-    /// Returns the usage without holdings. `used_up` returns the amount of each resource that has been used up.
+    /// Returns the usage of an idle platform. `used_up` returns the amount of each resource that has been used up.
     pub fn new(instance: &'a Instance, used_up: impl Fn(ResourceId) -> u64) -> Self {
         let platform = instance.platform();
         let resources = if instance.has_demands() { platform.resources().len() } else { 0 };
@@ -41,7 +42,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Returns whether tasks need resources.
+    /// Returns whether some task needs a resource.
     pub fn matters(&self) -> bool {
         !self.used_up.is_empty()
     }
@@ -117,8 +118,9 @@ impl<'a> Usage<'a> {
         u128::from(need.total(width)) + held + used_up <= self.instance.platform().total(resource)
     }
 
-    /// Returns processors of `open` that a task on `width` processors can have in a period: on each node, at most as many as its
-    /// resources allow. Returns an empty set if too little is left of licences or consumables.
+    /// Returns processors of `open` that a task on `width` processors can use in a period. The resources of each node
+    /// limit the number of processors on this node. Returns an empty set if licences or consumables are not
+    /// sufficient.
     pub fn with_room(&self, task: TaskId, width: u32, open: ProcSet, period: Period) -> ProcSet {
         let (instance, platform) = (self.instance, self.instance.platform());
         if instance.demands(task).is_empty() {
@@ -137,7 +139,8 @@ impl<'a> Usage<'a> {
         ProcSet::from_intervals(kept)
     }
 
-    /// Returns how many of `most` processors of a node a task on `width` processors can have.
+    /// Returns the number of processors of a node, at most `most`, for which the resources of the node suffice if a
+    /// task on `width` processors runs there.
     fn room_on(&self, node: usize, task: TaskId, most: u32, width: u32, period: Period) -> u32 {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
         demands.fold(most, |room, demand| demand.need.fitting(self.left_on(node, demand, period), room, width))
@@ -150,8 +153,8 @@ impl<'a> Usage<'a> {
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
 
-    /// Returns the first instant, not before `from`, from which one processor of a node has room for a task of the given time.
-    /// O(log n + visited steps) for n steps.
+    /// Returns the first instant, not before `from`, from which one processor of a node has enough resources for a
+    /// task of the given time. O(log n + visited steps) for n steps.
     pub fn earliest(&self, task: TaskId, node: usize, mut from: Time, time: Time) -> Option<Time> {
         let demands = self.instance.demands(task);
         while let Some(short) = demands.iter().find(|demand| {

@@ -4,9 +4,9 @@ use makespan_core::{Context, Instance, Job, Platform, Time};
 
 use crate::GenerateError;
 
-/// Sets the deadline of a job to its release time plus `factor` times a makespan: the one that the algorithm HEFT
-/// reaches if the job is alone on the platform. The product of `factor` and the makespan is rounded up to a whole
-/// millisecond, so that files can state the deadline exactly.
+/// Sets the deadline of a job to its release time plus `factor` times the makespan of HEFT's schedule for this job
+/// alone on the platform. The product is rounded up to a whole millisecond, so that files can state the deadline
+/// exactly.
 pub(super) fn state(platform: &Platform, job: &mut Job, factor: f64) -> Result<(), GenerateError> {
     let failed = |reason: String| GenerateError::Algorithm(format!("heft: {reason}"));
     let alone = Instance::new(platform.clone(), vec![job.clone().with_release(Time::ZERO)], Vec::new())?;

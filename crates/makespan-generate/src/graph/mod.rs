@@ -57,8 +57,8 @@ pub struct GraphOptions {
     /// Mean time between two consecutive releases, in seconds. The times are drawn from an exponential distribution.
     /// With `None`, all jobs are released at 0.
     pub gap: Option<f64>,
-    /// Time from the release to the deadline of each job, as a multiple of a makespan: the one that the algorithm HEFT
-    /// reaches if the job is alone on the platform. With `None`, there are no deadlines.
+    /// Time from the release to the deadline of each job, as a multiple of the makespan of HEFT's schedule for this
+    /// job alone on the platform. With `None`, there are no deadlines.
     pub deadline: Option<f64>,
     /// Seed; the same seed gives the same instance.
     pub seed: u64,

@@ -25,7 +25,7 @@ pub enum Shape {
     Layers {
         /// Maximum number of tasks in a layer.
         width: usize,
-        /// Probability that a task waits for a task of the previous layer, apart from the one for which it always
+        /// Probability that a task waits for a task of the previous layer, in addition to the task for which it always
         /// waits.
         density: f64,
     },
@@ -36,7 +36,7 @@ pub enum Shape {
     /// A sequence of fork-joins. The average number of branches of a fork-join is about the number of fork-joins in the
     /// sequence.
     Stages,
-    /// Parts that are in series or in parallel. Each part has this structure again, down to single tasks and short
+    /// Parts that are in series or in parallel. Each part is divided in the same way, down to single tasks and short
     /// chains.
     SeriesParallel,
     /// Cholesky factorisation of a matrix that is divided into tiles.

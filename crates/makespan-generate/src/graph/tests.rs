@@ -13,8 +13,8 @@ fn every_shape_has_about_the_tasks_that_are_asked_for() {
             let instance = draw(shape, tasks, 3);
             let (drawn, edges) = (instance.jobs()[0].tasks() as usize, instance.edges_of(JobId(0)).len());
             let next = match shape {
-                // Graphs of these shapes exist only for some numbers of tasks, because the tasks of a matrix follow
-                // from the number of its tiles, and each sample has a fixed number of tasks.
+                // Graphs of these shapes exist only for some numbers of tasks, because the number of tiles determines
+                // the number of tasks, and each sample has a fixed number of tasks.
                 Shape::Cholesky | Shape::Lu => tasks / 2,
                 Shape::SoyKb | Shape::Genomes => tasks - 16,
                 _ => tasks - 5,

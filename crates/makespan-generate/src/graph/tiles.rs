@@ -4,9 +4,10 @@
 use super::drawn::Drawn;
 
 /// Generates the Cholesky factorisation of a symmetric matrix of n x n tiles, with n + n (n - 1) + n (n - 1) (n - 2) /
-/// 6 tasks. n is the largest number for which there are at most `tasks` tasks, but at least 2.
+/// 6 tasks. n is at least 2, and otherwise the largest number for which the graph has at most `tasks` tasks.
 ///
-/// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI 10.1016/j.parco.2008.10.002.
+/// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI
+/// 10.1016/j.parco.2008.10.002.
 pub(super) fn cholesky(tasks: usize) -> Drawn {
     let count = |n: usize| n + n * (n - 1) + n * (n - 1) * (n - 2) / 6;
     let size = (2..).take_while(|&n| n == 2 || count(n) <= tasks).last().unwrap_or(2);
@@ -32,7 +33,7 @@ pub(super) fn cholesky(tasks: usize) -> Drawn {
 }
 
 /// Generates the LU factorisation, without pivoting, of a matrix of n x n tiles, with n (n + 1) (2 n + 1) / 6 tasks. n
-/// is the largest number for which there are at most `tasks` tasks, but at least 2.
+/// is at least 2, and otherwise the largest number for which the graph has at most `tasks` tasks.
 ///
 /// Source: see [`cholesky`].
 pub(super) fn lu(tasks: usize) -> Drawn {

@@ -51,9 +51,9 @@ pub(super) fn cyber_shake(tasks: usize) -> Drawn {
     drawn
 }
 
-/// Generates the analysis of chromosomes. Each chromosome has about 20 parts. For each chromosome, the parts are
-/// processed and merged, and one task sifts mutations. For each of seven populations, two tasks compare the merged
-/// parts with the sifted mutations.
+/// Generates the analysis of chromosomes. Each chromosome has about 20 parts. For each chromosome, tasks process the
+/// parts, one task merges them, and one task selects mutations. For each of seven populations, two tasks compare the
+/// merged parts with the selected mutations.
 pub(super) fn genomes(tasks: usize) -> Drawn {
     const POPULATIONS: usize = 7;
     let (parts, others) = (20, 2 + 2 * POPULATIONS);

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 const ENDS: usize = 3;
 /// Maximum number of direct predecessors of an activity, and maximum number of its direct successors.
 const DEGREE: usize = 3;
-/// Approximate maximum of the number of activities, summed over all attempts to draw a network. Attempts are repeated
-/// because not every network reaches the requested number of edges.
+/// Approximate maximum of the number of attempts to draw a network, multiplied by the number of activities. Attempts
+/// are repeated because not every network reaches the requested number of edges.
 const DRAWN: usize = 2000;
 
 /// A network without redundant edges. An edge is redundant if another path leads from its start to its end. Each edge
@@ -22,8 +22,8 @@ pub(super) struct Network {
 
 impl Network {
     /// Generates a network with an average of `complexity` edges for each activity. The start and the end of the
-    /// project count as two activities, and the edges at them count as well. If no attempt yields enough edges, the
-    /// function returns the network with the most edges.
+    /// project count as two activities, and their edges count. If no attempt yields enough edges, the function returns
+    /// the network with the most edges.
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
         let mut best = Self::attempt(activities, wanted, random);
@@ -49,8 +49,7 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // `before` is not empty, because each new activity occupies one free place for a successor and has three
-            // free places itself.
+            // `before` is not empty, because each new activity takes one place for a successor and adds three places.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {

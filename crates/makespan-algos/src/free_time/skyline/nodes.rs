@@ -53,8 +53,9 @@ impl Nodes {
     }
 
     /// Returns the maximum number of processors in a best placement, given the free processors of each class. Usually
-    /// this is the largest number of free processors on one node. If a node of the largest size is free, it is the sum
-    /// of all free nodes and of the largest free part of another node.
+    /// this is the largest number of free processors on one node. If a node of the largest size is entirely free, the
+    /// maximum is the number of processors of all entirely free nodes, plus the largest number of free processors on
+    /// one of the other nodes.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {
@@ -75,9 +76,10 @@ impl Nodes {
         self.by_size.first().map_or(0, |&node| self.sizes[node])
     }
 
-    /// Takes up to [`Nodes::widest`] processors. A width that fits on one node is taken from one node. Otherwise, whole free nodes
-    /// are taken while they fit, the largest first. The rest is taken from the node with the fewest sufficient free processors, if
-    /// possible not from a node that is entirely free.
+    /// Takes up to [`Nodes::widest`] processors. A width that fits on one node is taken from one node. Otherwise,
+    /// entirely free nodes are taken as a whole while they fit, the largest first. The remaining processors are taken
+    /// from one node, preferably a node that is partly in use. Among several such nodes, the node with the fewest free
+    /// processors is used.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

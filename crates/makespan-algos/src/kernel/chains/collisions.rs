@@ -16,7 +16,8 @@ use crate::kernel::graph::{NEVER, Place, ProcessorId};
 /// Weight of an impossible assignment: larger than any other weight, and small enough that a sum of thousands does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// Weight of a task that ends too late for its successors, for each thousandth of the time to the deadline by which it is too late.
+/// Weight of a task that ends too late for its successors, for each thousandth of the time from release to deadline by
+/// which it is too late.
 const LATE: i64 = 1 << 30;
 
 /// Weights of the penalty for a task that is moved from its planned place.
@@ -27,7 +28,7 @@ pub struct Penalties {
     /// Penalty for a delay of the start, for each thousandth of the time from the job's release to its deadline. The
     /// number of thousandths is rounded up.
     pub delay: i64,
-    /// Penalty for a processor of another type.
+    /// Penalty if the processor has another type than the planned one.
     pub change: i64,
 }
 
@@ -53,7 +54,7 @@ pub struct Collision {
 /// Input for the resolution of the collisions in a preliminary schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolution<'a, 'b> {
-    /// The processors, or types of processors, that the tasks were planned on.
+    /// The processors, or types of processors, on which the tasks were planned.
     pub chosen: &'b Frame<'b>,
     /// The job on the real processors.
     pub real: &'a Frame<'a>,
@@ -82,22 +83,23 @@ impl Resolution<'_, '_> {
     }
 }
 
-/// Gives each task of a preliminary schedule a free processor on `calendars`. Returns the draft and the tasks that were moved.
+/// Gives each task of a preliminary schedule a free processor on `calendars`. Returns the draft and the tasks that
+/// were moved.
 ///
-/// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or also
-/// wanted by other tasks. If tasks were planned on types of processors, a task collides only if this is true of every
-/// processor of the type. All other tasks keep their planned places. If tasks were planned on processors, the places of
-/// tasks whose planned times do not overlap are held for these tasks.
+/// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or
+/// also wanted by other tasks. If tasks were planned on types of processors, a task collides only if its data are late
+/// or every processor of the type is busy or wanted. All other tasks keep their planned places. If tasks were planned
+/// on processors, a task whose planned time overlaps with no other task on its processor keeps its place reserved.
 ///
-/// Colliding tasks with equal planned starts form a batch. Each task of a batch gets a processor of its own, such that the sum of
-/// penalties is minimal. A task starts at its planned start, or as soon afterwards as its data and the processor are available.
-/// Batches are resolved by planned start. A batch with more tasks than processors is divided. A place that makes the rest of the
-/// job late is used only if there is no other place. Then the place with the least lateness is used, and the lateness is not part
-/// of the penalty.
+/// Colliding tasks with equal planned starts form a batch. Each task of a batch gets a processor of its own, such that
+/// the sum of penalties is minimal. A task starts at its planned start, or as soon afterwards as its data and the
+/// processor are available. Batches are resolved by planned start. A batch with more tasks than processors is divided.
+/// A place after which the job cannot end in time is used only if every other place has this effect, too. Then the
+/// place with the least lateness is used. The penalty does not include the lateness.
 ///
-/// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty). The assignment is computed by the
-/// algorithm of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate `pathfinding`. Complexity:
-/// O(b^2 m) for a batch of b tasks on m processors.
+/// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty). The assignment is computed
+/// by the algorithm of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate
+/// `pathfinding`. Complexity: O(b^2 m) for a batch of b tasks on m processors.
 pub fn resolve<'a>(
     resolution: &Resolution<'a, '_>,
     calendars: Vec<Calendar>,
@@ -133,7 +135,8 @@ struct Resolving<'a, 'b> {
 }
 
 impl Resolving<'_, '_> {
-    /// Holds the places of tasks whose planned times do not overlap. The tasks are given by planned start.
+    /// Holds the places of tasks whose planned times overlap with no other task on their processor. The tasks are
+    /// given by planned start.
     fn hold(&mut self, order: &[u32]) {
         self.held = vec![false; order.len()];
         if self.resolution.chosen.is_of_types() {
@@ -246,11 +249,11 @@ impl Resolving<'_, '_> {
     }
 }
 
-/// Assigns processors to tasks, each of which accepts some of the processors. A task gets a processor only if this
-/// takes no processor from a task that remains without one.
+/// Assigns processors to tasks, each of which accepts some of the processors. Only the tasks that have a processor in
+/// every maximum matching get one.
 ///
-/// Computes a maximum matching by augmenting paths. The disputed tasks, which get no processor, are those that alternating
-/// paths reach from a task without a processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958,
+/// Computes a maximum matching by augmenting paths. The disputed tasks, which get no processor, are those that
+/// alternating paths reach from a task without a processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958,
 /// DOI 10.4153/CJM-1958-052-0). Complexity: O(b^2 m).
 fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<ProcessorId>> {
     let mut holder: Vec<Option<usize>> = vec![None; processors];

@@ -3,11 +3,11 @@
 /// The objective of the critical jobs method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Criterion {
-    /// Lowest cost. The cost of a task is 1000 V / T, rounded up, for a volume V that takes the time T. The cost of a schedule is
-    /// the sum.
+    /// Lowest cost. The cost of a task with volume V and run time T is 1000 V / T, rounded up. The cost of a schedule
+    /// is the sum over its tasks.
     #[default]
     Cost,
-    /// Greatest average utilisation of the processors, which means the longest run times.
+    /// Greatest average utilisation of the processors: the tasks with the longest total run time.
     Utilisation,
 }
 

@@ -68,7 +68,7 @@ impl<'a> Draft<'a> {
         self.frame.time_on(task, self.frame.machines()[machine as usize])
     }
 
-    /// Returns the weight of a task on one of the [`Frame::machines`]. Less is better.
+    /// Returns the value of a task on one of the [`Frame::machines`] by the criterion. A smaller value is better.
     pub fn weight(&self, task: u32, machine: u32, criterion: Criterion) -> i64 {
         let processor = self.frame.machines()[machine as usize];
         match criterion {
@@ -107,14 +107,15 @@ impl<'a> Draft<'a> {
         Some(place.start + self.frame.time_on(task, place.processor))
     }
 
-    /// Returns the time of a transfer between two of the [`Frame::machines`]. It is zero from a machine to itself, even if
-    /// the machine represents a type.
+    /// Returns the time of a transfer between two of the [`Frame::machines`]. The time is zero if both are the same
+    /// machine, even if the machine represents a type.
     pub fn way_between(&self, edge: u32, from: u32, to: u32) -> i64 {
         let machines = self.frame.machines();
         self.frame.transfer(edge, machines[from as usize], machines[to as usize])
     }
 
-    /// Returns whether both tasks are placed, and the data of the edge arrive before the second task starts.
+    /// Returns whether both tasks are placed, and the data of the edge between them arrive before the second task
+    /// starts.
     pub fn keeps(&self, from: u32, to: u32, edge: u32) -> bool {
         let (Some(end), Some(first), Some(next)) =
             (self.end(from), self.places[from as usize], self.places[to as usize])
@@ -160,7 +161,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Places a task where it ends first, by the rule of HEFT. All its predecessors must be placed.
+    /// Places a task on the processor on which it ends first, by the rule of HEFT. All its predecessors must be
+    /// placed.
     pub fn put_first(&mut self, task: u32) {
         let problem = self.frame.problem();
         let arrival = |node: NodeId| self.arrival(task, problem.first_of(node));
@@ -169,7 +171,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the instant at which the data of a task have arrived on a processor. Only data of placed predecessors count.
+    /// Returns the instant at which the data of a task have arrived on a processor. Predecessors without a place are
+    /// ignored.
     pub fn arrival(&self, task: u32, processor: ProcessorId) -> i64 {
         let each = self.frame.incoming(task).filter_map(|from| {
             let place = self.places[from.task as usize]?;
@@ -178,8 +181,8 @@ impl<'a> Draft<'a> {
         each.fold(self.release(), i64::max)
     }
 
-    /// Returns the tie-breaking rule for a round, when a chain is planned repeatedly. Rounds prefer early and late
-    /// places alternately.
+    /// Returns the tie-breaking rule for a round in which a chain is planned again. Rounds prefer early and late
+    /// places in turn.
     pub fn tie_break(round: usize) -> TieBreak {
         if round.is_multiple_of(2) { TieBreak::Earliest } else { TieBreak::Latest }
     }

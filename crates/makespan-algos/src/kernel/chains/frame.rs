@@ -1,4 +1,4 @@
-//! The data of one job that do not change while the job is planned, on processors or on types of processors.
+//! The data of one job that do not change while the job is planned.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -21,7 +21,8 @@ pub enum Side {
     After,
 }
 
-/// One job of a problem, with the data that do not change while it is planned. Its tasks are numbered from 0.
+/// One job of a problem, with the data that do not change while the job is planned. The tasks of the job are numbered
+/// from 0.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
     problem: &'a GraphProblem,
@@ -49,8 +50,8 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Returns the frame of a job of the instance. With `types`, one processor represents all processors of its type, and is
-    /// never occupied.
+    /// Returns the frame of a job of the instance. If `types` is true, one processor represents all processors of its
+    /// type, and this processor is always free.
     pub fn new(instance: &Instance, problem: &'a GraphProblem, id: JobId, types: bool) -> Self {
         let job = instance.job(id);
         let (first, count) = (job.first().0 as u32, job.different_tasks());
@@ -114,8 +115,8 @@ impl<'a> Frame<'a> {
         self.types
     }
 
-    /// Returns the periods in which every processor of a type is busy. The calendar of a type is at the index of the
-    /// processor that represents the type.
+    /// Returns, for each type, the periods in which every processor of the type is busy. The index is the number of
+    /// the processor that represents the type.
     pub fn calendars_by_type(&self, calendars: &[Calendar]) -> Vec<Calendar> {
         let mut joint = vec![Calendar::default(); calendars.len()];
         for (kind, &machine) in self.machines.iter().enumerate() {
@@ -147,7 +148,7 @@ impl<'a> Frame<'a> {
         self.positions[task as usize]
     }
 
-    /// Returns the neighbours of a task on one side, with their numbers in this job and the edges to them.
+    /// Returns the neighbours of a task on one side, each with its number in this job and the edge to it.
     pub fn beside(&self, task: u32, side: Side) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
             Side::Before => self.problem.incoming(self.first + task),
@@ -191,8 +192,8 @@ impl<'a> Frame<'a> {
         self.least[(edge - self.first_edge) as usize]
     }
 
-    /// Returns the processors that a place represents: all of its type if types are planned, and otherwise only the processor
-    /// itself.
+    /// Returns the processors that a place represents: all processors of its type if tasks are planned on types,
+    /// otherwise the processor itself.
     pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
         let kind = self.kinds[processor.index()];
         self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)
@@ -257,11 +258,11 @@ fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart:
 
 /// Returns lower bounds on the area of each task, for two choices of processor weights.
 ///
-/// The weights of all processors sum to 1. Tasks that all run within a time C use less than C of each processor. Thus the sum of
-/// their times, each multiplied by the weight of its processor, is at most C. The minimum of this product over the processors that
-/// can run a task is a lower bound for the task. In the first choice, the weight of a processor is its mean speed over all tasks of
-/// the job. If times differ only by the speeds of processors, the product is then equal on all processors. In the second choice,
-/// all weights are equal.
+/// The weights of all processors sum to 1. If all tasks run within a time C, each processor is busy for at most C.
+/// Thus the sum over all tasks of the run time, multiplied by the weight of the processor, is at most C. For each
+/// task, the minimum of this product over the processors that can run the task is a lower bound. In the first choice,
+/// the weight of a processor is its mean speed over all tasks of the job. If times differ only by the speeds of
+/// processors, the product is then equal on all processors. In the second choice, all weights are equal.
 fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {
@@ -283,8 +284,8 @@ fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     [by(&speeds), by(&vec![1.0; problem.nodes()])]
 }
 
-/// Returns, for each task, the sum of areas over all its predecessors or all its successors, including indirect ones. Each is
-/// counted once. The result is the larger of the sums for the two choices of areas.
+/// Returns, for each task, the sum of areas over all its predecessors or all its successors, including indirect ones.
+/// Each task is counted once. The result is the larger of the sums for the two choices of areas.
 fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];
@@ -313,7 +314,8 @@ fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     sums
 }
 
-/// Rounds a duration down to twenty binary digits. Thus a duration rounds alike if ticks become finer by a power of two.
+/// Rounds a duration down to twenty binary digits. Thus the rounded duration does not change if ticks become finer by
+/// a power of two.
 fn coarse(sum: f64) -> i64 {
     const DIGITS: u32 = 20;
     let ticks = sum as i64;

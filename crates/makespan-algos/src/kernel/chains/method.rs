@@ -16,10 +16,10 @@ pub struct Method {
     /// The time from the release of a job to its deadline, if the job states none, as a multiple of HEFT's makespan for the job on
     /// idle processors.
     pub deadline: f64,
-    /// Whether chains are planned on types of processors, with collisions resolved afterwards.
+    /// Whether chains are planned on types of processors. Collisions are resolved afterwards.
     pub types: bool,
-    /// Whether a transfer between tasks on one node takes as long as over the link of the node. On the platform, such a
-    /// transfer may take no time. The plan is then never shorter than the real schedule.
+    /// Whether a transfer between tasks on one node takes as long as over the link of the node. On the platform, a
+    /// transfer within a node may take no time. So the real schedule is never longer than the plan.
     pub paid: bool,
 }
 
@@ -30,10 +30,10 @@ impl Default for Method {
 }
 
 impl Method {
-    /// Returns the tasks of an instance, with transfers as this method counts them.
+    /// Returns the tasks of an instance, with the transfer times that this method assumes.
     ///
     /// # Panics
-    /// Panics if a task does not accept one processor.
+    /// Panics if some task cannot run on one processor.
     pub fn problem(&self, instance: &Instance) -> GraphProblem {
         if self.paid { GraphProblem::with_paid_transfers(instance) } else { GraphProblem::new(instance) }
     }

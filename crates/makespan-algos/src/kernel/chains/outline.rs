@@ -21,8 +21,8 @@ pub struct Share {
     pub of: i64,
 }
 
-/// A job on processors and, if chains are planned on types of processors, on these types. An outline is made once and
-/// then returns strategies for different calendars. The chains are ranked on the first call.
+/// A job on processors and, if chains are planned on types of processors, on these types. An outline is created once,
+/// and computes strategies for different calendars. The chains are ranked in the first computation.
 #[derive(Clone, Debug)]
 pub struct Outline<'a> {
     /// The job on processors.
@@ -40,9 +40,9 @@ impl<'a> Outline<'a> {
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
     }
 
-    /// Returns the strategy on these calendars. `first` is HEFT's schedule on them. The strategy is planned for an end between
-    /// HEFT's end and the deadline, at the given share of this time. If HEFT's schedule is late, the strategy is planned for the
-    /// deadline.
+    /// Returns the strategy on these calendars. `first` is HEFT's schedule on these calendars. The strategy is planned
+    /// for an end between HEFT's end and the deadline, at the given share of this time. If HEFT's schedule is late,
+    /// the strategy is planned for the deadline.
     pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<Offer> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());

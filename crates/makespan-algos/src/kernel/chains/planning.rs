@@ -25,7 +25,7 @@ pub struct Aim {
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
-/// Maximum number of minimum times to earlier tasks of the run that are taken into account for a task.
+/// Maximum number of earlier tasks of the run whose minimum distances to a task are taken into account.
 const MAX_GAPS: usize = 8;
 
 /// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task or an edge
@@ -81,8 +81,8 @@ type Labels = [Vec<Vec<Label>>];
 struct Needs {
     /// Edges from tasks of the run, with the positions of these tasks.
     edges: Vec<(usize, u32)>,
-    /// Minimum times between the end of an earlier task of the run and the start of this task. They keep room for tasks
-    /// between the two that are placed later.
+    /// Minimum times between the end of an earlier task of the run and the start of this task. These times leave room
+    /// for the tasks between the two, which are placed later.
     gaps: Vec<(usize, i64)>,
 }
 
@@ -142,8 +142,8 @@ impl<'a> Run<'a> {
         Some(chosen)
     }
 
-    /// Returns the possible ends of the next task on one processor, each with its best value. None is both later and worse than
-    /// another.
+    /// Returns the possible ends of the next task on one processor, each with its best value. No returned end is both
+    /// later and worse than another one.
     fn reached(&self, labels: &Labels, machine: u32, aim: &Aim) -> Vec<Label> {
         let (draft, position) = (self.draft, labels.len());
         let (task, open) = (self.tasks[position], &self.open[position][machine as usize]);
@@ -178,8 +178,8 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Returns the earliest start of the next task on a processor that the earlier tasks of the run allow. `last` is the label of
-    /// the previous task.
+    /// Returns the earliest start of the next task on a processor after the earlier tasks of the run. `last` is the
+    /// label of the previous task.
     fn ready(&self, labels: &Labels, last: Number, machine: u32) -> i64 {
         let (mut ready, mut number) = (i64::MIN, last);
         let needs = &self.needs[labels.len()];
@@ -224,8 +224,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the constraints that each task of a run has from earlier tasks of the run: edges, and paths through other unplaced
-/// tasks at their fastest times. Only the eight paths are kept that exceed the fastest times of the run's own tasks the most.
+/// Returns the constraints that each task of a run has from earlier tasks of the run: edges, and paths through other
+/// unplaced tasks at their fastest times. Keeps the eight paths that are longest compared with the fastest times of
+/// the run's own tasks.
 fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
     let frame = draft.frame();
     let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();
@@ -244,7 +245,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
         Room::Least => frame.least_transfer(edge),
         Room::Mean => frame.mean_transfer(edge),
     };
-    // Minimum times from the start of the run to the start of each task, counting only the tasks of the run.
+    // Minimum times from the start of the run to the start of each task, from the fastest times of the run's own
+    // tasks.
     let mut starts = vec![0; tasks.len()];
     for at in 1..tasks.len() {
         let edge = needs[at].edges.iter().find(|need| need.0 == at - 1);

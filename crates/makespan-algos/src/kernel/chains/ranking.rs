@@ -52,16 +52,17 @@ impl Chart {
         }
     }
 
-    /// Returns the chains of this graph, longest first. Ties are broken in favour of the chain through the edge with the lowest
-    /// number. Tasks without edges follow, longest first, each as a chain of its own.
+    /// Returns the chains of this graph, longest first. Ties are broken in favour of the chain through the edge with
+    /// the lowest number. Tasks without edges follow, longest first, each as a chain of its own.
     ///
-    /// Source: A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th
-    /// IWK, Ilmenau 2009, section 3.1. The printed procedure builds a tree of graphs. In each graph, one edge of its parent's
-    /// longest path is removed. The procedure takes the longest paths of these graphs, from the longest on, until all edges are
-    /// covered. The first such path through an edge is the longest path through this edge. Thus sorting the edges by the length of
-    /// this path yields the same chains. This takes O(e log e) plus the length of the output, while the tree is exponential.
-    /// `Disjoint` follows the sentence that every edge is to be included once: the longest path is taken, its edges are removed,
-    /// and so on. This takes O(e) for each chain.
+    /// Source: A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
+    /// computing", 54th IWK, Ilmenau 2009, section 3.1. The printed procedure builds a tree of graphs. Each child of a
+    /// graph lacks one edge of the graph's longest path. The procedure takes the longest paths of all graphs in the
+    /// tree, the longest first, until all edges are covered. The first such path through an edge is the longest path
+    /// through this edge. Thus sorting the edges by the length of this path yields the same chains. The sorting takes
+    /// O(e log e) plus the length of the output. The tree has exponential size. `Disjoint` follows the paper's
+    /// sentence that every edge is to be included once: it repeatedly takes the longest path and removes its edges.
+    /// Each chain takes O(e).
     pub fn chains(&self, cover: Cover) -> Vec<Chain> {
         let mut chains = match cover {
             Cover::Covering => self.covering(),

@@ -24,15 +24,16 @@ pub struct Reserve {
     pub until: i64,
 }
 
-/// Gives each isolated task of a complete draft as much of the time until `end` as the other tasks leave. The longest tasks come
-/// first. With the criterion cost, each task moves to the processor with the lowest cost. Among equal ones, it moves to the place
-/// with the longest reserve, and then to the place with the longest run time. Afterwards, the draft's calendars are busy for the
-/// whole reserves. No other task is moved, so every isolated task can at least keep its old place.
+/// Holds the processor of each isolated task of a complete draft for as long as possible: until another task needs the
+/// processor, or until `end`. The longest tasks come first. With the criterion cost, each task moves to the processor
+/// with the lowest cost. Ties are broken in favour of the longest reserve, and then of the longest run time.
+/// Afterwards, the reserves are busy periods in the draft's calendars. No other task is moved, so the old place of
+/// every isolated task stays possible.
 ///
 /// Source: A. Tselishchev and V. V. Toporkov, 54th IWK, Ilmenau 2009, section 3.2, step 4: "the whole planning scale
-/// (time reserve) becomes its time execution estimate". A placement in a schedule is as long as its task runs, so the
-/// reserve is stored separately. Complexity: O(n log n + n m k) for n isolated tasks, m processors and k busy periods of a
-/// processor.
+/// (time reserve) becomes its time execution estimate". The reserves are returned separately, because a placement in a
+/// schedule lasts only as long as the task runs. Complexity: O(n log n + n m k) for n isolated tasks, m processors and
+/// k busy periods of a processor.
 pub fn reserve(draft: &mut Draft, end: i64, criterion: Criterion) -> Vec<Reserve> {
     let frame = draft.frame();
     let alone = |&task: &u32| frame.incoming(task).next().is_none() && frame.outgoing(task).next().is_none();

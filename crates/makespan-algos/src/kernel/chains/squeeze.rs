@@ -1,4 +1,5 @@
-//! A depth-first search for a schedule of one job that meets the deadline. It is used if lists and chains find no such schedule.
+//! A depth-first search for a schedule of one job that meets the deadline. The search is used if lists and chains find
+//! no schedule that meets the deadline.
 
 use makespan_core::FreeTime;
 
@@ -7,7 +8,7 @@ use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, Place, ProcessorId};
 
-/// Maximum number of tasks. For larger jobs, the search would rarely end, and its recursion is as deep as the number of
+/// Maximum number of tasks. For larger jobs, the search would rarely end. The depth of the recursion is the number of
 /// tasks.
 const MAX_TASKS: usize = 64;
 
@@ -45,14 +46,15 @@ pub enum Squeezed<'a> {
     Unknown,
 }
 
-/// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Up to `steps`
-/// places are tried. Jobs of more than 64 tasks are not searched.
+/// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Up to
+/// `steps` places are tried. Jobs of more than 64 tasks are not searched.
 ///
-/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. Take any schedule
-/// that ends in time. Its tasks, sorted by start and on their processors, form such an order, in which no task ends later. Thus the
-/// search finds a schedule if there is one and the steps suffice. A branch is abandoned if a task whose predecessors are all placed
-/// can end in time on no processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a task
-/// with k predecessors.
+/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. Take
+/// any schedule that ends in time, and place its tasks in the order of their starts, each on its processor and as
+/// early as possible. Then no task ends later than in the schedule. Thus the search finds a schedule if there is one
+/// and the steps suffice. The search leaves a branch if some task with placed predecessors ends too late on every
+/// processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a task with k
+/// predecessors.
 pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Squeezed<'a> {
     let tasks = frame.tasks();
     if tasks > MAX_TASKS {

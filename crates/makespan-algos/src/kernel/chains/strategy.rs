@@ -16,8 +16,8 @@ use crate::kernel::graph::Place;
 /// Number of rounds without improvement after which chains are not planned again.
 const PATIENCE: usize = 4;
 const MAX_ROUNDS: usize = 40;
-/// If ten rounds would plan more than `MAX_REPLANNED` tasks again, each round plans each task only once. The rounds then end after
-/// `MAX_ONCE` tasks in total.
+/// Maximum number of tasks that ten rounds may plan again. If the number would be larger, each round plans each task
+/// only once, and the rounds end after `MAX_ONCE` tasks in total.
 const MAX_REPLANNED: usize = 60_000;
 const MAX_ONCE: usize = 20_000;
 
@@ -25,13 +25,14 @@ const MAX_ONCE: usize = 20_000;
 /// total, fewer are kept.
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
-/// Number of parts into which the time between the length of the longest chain and the end is divided. Plans must end
-/// by the end of one of the parts. The first number of `ENDS` is for chains on processors, the second for chains on
-/// types of processors. `MANY` contains a number of tasks, and the number of parts for jobs with more tasks.
+/// Number of parts into which the time from the earliest possible end (the length of the longest chain) to the latest
+/// end is divided. There is one plan for the end of each part. The first number of `ENDS` is for chains on processors,
+/// the second for chains on types of processors. `MANY` contains a number of tasks, and the number of parts for jobs
+/// with more tasks.
 const ENDS: (i64, i64) = (4, 8);
 const MANY: (usize, i64) = (512, 1);
 
-/// The schedule that chains are planned into.
+/// The schedule into which chains are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// The empty schedule, as in the paper.
@@ -39,7 +40,7 @@ pub enum Start {
     /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain
     /// can be improved.
     Heft,
-    /// Both, one after the other. The best schedules of both are kept.
+    /// Both starts, one after the other. The best schedules of both are kept.
     #[default]
     Both,
 }
@@ -51,7 +52,7 @@ pub struct Settings {
     pub criterion: Criterion,
     /// The way in which chains cover the graph.
     pub cover: Cover,
-    /// The schedule that chains are planned into.
+    /// The schedule into which chains are planned.
     pub start: Start,
     /// The penalties for resolved collisions.
     pub penalties: Penalties,
@@ -110,11 +111,11 @@ impl Offer {
     }
 }
 
-/// A job to be planned. Chains are planned on the types or processors of `chosen`, and then moved to the processors of `real`,
-/// which are free according to `calendars`.
+/// A job to be planned. Chains are planned on the types or processors of `chosen`, and then moved to the processors of
+/// `real`. `calendars` contains the free times of these processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The processors, or types of processors, that chains are planned on.
+    /// The processors, or types of processors, on which chains are planned.
     pub chosen: &'a Frame<'a>,
     /// The processors on which the tasks finally run.
     pub real: &'a Frame<'a>,
@@ -137,15 +138,17 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
     draft
 }
 
-/// Returns the schedules that end in time, sorted by finish. None of them is dominated by another in finish, cost and busy
-/// time. The result is empty if the method finds no schedule.
+/// Returns the schedules that end in time, sorted by finish. None of them is dominated by another in finish, cost and
+/// busy time. The result is empty if the method finds no schedule.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations:
 ///
-/// * At most eight variants are kept from one chain to the next, the best ones by the criterion. The paper multiplies them all.
+/// * At most eight variants are kept from one chain to the next, the best ones by the criterion. The paper keeps all
+///   combinations.
 /// * The windows of tasks take the whole graph into account.
 /// * If the unplaced tasks of a chain do not fit, the whole chain is planned again.
-/// * Plans are made for several latest ends (the last is the end of the job), each with minimum and with mean room for data.
+/// * Plans are made for several latest ends, up to the end of the job. For each latest end, there is one plan with
+///   minimum and one with mean transfer times.
 /// * `Start::Heft` is not in the paper.
 ///
 /// A placement is as long as its task runs. Isolated tasks may hold processors for longer, see [`Isolated`].
@@ -166,7 +169,7 @@ pub fn pareto(offers: Vec<Offer>) -> Vec<Offer> {
 }
 
 /// Plans the chains one by one into the empty schedule, for several ends. Plans for an early end leave time before the
-/// deadline for tasks that collide and for the last chains.
+/// deadline for colliding tasks and for the last chains.
 fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let release = task.real.release();
     let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
@@ -186,7 +189,7 @@ fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     each.into_iter().flat_map(aim).flat_map(|aim| towards(task, settings, &aim)).collect()
 }
 
-/// Plans all chains with one aim, and moves them to free processors.
+/// Plans all chains with one aim, and then resolves the collisions.
 fn towards(task: &Task, settings: &Settings, aim: &Aim) -> Vec<Offer> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
@@ -221,7 +224,7 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'
     next
 }
 
-/// Returns whether all edges between the tasks of a chain are kept.
+/// Returns whether the draft keeps all edges between the tasks of a chain.
 fn holds(draft: &Draft, chain: &Chain) -> bool {
     chain.tasks.windows(2).zip(&chain.edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
 }
@@ -239,7 +242,7 @@ fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'
     plan(&mut next, &chain.tasks, &chain.edges, aim).then_some(next)
 }
 
-/// Moves a draft to free processors. Returns `None` if it then ends too late.
+/// Moves the tasks of a draft to free processors. Returns `None` if the job then ends too late.
 fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Option<Offer> {
     let resolution =
         Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
@@ -250,7 +253,7 @@ fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Optio
     Offer::new(draft, collisions, settings, task.held)
 }
 
-/// Stretches HEFT's schedule, and repeatedly plans one chain after another again as well as possible.
+/// Stretches HEFT's schedule. Then plans one chain after another again, as well as possible, several times.
 fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let first = task.first;
     if first.finish() > task.end || task.real.tasks() == 0 {
@@ -287,11 +290,12 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     offers
 }
 
-/// Binary logarithm of the minimum number of steps in the time to the deadline, by which a schedule is stretched. The number of
-/// steps is less than twice the minimum.
+/// Binary logarithm of the minimum number of steps into which the time to the deadline is divided. Schedules are
+/// stretched by whole steps. The number of steps is less than twice the minimum.
 const STEPS: u32 = 8;
 
-/// Returns the step for a span. It is a power of two, so that the steps are the same if ticks become finer by a power of two.
+/// Returns the length of a step for a span. It is a power of two, so that rounding does not depend on the unit if
+/// ticks become finer by a power of two.
 fn step(span: i64) -> i64 {
     1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
@@ -317,8 +321,8 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
     Some(draft)
 }
 
-/// Plans these tasks of a chain again, and leaves everything else as it is. Keeps the old places if the new ones are worse or do
-/// not fit.
+/// Plans these tasks of a chain again, without moving other tasks. Keeps the old places if the new ones are worse or
+/// do not fit.
 fn again(draft: &mut Draft, chain: &Chain, tasks: &[u32], aim: &Aim) {
     if tasks.is_empty() {
         return;

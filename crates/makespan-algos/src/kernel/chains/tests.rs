@@ -245,7 +245,8 @@ proptest! {
             (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task]), start: 5 }).collect();
         let (draft, collisions) =
             resolve(&resolution(&frame, 105, &Penalties::default()), calendars(&problem), &planned);
-        // A task that is alone on its planned processor stays there. The other tasks run on other processors, or after it.
+        // A task that is alone on its planned processor stays there. Colliding tasks run on other processors, or after
+        // the task.
         let stays = |task: &usize| wanted[..volumes.len()].iter().filter(|&&other| other == wanted[*task]).count() == 1;
         let busy = |processor: ProcessorId| {
             let there = (0..volumes.len()).filter(stays).find(|&task| ProcessorId(wanted[task]) == processor);

@@ -1,4 +1,4 @@
-//! The time windows that the placed tasks of a job leave to the other tasks.
+//! The time windows of the unplaced tasks of a job, which its placed tasks determine.
 
 #[cfg(test)]
 mod tests;
@@ -15,8 +15,9 @@ pub enum Room {
     /// The minimum transfer time, which is zero if one processor can run both tasks. No schedule is excluded.
     #[default]
     Least,
-    /// The mean transfer time, but zero between tasks that are planned at the same time. This leaves room for tasks that are
-    /// planned later. It excludes schedules in which these tasks share a processor.
+    /// The mean transfer time, but zero between tasks that are planned at the same time. The mean leaves room for
+    /// tasks that are planned later, but excludes schedules in which these tasks share a processor with their
+    /// neighbours.
     Mean,
 }
 
@@ -69,10 +70,11 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the earliest starts and the latest ends of `tasks` for which the tasks without places can still fit before the end.
-    /// Each task counts with its fastest time. In addition, all predecessors and all successors of a task count on all processors
-    /// together. With [`Room::Least`], no schedule that keeps the places of this draft is excluded. Complexity: O(e log e) for e
-    /// edges of tasks without places that lead to `tasks` or can be reached from `tasks`.
+    /// Returns the earliest starts and the latest ends of `tasks` for which the tasks without places can still fit
+    /// before the end. Each task is assumed to take its fastest time. In addition, the windows allow the time that all
+    /// predecessors, or all successors, of a task take on all processors together. With [`Room::Least`], no schedule
+    /// that keeps the places of this draft is excluded. Complexity: O(e log e) for e edges of tasks without places
+    /// that lead to `tasks` or can be reached from `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &Span) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {
@@ -118,8 +120,8 @@ impl Draft<'_> {
         Windows { earliest, latest }
     }
 
-    /// Returns these tasks and, on one side of them, all tasks without places that can be reached. Tasks that are farther away come
-    /// first.
+    /// Returns these tasks, and all unplaced tasks on one side of them that are reachable. Tasks that are farther away
+    /// come first.
     fn without_places(&self, tasks: &[u32], side: Side) -> Vec<u32> {
         let frame = self.frame();
         let mut found: Vec<u32> = tasks.to_vec();

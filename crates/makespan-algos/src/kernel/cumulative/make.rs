@@ -27,19 +27,19 @@ struct Draft {
 }
 
 impl<'a> CumulativeProblem<'a> {
-    /// Returns the problem of a packing. Returns `None` if a resource is not one pool, or if the amounts do not fit into 128 bits.
-    /// The reasons are:
+    /// Returns the problem of a packing. Returns `None` if a resource is not one pool, or if the amounts do not fit
+    /// into 128 bits. The reasons are:
     ///
-    /// * Processors differ in speed or are restricted to nodes, tasks have different times on different machines, or transfers
-    ///   between nodes take time.
-    /// * Processors close at different times. Processors form one pool in two cases: all close at the same times, or they
-    ///   open one after another and stay open.
+    /// * Processors differ in speed or are restricted to nodes, tasks have different times on different machines, or
+    ///   transfers between nodes take time.
+    /// * Processors close at different times. Processors form one pool in two cases: all close at the same times, or
+    ///   they open one after another and stay open.
     /// * Several nodes have a resource, such as memory.
-    /// * Some amount of a consumable is in use at the beginning and becomes free later.
-    /// * Every allotment of some task uses up more of a consumable than remains if each other task uses up its minimum.
+    /// * Work outside the instance holds an amount of a consumable at the beginning and returns it later.
+    /// * A consumable is not sufficient for any allotment of some task, even if all other tasks use up their minimum.
     ///
-    /// Omits resources of which there is enough for all tasks together. Omits a mode if another mode of the task is at
-    /// least as fast and needs at most as much of every resource.
+    /// Omits resources that are sufficient for all tasks at the same time. Omits a mode if another mode of the task is
+    /// at least as fast and needs at most as much of every resource.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let origin = packing.instance().first_release().ticks();
         if !are_pools(packing, origin) {
@@ -211,8 +211,8 @@ fn stocks(packing: &Packing<'_>) -> Vec<u64> {
     packing.consumables().map(|resource| packing.machines().ever_left(resource)).collect()
 }
 
-/// Removes choices that use up more of a consumable than remains if each other task uses up its minimum. Repeats this
-/// until no such choice is left. Returns `None` if a task has no choice left.
+/// Removes choices for which a consumable is not sufficient, even if all other tasks use up their minimum. Repeats
+/// this until no such choice is left. Returns `None` if a task has no choice left.
 fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64]) -> Option<()> {
     loop {
         let mut least = vec![vec![u64::MAX; stocks.len()]; packing.rows().len()];
@@ -316,8 +316,8 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
 }
 
 /// Returns, for each choice, the choice to use instead: a choice of the same row that is at least as fast and needs at
-/// most as much of every resource. If there is no better choice, this is the choice itself. The first of several equal
-/// choices is used. Returns `None` for a choice that never fits.
+/// most as much of every resource. Without a better choice, this is the choice itself. Of several equal choices, the
+/// first one is used. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -337,7 +337,7 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // Take a better choice for which there is no better choice. At least one exists.
+            // Use a better choice that cannot be replaced itself. At least one exists.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));

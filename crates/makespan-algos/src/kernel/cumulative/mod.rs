@@ -1,15 +1,15 @@
-//! Scheduling of tasks that hold amounts of cumulative resources. Each resource is one pool: equal processors, licences, resources
-//! of a single node, and consumables. A schedule follows from a list: an order of the tasks, and an allotment or *mode* for each
-//! task.
+//! Scheduling of tasks that hold amounts of cumulative resources. Each resource is one pool: equal processors,
+//! licences, resources of a single node, and consumables. A scheme turns a list into a schedule. A list is an order of
+//! the tasks with an allotment or *mode* for each task.
 //!
-//! This is the resource-constrained project scheduling problem (RCPSP). If tasks have several modes, it is the multi-mode
-//! problem (MRCPSP). See S. Hartmann and D. Briskorn, "An updated survey of variants and extensions of the
-//! resource-constrained project scheduling problem", EJOR 297, 2022, DOI 10.1016/j.ejor.2021.05.004. Graphs of moldable tasks on
-//! equal processors are a special case.
+//! This is the resource-constrained project scheduling problem (RCPSP). If tasks have several modes, it is the
+//! multi-mode problem (MRCPSP). See S. Hartmann and D. Briskorn, "An updated survey of variants and extensions of the
+//! resource-constrained project scheduling problem", EJOR 297, 2022, DOI 10.1016/j.ejor.2021.05.004. Graphs of
+//! moldable tasks on equal processors are a special case.
 //!
-//! A [`CumulativeProblem`] contains the instance in flat arrays. [`SerialScheme`] inserts tasks into gaps, forward or backward in
-//! time. [`ParallelScheme`] starts tasks event by event. Both store the free amounts of all resources of a period in one machine
-//! word ([`word`]). Both stop early if the caller rejects a partial schedule.
+//! A [`CumulativeProblem`] contains the instance in flat arrays. [`SerialScheme`] inserts tasks into gaps, forward or
+//! backward in time. [`ParallelScheme`] starts tasks event by event. Both store the free amounts of all resources of a
+//! period in one machine word ([`word`]). Both stop early if the caller rejects a partial schedule.
 
 mod free;
 mod make;

@@ -9,13 +9,14 @@ use super::steps::Steps;
 use super::word::Word;
 use crate::kernel::packing::Row;
 
-/// At each event, reads the list from its head and starts every task whose predecessors have ended and which fits until its end. An
-/// event is the end of a task, the release of a task, or a change of the available amounts.
+/// At each event, reads the list from its head. Starts every task whose predecessors have ended and whose demand is
+/// free until its end. An event is the end of a task, the release of a task, or a change of the available amounts.
 ///
-/// Source: J. Kelley 1963 and R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. If processors are the only resource,
-/// these are Graham's lists (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). The schedules are non-delay: no task waits that
-/// could start. Thus it is possible that no list gives an optimum (A. Sprecher, R. Kolisch, A. Drexl, EJOR 80, 1995,
-/// DOI 10.1016/0377-2217(93)E0294-8). Complexity: O(n (log n + w)) for n tasks, where w tasks wait at an event.
+/// Source: J. Kelley 1963 and R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. If processors are the only
+/// resource, these are Graham's lists (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). The schedules are
+/// non-delay: no task waits if it could start. For some instances, no list gives an optimum (A. Sprecher, R. Kolisch,
+/// A. Drexl, EJOR 80, 1995, DOI 10.1016/0377-2217(93)E0294-8). Complexity: O(n (log n + w)) for n tasks, where w tasks
+/// wait at an event.
 #[derive(Clone, Debug)]
 pub struct ParallelScheme<'p, 'a>(Form<'p, 'a>);
 
@@ -74,7 +75,7 @@ struct Events<'p, 'a, W: Word> {
     places: Vec<u32>,
     /// For each row, the number of predecessors that have not ended.
     missing: Vec<u32>,
-    /// A bit for each position in the order, which is set if the task waits for nothing.
+    /// One bit for each position in the order: set if the task at this position may start and has not started.
     ready: Vec<u64>,
     /// Future events: ends of tasks, releases of rows (numbered after all tasks), and changes of the available amounts (the largest
     /// number).

@@ -40,7 +40,7 @@ pub struct CumulativeProblem<'a> {
     /// For each row, the index of its first mode, followed by the number of modes.
     pub(super) mode_begins: Vec<u32>,
     pub(super) modes: Vec<Mode>,
-    /// For each choice of the packing, a mode that is as good in all respects, if there is one.
+    /// For each choice of the packing, its mode, or a mode that is as good in all respects.
     pub(super) mode_of: Vec<Option<u32>>,
     /// The amounts of consumables that each mode uses up, and the available amounts.
     pub(super) used_up: Vec<u64>,
@@ -141,8 +141,8 @@ impl<'a> CumulativeProblem<'a> {
         &self.modes[mode as usize]
     }
 
-    /// Returns the mode for a choice of the packing. If this choice was omitted, returns a mode that is as good in all respects. If
-    /// the choice cannot be part of any plan, because it uses up too much, returns the first mode of the row.
+    /// Returns the mode for a choice of the packing. If this choice was omitted, returns a mode that is as good in all
+    /// respects. If the choice uses up too much of a consumable for any plan, returns the first mode of the row.
     pub fn mode_of(&self, row: Row, choice: u32) -> u32 {
         self.mode_of[choice as usize].unwrap_or(self.mode_begins[row.index()])
     }

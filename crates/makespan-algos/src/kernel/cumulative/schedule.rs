@@ -24,7 +24,8 @@ impl CumulativeProblem<'_> {
             events.push((self.ticks(start), Event::Start(task)));
             events.push((self.ticks(start + self.mode(mode).time), Event::End(task)));
         }
-        // If there are several classes, each of them opens once. If there is only one, no task runs while it is closed.
+        // If there are several classes, each class opens at one instant and stays open. If there is only one class, no
+        // task runs while it is closed.
         let open_later = |at: usize| {
             let later = classes[at].closed.iter().find(|closed| closed.1.ticks() > self.origin);
             later.filter(|_| classes.len() > 1).map(|closed| (closed.1.ticks(), Event::Open(at)))

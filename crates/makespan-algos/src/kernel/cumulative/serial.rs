@@ -5,17 +5,18 @@ use super::free::Free;
 use super::slots::Slots;
 use super::steps::Steps;
 
-/// Inserts the tasks of a list one after another. Each task starts at the first instant, or backward at the last instant, at which
-/// its demand is free until its end.
+/// Inserts the tasks of a list one after another. Each task starts at the first instant, or backward at the last
+/// instant, at which its demand is free until its end.
 ///
-/// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources planning and
-/// scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. For every
-/// objective that never decreases if a task ends later, some list gives an optimum. Double justification combines a backward pass
-/// by decreasing ends and a forward pass by increasing starts: V. Valls, F. Ballestin and S. Quintanilla, EJOR 165, 2005, DOI
-/// 10.1016/j.ejor.2004.04.008. In the backward pass, no task starts earlier than before. In the forward pass, no task starts later.
+/// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources
+/// planning and scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI
+/// 10.1016/0377-2217(95)00357-6. If the objective never decreases when a task ends later, some list gives an optimum.
+/// Double justification combines a backward pass by decreasing ends and a forward pass by increasing starts: V. Valls,
+/// F. Ballestin and S. Quintanilla, EJOR 165, 2005, DOI 10.1016/j.ejor.2004.04.008. In the backward pass, no task
+/// starts earlier than before. In the forward pass, no task starts later.
 ///
-/// Complexity: O(n (s + d)) for n tasks, where s steps or slots are read and d are written for a task. Bisection finds the
-/// first of these steps.
+/// Complexity: O(n (s + d)) for n tasks, if a task reads s steps or slots and writes d of them. The first step is
+/// found by bisection.
 #[derive(Clone, Debug)]
 pub struct SerialScheme<'p, 'a>(Form<'p, 'a>);
 
@@ -69,9 +70,10 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
     }
 
-    /// Inserts all tasks backward, in an order in which each task comes after all its successors. Each task is placed as late as
-    /// possible, but ends by `latest` of its row. Returns whether every task has a place not before its release. This is always the
-    /// case for the order by decreasing ends of a schedule that keeps `latest`.
+    /// Inserts all tasks backward, in an order in which each task comes after all its successors. Each task is placed
+    /// as late as possible, so that it ends by the instant in `latest` for its row. Returns whether no task had to
+    /// start before its release. The result is always true if the order is by decreasing ends in a schedule that keeps
+    /// `latest`.
     pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }

@@ -3,11 +3,12 @@
 use super::free::{Base, Free};
 use super::word::Word;
 
-/// One word for each slot. A query reads a slot at most twice. Holding a demand writes every slot of its time.
+/// One word for each slot. A query reads each slot at most twice. Placing a demand writes one word for each unit of
+/// its time.
 #[derive(Clone, Debug)]
 pub struct Slots<W> {
     free: Vec<W>,
-    /// The first slot from which on all slots have the free amounts of the last step of the base.
+    /// From this slot on, all slots have the free amounts of the last step of the base.
     top: usize,
     /// The slots before the last step of the base.
     first: Vec<W>,
@@ -39,7 +40,7 @@ impl<W: Word> Free for Slots<W> {
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
         let (free, guard, time) = (&self.free[..self.top], self.guard, time as usize);
         let mut start = from as usize;
-        // The demand is known to fit in the slots from the start to this one.
+        // All slots from the start to this one have room for the demand.
         let mut known = start;
         'start: loop {
             let end = (start + time).min(free.len());
@@ -59,7 +60,7 @@ impl<W: Word> Free for Slots<W> {
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
         let (free, guard) = (&self.free[..self.top], self.guard);
         let mut start = until - time;
-        // The demand is known to fit in the slots from this one to the end.
+        // All slots from this one to the end have room for the demand.
         let mut known = (until as usize).min(free.len());
         while start >= from {
             let first = start as usize;

@@ -4,7 +4,8 @@ use super::free::{Base, Free};
 use super::word::Word;
 use crate::free_time::Rows;
 
-/// Rows of one word. Adding a demand inserts at most two steps, so later steps move by at most two positions.
+/// Rows of one word. Adding a demand inserts at most two steps, so later steps move by at most two positions in the
+/// array.
 #[derive(Clone, Debug)]
 pub struct Steps<W> {
     free: Rows<W>,

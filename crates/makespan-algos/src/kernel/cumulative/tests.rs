@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use super::{CumulativeProblem, ParallelScheme, SerialScheme};
 use crate::kernel::packing::Packing;
 
-/// A task, given by its times on one, two, .. processors, its licences as a whole and for each processor, and the
-/// amount that it uses up.
+/// A task, given by its times on one, two, .. processors, the licences that it needs in total and for each processor,
+/// and the amount of the consumable that it uses up.
 #[derive(Clone, Debug)]
 struct Task {
     times: Vec<i64>,

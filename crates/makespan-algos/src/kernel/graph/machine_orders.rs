@@ -1,17 +1,17 @@
 //! A schedule as a sequence of tasks for each processor. After a task is removed, the exact makespan for each position
 //! of the task is computed before it is inserted again.
 //!
-//! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible job shop
-//! problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with transfers and any
-//! graph. Remove the task, and compute for every other task its earliest end and its *rest*: the longest path from its start to the
-//! end of the schedule. The longest path through the task at a position is then known. The task starts when its data have arrived
-//! and the previous task has ended. After its end, the longest rest follows. The makespan is the maximum of this path and the
-//! longest path without the task.
+//! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible
+//! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with
+//! transfers and any graph. Remove the task, and compute for every other task its earliest end and its *rest*: the
+//! longest path from its start to the end of the schedule. The longest path through the task at a position is then
+//! known. The task starts when its data have arrived and the previous task has ended. After its end, the longest rest
+//! follows. The makespan is the maximum of this path and the longest path without the task.
 //!
-//! Some positions need not be tried. Take a task on the processor that ends before any data for the removed task are
-//! sent: the position after it is at least as good as all earlier positions. Take a task whose rest is shorter than the
-//! rests of all successors of the removed task: the position before it is at least as good as all later positions. No
-//! position between these two limits closes a cycle.
+//! Some positions need not be tried. If a task of the processor ends before any data for the removed task are sent,
+//! the position after this task is at least as good as all earlier positions. If the rest of a task of the processor
+//! is shorter than the rests of all successors of the removed task, the position before this task is at least as good
+//! as all later positions. No position between these two limits closes a cycle.
 
 mod order;
 mod slots;
@@ -21,9 +21,10 @@ mod tests;
 use super::{GraphProblem, Neighbour, Place, ProcessorId};
 use order::Marks;
 
-/// Stands for no task.
+/// The number that represents no task.
 const NONE: u32 = u32::MAX;
-/// An instant before all instants of a schedule. It stands for the end of a removed task, so that this task delays no other task.
+/// An instant before all instants of a schedule. It is the end of a removed task, which therefore delays no other
+/// task.
 const GONE: i64 = i64::MIN / 4;
 
 /// The sequence of tasks on each processor, with the earliest end of each task. Processors are always open.
@@ -39,7 +40,7 @@ pub struct MachineOrders<'a> {
     /// The time of each task and of each transfer, for the current processors.
     times: Vec<i64>,
     transfers: Vec<i64>,
-    /// All tasks, in an order in which each comes after its predecessors and after the previous tasks on its processor.
+    /// All tasks. Each task comes after its predecessors and after the previous tasks on its processor.
     order: Vec<u32>,
     position: Vec<u32>,
     ends: Vec<i64>,
@@ -60,7 +61,7 @@ pub struct Slot {
 }
 
 impl<'a> MachineOrders<'a> {
-    /// Returns whether sequences determine the schedule of a problem: no processor is ever closed.
+    /// Returns whether the sequences of a problem determine its schedule, because no processor is ever closed.
     pub fn are_enough(problem: &GraphProblem) -> bool {
         problem.processor_ids().all(|processor| problem.closed(processor).is_empty())
     }
@@ -122,7 +123,7 @@ impl<'a> MachineOrders<'a> {
         self.makespan
     }
 
-    /// Returns the tasks in an order in which each comes after its predecessors and after the previous tasks on its processor.
+    /// Returns all tasks. Each task comes after its predecessors and after the previous tasks on its processor.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -144,7 +145,8 @@ impl<'a> MachineOrders<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Removes a task. Returns the longest path without it, and its old position as a [`Slot`]. O(tasks + edges).
+    /// Removes a task. Returns the length of the longest path without it, and its old position as a [`Slot`]. O(tasks
+    /// + edges).
     pub fn take(&mut self, task: u32) -> (i64, Slot) {
         let index = task as usize;
         let (before, behind) = (self.before[index], self.behind[index]);
@@ -193,7 +195,7 @@ impl<'a> MachineOrders<'a> {
         self.makespan = self.latest();
     }
 
-    /// Updates the transfers to and from a task that was moved.
+    /// Updates the transfer times to and from a task that was moved.
     fn send(&mut self, task: u32) {
         let own = self.processor[task as usize];
         for from in self.problem.incoming(task) {

@@ -71,8 +71,8 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Returns the neighbours of each task on one side. `edges` returns its edges on this side, and `other` the task at the other
-    /// end.
+    /// Returns the neighbours of each task on one side. `edges` contains, for each task, its edges on this side.
+    /// `other` returns the task at the other end of an edge.
     fn new<'a>(
         instance: &'a Instance,
         edges: impl Fn(TaskId) -> &'a [u32],
@@ -104,8 +104,8 @@ impl GraphProblem {
         Self::on(instance, instance.platform())
     }
 
-    /// Returns the problem with paid transfers: a transfer between tasks on one node takes the time over its link and the
-    /// interconnect.
+    /// Returns the problem with transfer times also within a node: a transfer between tasks on one node takes the time
+    /// over the link of the node and the interconnect.
     ///
     /// # Panics
     /// Panics if a task does not accept one processor.
@@ -255,7 +255,8 @@ impl GraphProblem {
         &self.closed[processor.index()]
     }
 
-    /// Returns whether the choice of processors never matters: all are alike and always open, and transfers take no time.
+    /// Returns whether the choice of processors never matters: all processors are equal and always open, and transfers
+    /// take no time.
     pub fn is_plain(&self) -> bool {
         let alike = |times: &[i64]| times.iter().all(|&time| time == times[0]);
         self.transfers.is_instant()

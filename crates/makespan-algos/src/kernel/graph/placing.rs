@@ -5,10 +5,10 @@ use makespan_core::FreeTime;
 use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
 use crate::free_time::Calendar;
 
-/// Returns the place of a task for which `cost`, a function of the node and of the end of the task, is least. Also
-/// returns the end of the task there. Ties are broken in favour of the first place. This is the insertion-based policy
-/// of HEFT: a task begins in the earliest gap of a processor that is long enough, after its data have arrived on the
-/// node at the instant `arrival`. Returns `None` if no node can run the task. Takes O(processors log tasks) if gaps are
+/// Returns the place of a task with the least `cost`, and the end of the task there. `cost` is a function of the node
+/// and of the end of the task. Ties are broken in favour of the first place. This is the insertion-based policy of
+/// HEFT: a task begins in the earliest gap of a processor that is long enough, after its data have arrived on the node
+/// at the instant `arrival`. Returns `None` if no node can run the task. Takes O(processors log tasks) if gaps are
 /// long enough.
 pub fn earliest<C: PartialOrd>(
     problem: &GraphProblem,
@@ -45,7 +45,7 @@ pub fn calendars(problem: &GraphProblem) -> Vec<Calendar> {
 pub struct Placing<'a> {
     problem: &'a GraphProblem,
     calendars: Vec<Calendar>,
-    /// The place of each task that is placed, and the default for all others.
+    /// The place of each placed task. All other tasks have the default place.
     places: Vec<Place>,
     /// The end of each task that is placed.
     ends: Vec<i64>,
@@ -65,8 +65,9 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Places a task, whose predecessors must all be placed, where `cost` of its node and its end is least. Ties are broken in
-    /// favour of the first processor. Takes O(predecessors * nodes + processors log tasks) if gaps are long enough.
+    /// Places a task at the place with the least `cost`, a function of the node and of the end of the task. All
+    /// predecessors of the task must be placed. Ties are broken in favour of the first processor. Takes O(predecessors
+    /// * nodes + processors log tasks) if gaps are long enough.
     ///
     /// # Panics
     /// Panics if no node can run the task.

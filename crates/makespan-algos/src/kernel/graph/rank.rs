@@ -53,8 +53,8 @@ pub fn positions(problem: &GraphProblem) -> Vec<u32> {
     positions
 }
 
-/// Returns the tasks in an order in which the next task always has the highest rank among those whose predecessors have all come
-/// before.
+/// Returns the tasks in topological order. The next task always has the highest rank among the tasks whose
+/// predecessors have all come before.
 pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);
     let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
@@ -75,7 +75,7 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task whose predecessors are all in the order. The greatest of these tasks, which has the highest rank, comes next.
+/// A task whose predecessors are all in the order. The greatest element, which has the highest rank, comes next.
 struct Ready {
     rank: f64,
     position: u32,

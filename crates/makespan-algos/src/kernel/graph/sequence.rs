@@ -11,7 +11,7 @@ use crate::kernel::move_to;
 /// Used instead of a processor: the task runs on the processor on which it ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
-/// Stands for the deadline of a job without a deadline.
+/// The deadline that represents a job without a deadline.
 const NO_DUE: i64 = i64::MAX / 4;
 
 /// Maximum number of stored instants at which processors become free.
@@ -28,8 +28,8 @@ pub struct Solution {
 
 /// A topological order of the tasks, and for each task a processor or [`ANY`].
 ///
-/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. For any
-/// schedule, the sequence of its tasks by start gives a schedule that ends no later than it.
+/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. If the
+/// tasks of any schedule are sorted by start, the result is a sequence whose schedule ends no later.
 #[derive(Clone, Debug)]
 pub struct Sequence<'a> {
     problem: &'a GraphProblem,
@@ -37,7 +37,8 @@ pub struct Sequence<'a> {
     order: Vec<u32>,
     position: Vec<u32>,
     wanted: Vec<ProcessorId>,
-    /// The ends and processors of the tasks in the last evaluation. `accepted` contains those of the last accepted evaluation.
+    /// The ends and processors of the tasks in the last evaluation. `accepted` contains the ends and processors in the
+    /// last accepted evaluation.
     present: Placed,
     accepted: Placed,
     value: f64,
@@ -60,15 +61,15 @@ struct Placed {
 #[derive(Clone, Debug)]
 enum Goal {
     Makespan,
-    /// The sum over jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there are dues, only the
-    /// time after its due counts for a job.
+    /// The sum over jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there are
+    /// dues, the end of a job is replaced by the time after its due.
     Ends {
         weights: Vec<f64>,
         dues: Vec<i64>,
         limit: i64,
         price: f64,
     },
-    /// The maximum over the jobs of the end minus the due, plus a price for each tick of the makespan after `limit`.
+    /// The maximum over the jobs of the end minus the due, plus two for each tick of the makespan after `limit`.
     Latest {
         /// For each task, the longest path of tasks after it at their fastest times, minus the due of its job.
         behind: Vec<i64>,
@@ -88,13 +89,13 @@ impl Goal {
         Self::after(weights, Vec::new(), limit)
     }
 
-    /// Returns the goal in which only the time after the dues costs anything.
+    /// Returns the goal in which each job costs its weight for each tick after its due.
     fn after(weights: Vec<f64>, dues: Vec<i64>, limit: i64) -> Self {
         let price = 2.0 * weights.iter().sum::<f64>();
         Self::Ends { weights, dues, limit, price }
     }
 
-    /// Returns a lower bound on the value that follows from the end of one task. Not valid for [`Goal::Ends`].
+    /// Returns a lower bound on the value, derived from the end of one task. Not valid for [`Goal::Ends`].
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
             Self::Late { behind, .. } | Self::Latest { behind, .. } => end + behind[task as usize],
@@ -127,8 +128,9 @@ pub struct Shift {
 }
 
 impl<'a> Sequence<'a> {
-    /// Evaluates an order. `weights` are the weights of the jobs, which the makespan does not use. Cost and throughput do not
-    /// depend on the order, so the makespan is used instead of them.
+    /// Evaluates an order. `weights` are the weights of the jobs, which the makespan does not use. If the objective is
+    /// the cost or the throughput, the makespan is minimised instead, because the order does not change cost and
+    /// throughput.
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
@@ -150,8 +152,8 @@ impl<'a> Sequence<'a> {
         Self::aiming(problem, goal, solution)
     }
 
-    /// Adds a penalty for each tick of the makespan after the limit `most`. For a sum over jobs, the penalty is twice the sum of
-    /// all weights. For the maximum lateness, it is two ticks. Other goals are left unchanged.
+    /// Adds a penalty for each tick of the makespan after the limit `most`. For a sum over jobs, the penalty is twice
+    /// the sum of all weights. For the maximum lateness, it is two ticks. Other goals are unchanged.
     #[must_use]
     pub fn within(mut self, most: i64) -> Self {
         if let Goal::Ends { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
@@ -205,7 +207,7 @@ impl<'a> Sequence<'a> {
         &self.wanted
     }
 
-    /// Returns whether the value is a sum over jobs.
+    /// Returns whether the goal is a sum over jobs.
     pub fn adds_up_jobs(&self) -> bool {
         matches!(self.goal, Goal::Ends { .. })
     }
@@ -225,8 +227,8 @@ impl<'a> Sequence<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Returns the number of late jobs in the last accepted evaluation, if the sum of the lateness is minimised. Otherwise returns
-    /// 0.
+    /// Returns the number of late jobs in the last accepted evaluation if the goal is the sum of the lateness,
+    /// otherwise 0.
     pub fn late_jobs(&mut self) -> usize {
         self.job_ends.fill(0);
         for (task, &end) in self.accepted.ends.iter().enumerate() {
@@ -264,7 +266,7 @@ impl<'a> Sequence<'a> {
         shift
     }
 
-    /// Undoes a shift, and discards the evaluations since.
+    /// Undoes a shift, and discards the evaluations after the shift.
     pub fn undo(&mut self, shift: Shift) {
         let task = self.order[shift.from as usize];
         self.wanted[task as usize] = shift.wanted;
@@ -338,8 +340,8 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // A tick after the limit costs twice the maximum that it can gain elsewhere. If all jobs are in time,
-                // the lateness is zero.
+                // A tick after the limit costs twice the maximum that it can save in the lateness. If all jobs are in
+                // time, the lateness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
@@ -386,7 +388,7 @@ impl<'a> Sequence<'a> {
             let time = self.problem.time(task, node);
             return (wanted, self.start(task, node, wanted, time) + time);
         }
-        // Minimises the end. Ties are broken in favour of the processor that is idle for the shortest time before the
+        // Choose the processor with the earliest end. Ties are broken in favour of the shortest idle time before the
         // task, and then of the first processor.
         let (mut best, mut least) = ((ProcessorId::default(), i64::MAX), (i64::MAX, i64::MAX));
         for node in self.problem.node_ids() {

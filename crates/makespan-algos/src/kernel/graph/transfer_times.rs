@@ -5,12 +5,13 @@ use rustc_hash::FxHashMap;
 
 use super::NodeId;
 
-/// The transfer times, stored for each kind of route. Most platforms have few kinds.
+/// The transfer times. Routes with equal latency and bandwidth form a kind, and most platforms have few kinds. Times
+/// are stored for each kind.
 #[derive(Clone, Debug)]
 pub struct TransferTimes {
     nodes: usize,
-    /// For each pair of nodes, the kind of the route between them. Empty if all nodes are connected alike. Then the route from a
-    /// node to itself has kind 0, and all other routes have kind 1.
+    /// For each pair of nodes, the kind of the route between them. Empty if all pairs of different nodes have equal
+    /// routes. Then the route from a node to itself has kind 0, and all other routes have kind 1.
     kinds: Vec<u32>,
     routes: Vec<Route>,
     payloads: Vec<Payload>,
@@ -87,7 +88,7 @@ impl TransferTimes {
     }
 }
 
-/// Returns whether all nodes are connected alike.
+/// Returns whether all pairs of different nodes have equal routes.
 fn is_alike(platform: &Platform) -> bool {
     let nodes = platform.nodes();
     let links = nodes.iter().any(|node| node.link.is_some());

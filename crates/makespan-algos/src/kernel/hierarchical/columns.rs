@@ -69,7 +69,7 @@ impl Columns<'_> {
         }
         let boxes: Vec<u32> = parts.second.iter().map(|slot| slot.width).collect();
         for (slot, place) in parts.second.iter().zip(pack::from_right(&boxes, cluster)) {
-            // Use the canonical allotment, which may leave a part of its box idle. If the box is narrower, use the
+            // Use the canonical allotment, even if it leaves a part of its box idle. If the box is narrower, use the
             // width of the box.
             let canonical = parts.profiles[slot.task].min_allotment(parts.half).unwrap_or(slot.width);
             let Some(processors) = fastest_within(parts.profiles[slot.task], canonical.min(slot.width)) else {
@@ -119,11 +119,11 @@ impl Columns<'_> {
         self.left.is_empty() && self.top.iter().zip(&self.above).all(|(&top, &above)| top + above <= limit)
     }
 
-    /// Adds the small tasks, each to the column with the least load. Then starts the tasks of `P_2` as soon as possible, and puts
-    /// the remaining tasks on top.
+    /// Adds the small tasks, each to the column with the least load. Then starts the tasks of `P_2` as soon as
+    /// possible, and puts the remaining tasks on top.
     ///
-    /// By the area argument of section 4.4, a small task always finds a column whose load is at most the guess, if the
-    /// work of all tasks does not exceed the area of the guess.
+    /// If the work of all tasks does not exceed the area of the guess, some column always has a load of at most the
+    /// guess, so a small task fits on it (area argument of section 4.4).
     pub(super) fn finish(mut self) -> Vec<Placed> {
         let (profiles, cluster) = (self.parts.profiles, self.parts.cluster);
         let mut small = self.parts.small.clone();

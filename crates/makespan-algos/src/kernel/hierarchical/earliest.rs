@@ -12,16 +12,17 @@ pub(super) struct Spot {
     pub(super) end: Time,
 }
 
-/// The columns of each SMP by the instant from which they are free, and the SMPs by the instant from which they are free as a
-/// whole.
+/// The columns of each SMP, sorted by the instant from which each column is free. Also the SMPs, sorted by the instant
+/// from which the whole SMP is free.
 struct Smps {
     columns: Vec<Vec<(Time, u32)>>,
     order: Vec<usize>,
     rank: Vec<usize>,
 }
 
-/// Returns the best placement on at most `most` processors in which the task ends first. Ties are broken in favour of the fewest
-/// processors. Returns `None` if the task needs more processors. Takes O(m k log k), plus O(m) for each allotment.
+/// Returns the best placement with the earliest end of the task, on at most `most` processors. Ties are broken in
+/// favour of the fewest processors. Returns `None` if the task needs more than `most` processors. Takes O(m k log k),
+/// plus O(m) for each allotment.
 pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most: u32) -> Option<Spot> {
     let smps = Smps::new(cluster, free);
     let mut best: Option<(Time, u32, Option<usize>)> = None;
@@ -66,7 +67,7 @@ impl Smps {
             return (self.wholly_free(whole - 1), None);
         }
         let start = |smp: usize| {
-            // The SMP of the remainder cannot be one of the whole SMPs.
+            // The SMP of the remainder must differ from the whole SMPs.
             let last = if self.rank[smp] < whole { whole } else { whole.wrapping_sub(1) };
             let wholly = if whole == 0 { Time::ZERO } else { self.wholly_free(last) };
             wholly.max(self.columns[smp][rest - 1].0)

@@ -1,4 +1,4 @@
-//! The last step of the construction, if no transformation is possible any more and `P_2` still does not fit. If all
+//! The last step of the construction. It is needed if no transformation is possible and `P_2` does not fit. If all
 //! tasks are monotone, `P_2` then contains one or two tasks (section 6 and appendix of the paper).
 
 use std::cmp::Reverse;
@@ -9,8 +9,8 @@ use super::{Last, fastest_within};
 /// One way to complete the schedule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
-    /// Whether `P_full`, `P_1` and their partial SMPs are grouped, so that the idle processors are whole SMPs and a part of another
-    /// SMP. Otherwise `P_full` is on the left, and `P_1` and `P_2` are on the right.
+    /// Whether the partial SMPs of `P_full` and `P_1` are grouped. Then the idle processors are whole SMPs and a part
+    /// of another SMP. Otherwise `P_full` is on the left, and `P_1` and `P_2` are on the right.
     pub(super) grouped: bool,
     /// The task for the idle processors, and its number of processors.
     pub(super) beside: Option<(usize, u32)>,
@@ -23,7 +23,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Returns the kind of this ending.
+    /// Returns the kind of the last step.
     pub(super) fn last(&self) -> Last {
         match (self.beside, self.above) {
             _ if !self.left.is_empty() => Last::Left,
@@ -53,9 +53,9 @@ impl Parts<'_> {
         }
     }
 
-    /// Places the only task of `P_2`, whose box is too wide. The task may still fit without a box, above all columns
-    /// except those of `P_full`. Otherwise it goes to the idle processors of the first shelf. If it needs one processor
-    /// more than are idle, the last sequential task moves onto the shortest task of `P_1`.
+    /// Places the only task of `P_2`, whose box is too wide. The task may fit without a box, above all columns except
+    /// the columns of `P_full`. Otherwise it is placed on the idle processors of the first shelf. If it needs one
+    /// processor more than are idle, the last sequential task moves onto the shortest task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));
@@ -73,7 +73,8 @@ impl Parts<'_> {
         endings
     }
 
-    /// Places the task with more work on the idle processors, and the other task alone in `P_2`, or the other way round.
+    /// Places one of the two tasks on the idle processors, and the other one alone in `P_2`. First tries the task with
+    /// more work on the idle processors, and then the other task.
     fn two_left(&mut self) -> Vec<Ending> {
         let mut tasks: Vec<usize> = std::mem::take(&mut self.second).into_iter().map(|slot| slot.task).collect();
         let canonical = |task: usize| self.profiles[task].min_allotment(self.half);

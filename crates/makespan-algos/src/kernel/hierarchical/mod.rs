@@ -1,18 +1,21 @@
-//! The construction of the 2 - 2/k dual approximation, for clusters of m SMPs of k processors, where k is a power of two.
+//! The construction of the 2 - 2/k dual approximation, for clusters of m SMPs of k processors, where k is a power of
+//! two.
 //!
 //! Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, pages
 //! 199-208, HAL inria-00001082.
 //!
-//! Let d be a guess of the makespan. Every schedule that is built here for monotone tasks is no longer than `height`: 2 - 2/k
-//! times d, or 3/2 times d for k = 2. The tasks are divided into four parts. Columns of `P_full` have work for more than d. Tasks
-//! of `P_1` start at zero and take at most d. Tasks of `P_2` run above `P_1` and above idle columns, and end by the height. *Small*
-//! tasks, which take at most d/2 on one processor, fill the gaps. Each file contains one step of the paper:
+//! Let d be a guess of the makespan. If all tasks are monotone, the schedule has at most the length `height`: 2 - 2/k
+//! times d, or 3/2 times d for k = 2. The tasks are divided into four parts. Tasks of `P_full` keep their columns busy
+//! for more than d. Tasks of `P_1` start at zero and take at most d. Tasks of `P_2` run above `P_1` and above idle
+//! columns, and end by the height. *Small* tasks, which take at most d/2 on one processor, fill the gaps. Each file
+//! contains one step of the paper:
 //!
 //! * `partition`: chooses the tasks of the first shelf by a knapsack (section 3.1), or refutes the guess;
 //! * `reduce`: reduces allotments of the first shelf to a k + 2^j processors, which pack without loss (section 3.2);
 //! * `boxes`: puts tasks of the second shelf into boxes of a k + 2^j processors (section 4.3);
 //! * `moves`: the three transformations (section 5);  `ending`: the last step for one or two tasks (appendix);
-//! * `pack`: assigns processors to all of them (figures 5 to 9);  `columns`: assigns starts, and gaps to small tasks (section 7);
+//! * `pack`: assigns processors to all of them (figures 5 to 9);  `columns`: assigns starts, and gaps to small tasks
+//!   (section 7);
 //! * `earliest`: finds the best placement of one task with the earliest end, if the paper's assumptions do not hold.
 //!
 //! Lengths are integers. Comparisons such as `2 t <= d` are exact in the form `t <= floor(d / 2)`, because t is an
@@ -50,7 +53,7 @@ pub struct Cluster {
 /// A part of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Tasks with reduced allotments and stacked tasks. Their columns have work for more than the guess.
+    /// Tasks with reduced allotments and stacked tasks. They keep their columns busy for more than the guess.
     Full,
     /// The first shelf.
     First,
@@ -110,12 +113,12 @@ impl Cluster {
 
     /// Returns the least guess above `guess` that is a multiple of 4 k ticks.
     ///
-    /// For such a guess, all fractions with which times are compared are integers: its half, its three quarters and the height. A
-    /// time that is rounded up to an integer meets an integer limit if and only if the exact time meets it. For tasks with speed-up
-    /// laws, work never decreases before times are rounded up. So every step decides as with exact times, and the proof of the
-    /// paper holds. No processor has more than two times that are rounded up, each by less than a tick. Thus the schedule ends by
-    /// [`Cluster::limit`]. The argument for sequential times in [`crate::kernel::shelves::two_shelves`] also applies to small
-    /// tasks.
+    /// Then all values with which times are compared are integers: half of the guess, three quarters of the guess, and
+    /// the height. A time that is rounded up to an integer meets an integer limit if and only if the exact time meets
+    /// it. For tasks with speed-up laws, work never decreases if times are exact. So every step gives the same result
+    /// as with exact times, and the proof of the paper is valid. No processor has more than two times that are rounded
+    /// up, each by less than a tick. Thus the schedule ends by [`Cluster::limit`]. For small tasks, the argument for
+    /// sequential times in [`crate::kernel::shelves::two_shelves`] is also valid here.
     pub fn whole_guess(self, guess: Time) -> Time {
         let unit = 4 * i64::from(self.each);
         Time::from_ticks(unit * (guess.ticks() / unit + 1))
@@ -144,8 +147,8 @@ impl Cluster {
     }
 }
 
-/// Returns the fastest allotment of at most `width` processors. If additional processors do not make the task faster,
-/// they stay idle. Thus a task is monotone for all widths up to the number of processors of the platform.
+/// Returns the fastest allotment of at most `width` processors. Processors that do not make the task faster stay idle.
+/// Thus the time never increases with the width, for all widths up to the number of processors of the platform.
 fn fastest_within(profile: &Profile, width: u32) -> Option<u32> {
     if width >= profile.max_processors() {
         return Some(profile.fastest());
@@ -168,14 +171,14 @@ fn time_within(profile: &Profile, width: u32) -> Option<Time> {
 /// The last step of a construction, after all transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Last {
-    /// Nothing: `P_2` fits beside `P_full`.
+    /// No last step is needed: `P_2` fits next to `P_full`.
     Nothing,
     /// The last task of `P_2` is placed without a box.
     Above,
     /// The last task of `P_2` is on the idle processors of the first shelf, which are grouped (figure 8 of the paper).
     Beside,
-    /// The last task of `P_2` is on the idle processors of the first shelf, and a sequential task of `P_1` was stacked to make
-    /// room.
+    /// The last task of `P_2` is on the idle processors of the first shelf, and a sequential task of `P_1` was stacked
+    /// to free a processor.
     Stacked,
     /// One of the last two tasks of `P_2` is on the idle processors, and the other is placed without a box (figure 9).
     Both,

@@ -6,7 +6,7 @@ use makespan_core::{Profile, Time};
 
 use super::{Cluster, time_within};
 
-/// A task with the width that is reserved for it: a k + 2^j processors. Some of them may stay idle.
+/// A task with the width that is reserved for it: a k + 2^j processors. Some of these processors may stay idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) task: usize,
@@ -46,7 +46,7 @@ pub(super) struct Parts<'a> {
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<Slot>,
-    /// Tasks of `P_1` on a k + 2^j processors (more than one) that could give up half of the last 2^j processors.
+    /// Tasks of `P_1` on more than one processor, a k + 2^j of them, that could lose half of the last 2^j processors.
     pub(super) narrowable: Vec<Slot>,
     /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
     pub(super) singles: Vec<Slot>,
@@ -58,7 +58,7 @@ pub(super) struct Parts<'a> {
     full_width: u32,
     first_width: u32,
     second_width: u64,
-    /// Whether all tasks have entered their parts and `second` and `singles` are sorted.
+    /// Whether every task is in its part and `second` and `singles` are sorted.
     is_sorted: bool,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Parts<'a> {
         self.cluster.processors() - self.full_width - self.first_width
     }
 
-    /// Returns whether `P_2` fits beside `P_full`.
+    /// Returns whether `P_2` fits next to `P_full`.
     pub(super) fn is_feasible(&self) -> bool {
         u64::from(self.full_width) + self.second_width <= u64::from(self.cluster.processors())
     }
@@ -144,14 +144,15 @@ impl<'a> Parts<'a> {
         (self.second, self.singles, self.is_sorted) = (second, singles, true);
     }
 
-    /// Makes one transformation. Returns whether one was possible.
+    /// Makes one transformation, if possible. Returns whether one was made.
     pub(super) fn transform(&mut self) -> bool {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it then takes at most the height. The paper
-    /// reduces the canonical allotment of the first shelf. Here, the smallest a k + 2^j that keeps the height is used, which is
-    /// never wider and serves more tasks: a task with three processors in `P_2` and two in `P_1` may need only one.
+    /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it then takes at most the height.
+    /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest a k + 2^j that
+    /// keeps the height. It is never wider, and it fits more often: a task with three processors in `P_2` and two in
+    /// `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&Slot { task, width }) = self.second.last() else { return false };
         let least = self.least(task);

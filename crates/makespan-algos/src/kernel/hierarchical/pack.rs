@@ -30,7 +30,7 @@ impl Place {
         ProcSet::from_intervals(parts.into_iter().flatten().collect())
     }
 
-    /// Returns this place counted from the other end of the platform.
+    /// Returns the mirror image of this place on the platform.
     fn mirrored(self, cluster: Cluster) -> Self {
         let mirror = |(first, count): (u32, u32)| (cluster.processors() - first - count, count);
         Self { whole: mirror(self.whole), rest: mirror(self.rest) }
@@ -52,10 +52,9 @@ pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<Place> {
     from_left(widths, cluster).into_iter().map(|place| place.mirrored(cluster)).collect()
 }
 
-/// Packs `left` from the left and `right` from the right. The remainders that would fill only a part of an SMP on either side
-/// share SMPs in the middle. Also returns the idle processors: whole SMPs, and a part of one more SMP.
-///
-/// Thus both sides together use at most two SMPs (figure 9 of the paper, and figure 8 if no other tasks follow).
+/// Packs `left` from the left and `right` from the right. Remainders that do not fill a whole SMP are packed into
+/// shared SMPs in the middle, at most two of them (figure 9 of the paper, and figure 8 if no other tasks follow). Also
+/// returns the idle processors: whole SMPs, and a part of one more SMP.
 pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Place>, Vec<Place>, Place) {
     let (mut left_places, mut cursor) = wholes(left, cluster);
     let (mut right_places, mut from_right) = wholes(right, cluster);

@@ -14,7 +14,7 @@ pub enum Partition {
     /// For each task, whether it is in the first shelf. The work of all tasks is at most the whole area.
     Chosen(Vec<bool>),
     /// Undecided, because the table of the knapsack would be too large and the bound by prices does not refute the
-    /// guess. The work of this choice exceeds the area.
+    /// guess. The work of the returned choice exceeds the area.
     Undecided(Vec<bool>),
 }
 
@@ -22,14 +22,15 @@ pub enum Partition {
 ///
 /// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the
 /// second shelf take their least work within half of the guess. A task that takes at most half of the guess on one
-/// processor is never in the first shelf, because it would save no work there. A task that takes more than half of the
-/// guess on every allotment is always in the first shelf. In a schedule of this length, the tasks that run at the
-/// middle share the processors. Thus the least work of any choice is a lower bound on its work. O(n m k).
+/// processor is never in the first shelf, because the first shelf would not reduce its work. A task that takes more
+/// than half of the guess on every allotment is always in the first shelf. In a schedule of this length, the tasks
+/// that run at the middle share the processors. Thus the least work of any choice is a lower bound on its work. O(n m
+/// k).
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {
         short: profile.least_work(half),
-        // A task that misses the guess on every allotment counts as wider than any platform.
+        // If a task exceeds the guess on every allotment, assume a work that is larger than the area of any platform.
         crossing: profile.least_work(guess).unwrap_or(Area::MAX >> 32),
         width: profile.min_allotment(guess).unwrap_or(u32::MAX),
     };

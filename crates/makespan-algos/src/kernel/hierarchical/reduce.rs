@@ -6,9 +6,10 @@ use super::Cluster;
 use super::boxes::boxed;
 use super::moves::{Parts, Slot};
 
-/// Assigns every task to its part. Small tasks are set aside, tasks of the second shelf get boxes, and tasks of the first shelf get
-/// a k + 2^j processors. If this is fewer than the canonical allotment, the task goes to `P_full`. There it takes more than the
-/// guess (lemma 2), and at most the height (lemma 1), because its work did not increase.
+/// Assigns every task to its part. Small tasks are set aside, tasks of the second shelf get boxes, and tasks of the
+/// first shelf get a k + 2^j processors. If this number is smaller than the canonical allotment, the task belongs to
+/// `P_full`. On fewer processors it takes more than the guess (lemma 2), and at most the height (lemma 1), because its
+/// work did not increase.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],
     cluster: Cluster,

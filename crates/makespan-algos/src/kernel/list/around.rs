@@ -7,11 +7,11 @@ use makespan_core::{FreeTime, Instance, Reservation, Time, Timeline};
 use super::Allotted;
 use crate::kernel::leaves::{Asked, Least, Tree};
 
-/// Applies Graham's rule around unavailable processors: at each instant, the list is read from its head, and a task starts if the
-/// timeline has room for it until its end. Returns the reservations in the order of the list.
+/// Applies Graham's rule around unavailable processors: at each instant, the list is read from its head, and a task
+/// starts if the timeline has enough free processors until its end. Returns the reservations in the order of the list.
 ///
-/// The number of processors that are free from now on decreases with the duration. Thus a group of tasks is skipped if
-/// the fewest processors that any of its tasks needs are not free for the time of its shortest task.
+/// For longer durations, fewer processors are free from now on. Thus a group of tasks is skipped if the processors of
+/// its narrowest task are not free for the time of its shortest task.
 pub fn reserve_around(timeline: &mut Timeline, instance: &Instance, list: &[Allotted], from: Time) -> Vec<Reservation> {
     let release = |index: usize| instance.release(list[index].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();

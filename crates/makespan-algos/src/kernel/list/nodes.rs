@@ -17,14 +17,14 @@ use free::{Counts, Free, Part};
 /// The start of a job, and its processors.
 pub(super) type Start = (Time, Vec<u32>);
 
-/// Applies Graham's rule with best placement. At each instant, the list is read from its head. A job starts if there are
-/// whole nodes and a part of at most one more node for it, which are free and open until its end. Returns the starts in the order
-/// of the list.
+/// Applies Graham's rule with best placement. At each instant, the list is read from its head. A job starts if its
+/// processors can be whole nodes and a part of at most one more node, all free and open until its end. Returns the
+/// starts in the order of the list.
 ///
-/// If a best placement of some number of processors exists, one of every smaller number exists. Therefore each instant
-/// has a maximum number of processors: every job of at most this number fits, and no wider job does. On a platform that
-/// is always open, the search in the list is thus the search of [`super::ListSweep`]. It takes O(n (log n + nodes)) in
-/// total, plus the time to list the ids. Around unavailable processors, every waiting job is checked at every instant.
+/// If a best placement of some number of processors exists, one of every smaller number exists. Therefore, at each
+/// instant, a job fits if and only if it needs at most a certain number of processors. On a platform that is always
+/// open, the list is therefore searched as in [`super::ListSweep`]. All searches take O(n (log n + nodes)), plus the
+/// time to list the ids. Around unavailable processors, every waiting job is checked at every instant.
 pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()

@@ -6,20 +6,21 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem, MinMin};
 
-/// Evolves 200 chromosomes, one of which is the mapping of Min-min. Uses selection by rank, one-point crossover and mutation of one
-/// gene, and keeps the best chromosome.
+/// Evolves 200 chromosomes, one of which is the mapping of Min-min. Uses selection by rank, one-point crossover and
+/// mutation of one gene, and keeps the best chromosome.
 ///
-/// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. It ends after `iterations`, or after
-/// `patience` iterations without a better elite. Deviations: the other initial chromosomes are random. (The paper also starts from
-/// random chromosomes alone, in eight runs in total, and takes the best result.) The roulette gives the share P - i to the i-th of
-/// P chromosomes. Complexity: O(n P) for each iteration.
+/// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. The search ends after
+/// `iterations`, or after `patience` iterations in which the best chromosome (the elite) did not improve. Deviations:
+/// there is one run, in which the other initial chromosomes are random. (The paper takes the best of eight runs, some
+/// of which start only from random chromosomes.) The probability to select the i-th of P chromosomes is proportional
+/// to P - i. Complexity: O(n P) for each iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BraunGenetic {
     /// Number of chromosomes.
     pub population: u32,
     /// Maximum number of iterations.
     pub iterations: u32,
-    /// Maximum number of iterations without a better elite.
+    /// Maximum number of iterations in which the elite does not improve.
     pub patience: u32,
 }
 
@@ -31,7 +32,7 @@ impl Default for BraunGenetic {
 
 const CROSSOVER: f64 = 0.6;
 const MUTATION: f64 = 0.4;
-/// Number of machines that are tried to find one that can run the task.
+/// Maximum number of machines that are tried at random until one can run the task.
 const TRIES: usize = 16;
 
 impl Mapper for BraunGenetic {

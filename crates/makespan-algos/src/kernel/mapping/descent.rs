@@ -4,9 +4,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
-/// Starts from the mapping of Min-min. Moves a task of the machine that completes last to another machine, or swaps it
-/// with a task of another machine. This step is repeated as long as both machines complete, after the step, earlier
-/// than the last machine completed before it.
+/// Starts from the mapping of Min-min. Each step moves a task of the machine that completes last to another machine,
+/// or swaps it with a task of another machine. Steps are made as long as both machines then complete before the
+/// previous last completion.
 ///
 /// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move
 /// helps. Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI
@@ -25,8 +25,8 @@ impl Mapper for Descent {
 }
 
 impl Descent {
-    /// Improves a mapping. A move counts as one look at a pair of a task and a machine, and a swap as one look at a pair of
-    /// tasks. The search stops before it exceeds `looks`. Returns whether no move and no swap improves the mapping any more.
+    /// Improves a mapping. `looks` is the maximum number of pairs that are examined: a task and a machine for a move,
+    /// or two tasks for a swap. Returns true if no move and no swap improves the result.
     pub fn improve(problem: &MappingProblem<'_>, loads: &mut Loads, looks: usize) -> bool {
         let mut left = looks;
         let mut afford = |pairs: usize| {

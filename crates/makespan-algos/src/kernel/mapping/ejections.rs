@@ -11,8 +11,8 @@ use super::{MachineId, MappingProblem};
 const MAX_CANDIDATES: usize = 16;
 /// Pairs of a limit and a number. If a machine's cost for a task exceeds the cost on the cheapest machine by at most
 /// the limit, the machine has this number of entries in the list from which machines for the task are drawn. Costs are
-/// in multiples of the price of a mean task. In a good mapping nearly all tasks have nearly no extra cost, and few
-/// large tasks have a high one.
+/// in multiples of the price of a mean task. In a good mapping, nearly all tasks run on machines with nearly the
+/// lowest cost, and only few tasks have much higher costs.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// Approximate maximum number of entries for the machines to be drawn from.
 const MANY: usize = 20_000_000;
@@ -21,20 +21,20 @@ const MANY: usize = 20_000_000;
 const HOT: f64 = 0.2;
 const HOT_FEW: f64 = 0.5;
 const COLD: f64 = 5e-3;
-/// At the beginning, the price of a machine grows by the factor e if its load exceeds the bound by this share of the
-/// bound. `HARD` is the share at the end. If the excess is more than `BENT` times this share, the growth is
-/// only linear.
+/// If the load of a machine exceeds the bound by this share of the bound, the price of the machine grows by the factor
+/// e. `SOFT` is the share at the beginning, and `HARD` at the end. If the excess is more than `BENT` times this share,
+/// the growth is only linear.
 const SOFT: f64 = 0.03;
 const HARD: f64 = 0.0012;
 const BENT: f64 = 5.0;
-/// A change is never accepted if its cost is more than this factor times the temperature: e to the power of minus this
-/// factor is less than any random number except 0.
+/// A change is rejected without a random number if its cost is more than this factor times the temperature: its
+/// probability of acceptance, at most e to the power of minus this factor, is practically 0.
 const HOPELESS: f64 = 38.0;
 /// Share of the changes that are chains. The others are moves of one task.
 const EJECTIONS: f64 = 0.95;
 
-/// If there are at most `FEW` tasks, or at most `FEW_EACH` tasks per machine, the bound is far below the
-/// makespan of any mapping. Then another penalty is used. The temperature then falls `CYCLES` times, each time from the
+/// If there are at most `FEW` tasks, or at most `FEW_EACH` tasks per machine, the bound is far below the makespan of
+/// any mapping. Then the search uses another penalty, and the temperature falls `CYCLES` times, each time from the
 /// initial temperature, because one descent often ends far from the best mapping.
 const FEW: usize = 25;
 const FEW_EACH: usize = 4;
@@ -44,8 +44,7 @@ const TARGET: f64 = 0.3;
 /// Excess of a load over the target, in mean tasks, at which the penalty doubles.
 const STEEP: f64 = 0.5;
 
-/// The machines that are worth trying for each task. A machine has the more entries, the less it costs above the cheapest machine
-/// at the given prices.
+/// The machines that are worth trying for each task. Machines with lower costs at the given prices have more entries.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     /// The index in `machines` at which the machines of each task begin.
@@ -68,12 +67,12 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Returns the candidates for these prices of machines. `bound` is a bound on the makespan, and `known` is a makespan that is
-    /// reached. A machine on which a task would end after `known` is not tried for it. If there are few tasks, all remaining
-    /// machines are equally likely.
+    /// Returns the candidates for these prices of machines. `bound` is a bound on the makespan, and `known` is a
+    /// makespan that is reached. A task is not tried on a machine on which it would end after `known`. If there are
+    /// few tasks, each remaining machine has one entry.
     pub fn new(problem: &MappingProblem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
-        // The prices of machines that are ready after the bound only keep tasks away.
+        // If a machine is ready only after the bound, its price serves only to keep tasks away from it.
         let open = prices.iter().zip(problem.ready()).filter(|(_, ready)| **ready < bound);
         let sum: f64 = open.map(|(price, _)| price).sum::<f64>().max(f64::MIN_POSITIVE);
         let prices: Vec<f64> = prices.iter().map(|price| price / sum).collect();
@@ -157,15 +156,17 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 
 /// A search: the current mapping and the best one.
 ///
-/// The objective is the sum, over the machines, of the price for the machine's load. It grows exponentially with the
-/// load that exceeds the bound, and more steeply in later steps of the search. For a load equal to the bound, its slope
-/// is the price, so tasks may move freely among machines of equal cost. At the prices of the linear programme, only few
-/// tasks have several candidates of nearly equal cost, and these candidates are drawn most often. A change moves one
-/// task or two. A move of one task takes it to a candidate. In a chain, the first task ejects a second task from its
-/// new machine. The second task moves to a candidate of its own, which may be the old machine of the first.
+/// The objective is the sum, over the machines, of a penalty for the machine's load. The penalty grows exponentially
+/// with the load that exceeds the bound, and more steeply in later steps of the search. At a load equal to the bound,
+/// the slope of the penalty is the price of the machine, so moving a task between machines of equal cost is free. At
+/// the prices of the linear programme, only few tasks have several candidates of nearly equal cost, and these
+/// candidates are drawn most often. A change moves one task or two. A move takes the task to one of its candidate
+/// machines. In a chain, the first task ejects a second task from its new machine. The second task moves to one of its
+/// own candidate machines, which may be the old machine of the first task.
 ///
-/// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection chains
-/// after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1) for each change.
+/// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection
+/// chains after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1)
+/// for each change.
 pub struct EjectionChains<'a> {
     candidates: &'a Candidates,
     machine_of: Vec<MachineId>,
@@ -177,7 +178,7 @@ pub struct EjectionChains<'a> {
     tasks: Vec<u32>,
     /// The penalty of each machine for its load.
     penalties: Vec<f64>,
-    /// The share of the bound by which a load must exceed the bound for the price of its machine to grow by the factor e.
+    /// If a load exceeds the bound by this share of the bound, the price of the machine grows by the factor e.
     width: f64,
     target: f64,
     best: f64,
@@ -227,7 +228,7 @@ impl<'a> EjectionChains<'a> {
         chains
     }
 
-    /// Returns the best makespan so far, in ticks. Floats are rounded.
+    /// Returns the best makespan so far, in ticks, rounded to an integer.
     pub fn best(&self) -> f64 {
         self.best * self.candidates.unit
     }
@@ -301,7 +302,7 @@ impl<'a> EjectionChains<'a> {
         } else {
             let at = third.index();
             cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
-            // Stop early: the cost of the first machine, which is not yet computed, only increases the total cost.
+            // Stop early: the cost of the first machine is not yet computed, and can only increase the total cost.
             if cost > heat * HOPELESS {
                 return;
             }

@@ -8,43 +8,45 @@ use super::{MachineId, Mapper, MappingProblem};
 /// The fitness of a mapping. Less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
-    /// The fitness as printed: the root of the sum, over machines, of the squared difference between its completion and the ideal
-    /// completion, at which all machines would complete together. A machine without tasks that is not ready before the ideal
-    /// completion does not count.
+    /// The fitness as printed: the root of the sum, over machines, of the squared difference between its completion
+    /// and the ideal completion, at which all machines would complete together. The sum omits machines without tasks
+    /// that are not ready before the ideal completion.
     Balance,
     /// The makespan: the last completion of a machine with tasks.
     Makespan,
 }
 
-/// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery. The child
-/// replaces the worst individual if it is better and not a copy.
+/// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery.
+/// The child replaces the worst individual if it is better and not a copy.
 ///
-/// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
-/// section 4. Choices that the paper does not specify:
+/// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational
+/// Grid", section 4. Choices that the paper does not specify:
 ///
 /// * A subset has 1 to `subset` tasks, and a tournament has 3 individuals.
 /// * The child is always mutated.
-/// * The refinery tries moves before exchanges and takes the first that is better.
-/// * The search ends after `patience` generations without an improvement by a millionth, and after `generations` in any case.
+/// * The refinery tries moves before exchanges, and makes the first one that improves the fitness.
+/// * The search ends after `patience` generations without an improvement by a millionth, and after `generations` in
+///   any case.
 ///
 /// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a
 /// machine is the inverse of its mean time. The size of a task is the minimum over machines of its time times their
-/// capacity. On uniform machines, this is the formula of the paper. As in the paper, it is never after the makespan of
-/// any mapping, because it is the bound that the capacities prove as prices. (If the size were a mean instead of a
-/// minimum, good mappings on unrelated machines would end long before the ideal completion, and improving the fitness
-/// would make them worse.)
+/// capacity. On uniform machines, this is the formula of the paper. As in the paper, the ideal completion is never
+/// after the makespan of any mapping: it is the lower bound that follows from the capacities as dual prices. (If the
+/// size were a mean instead of a minimum, good mappings on unrelated machines would end long before the ideal
+/// completion, and improving the fitness would make them worse.)
 ///
-/// A machine that is not ready before the ideal completion cannot take part in it, and is omitted from both sums. If
-/// such a machine counted, the ideal completion would be long after any sensible end, and the fittest mapping would
-/// have all tasks on the slowest machine. If all machines are ready in time, this is the printed formula.
+/// Machines that are not ready before the ideal completion are omitted from both sums. If they were included, the
+/// ideal completion would be long after any sensible end, and the fittest mapping would have all tasks on the slowest
+/// machine. If all machines are ready in time, this is the printed formula.
 ///
-/// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) for each generation, and at most O(n^2 / m) for
-/// its refinery.
+/// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) for each generation, and at most
+/// O(n^2 / m) for its refinery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Genetic {
     /// The fitness.
     pub fitness: Fitness,
-    /// Maximum size of the subset from which the initial mapping takes its best task: 8 for sizes over speeds, 64 for ETC matrices.
+    /// Maximum size of the subset from which the initial mapping takes its best task: 8 if times are sizes divided by
+    /// speeds, 64 for ETC matrices.
     pub subset: u32,
     /// Number of individuals.
     pub population: u32,
@@ -61,7 +63,7 @@ impl Default for Genetic {
 }
 
 const TOURNAMENT: usize = 3;
-/// Number of pairs of genes that are tried to find two that differ and may be exchanged.
+/// Number of random pairs of genes that are tried until two genes differ and can be exchanged.
 const TRIES: usize = 32;
 /// Minimum relative gain that counts as an improvement.
 const GAIN: f64 = 1e-6;
@@ -190,7 +192,7 @@ impl Evolution<'_> {
         }
     }
 
-    /// Returns the squared difference from the ideal completion, or zero if the machine does not count.
+    /// Returns the squared difference from the ideal completion, or zero if the sum omits the machine.
     fn imbalance(&self, machine: MachineId, load: Load) -> f64 {
         if load.tasks == 0 && self.ready[machine.index()] >= self.ideal { 0.0 } else { (load.end - self.ideal).powi(2) }
     }
@@ -265,7 +267,8 @@ impl Evolution<'_> {
         }
     }
 
-    /// Returns whether the mapping is fitter with these loads of the last machine, which comes first, and of another machine.
+    /// Returns whether the mapping is fitter with the changed loads of two machines, the first of which is the last to
+    /// complete.
     fn betters(&self, child: &Individual, changed: [(MachineId, Load); 2]) -> bool {
         let old = changed.map(|(machine, _)| (machine, child.machines[machine.index()]));
         match self.options.fitness {
@@ -301,8 +304,8 @@ impl Load {
     }
 }
 
-/// Returns the ideal completion, in ticks: the instant at which all tasks fit into the time before it. A machine that is not ready
-/// before this instant contributes no time.
+/// Returns the ideal completion, in ticks: the first instant before which the machines have enough time for all tasks.
+/// A machine that is not ready before this instant contributes no time.
 pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let tasks = problem.tasks();
     let mut sums = vec![(0.0, 0_u32); problem.machines()];

@@ -3,7 +3,7 @@
 use super::members::Members;
 use super::{MachineId, MappingProblem};
 
-/// A mapping with the completion and the tasks of each machine. They are updated when tasks move.
+/// A mapping with the completion and the tasks of each machine. Completions and tasks are updated when tasks move.
 #[derive(Clone, Debug)]
 pub struct Loads {
     machine_of: Vec<MachineId>,

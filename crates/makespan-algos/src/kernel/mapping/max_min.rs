@@ -1,4 +1,4 @@
-//! Max-min: the task whose earliest completion is latest is mapped first.
+//! Max-min: first maps the task whose earliest completion is latest.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -6,9 +6,9 @@ use super::{MachineId, Mapper, MappingProblem};
 
 /// Repeatedly maps the task whose earliest completion is latest to the machine where it completes earliest.
 ///
-/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E. The name is from
-/// T. D. Braun et al., JPDC 61, 2001, section 3.5, DOI 10.1006/jpdc.2000.1714. Complexity: O(n (n + c m)) for n tasks on m
-/// machines, where c tasks have the loaded machine as their best: only these are updated.
+/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E. The name is from T. D.
+/// Braun et al., JPDC 61, 2001, section 3.5, DOI 10.1006/jpdc.2000.1714. Complexity: O(n (n + c m)) for n tasks on m
+/// machines, if c tasks complete first on the machine that got the last task, because only these tasks are updated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MaxMin;
 

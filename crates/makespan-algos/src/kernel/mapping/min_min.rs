@@ -1,4 +1,4 @@
-//! Min-min: the task with the earliest completion is mapped first.
+//! Min-min: first maps the task with the earliest completion.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -6,10 +6,10 @@ use super::{MachineId, Mapper, MappingProblem, MaxMin};
 
 /// Repeatedly maps the task whose earliest completion is earliest to the machine where it completes earliest.
 ///
-/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D. The name is from
-/// T. D. Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n), and four bytes for each
-/// pair of task and machine. The next task of a machine is the shortest remaining task there, whatever the ready time. So the
-/// tasks are sorted once for each machine, and each of n steps compares the first remaining tasks of m machines.
+/// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D. The name is from T. D.
+/// Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n), and four bytes for
+/// each pair of task and machine. The next task of a machine is always the shortest remaining task there. So the tasks
+/// are sorted once for each machine, and each of n steps compares the first remaining tasks of m machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinMin;
 
@@ -55,7 +55,7 @@ impl Mapper for MinMin {
             ready[machine] = earliest;
             completions[machine] = advance(machine, &mut heads[machine], &mapping, earliest);
             for other in 0..machines {
-                // Other machines advance only if this was their first remaining task.
+                // Advance another machine only if its first remaining task was the mapped task.
                 if completions[other] < i64::MAX && orders[other * tasks + heads[other]] == task {
                     completions[other] = advance(other, &mut heads[other], &mapping, ready[other]);
                 }

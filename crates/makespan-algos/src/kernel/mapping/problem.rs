@@ -63,8 +63,8 @@ impl<'a> Times<'a> {
 
 /// A mapping problem: the times of the tasks, and the instant from which each machine is ready.
 ///
-/// Every task can run on some machine. As in an instance, the sums of times in a sensible mapping are less than half the range of
-/// [`Time`].
+/// Every task can run on some machine. As in an instance, the sum of the shortest times of all tasks must be less than
+/// half the range of [`Time`].
 #[derive(Clone, Debug)]
 pub struct MappingProblem<'a> {
     times: Times<'a>,

@@ -8,9 +8,9 @@ use super::{MachineId, MappingProblem};
 /// The temperature at the beginning and at the end, in multiples of the cost of a mean task.
 const HOT: f64 = 0.3;
 const COLD: f64 = 1e-4;
-/// On average, one of this number of changes exchanges two tasks. The others move one task.
+/// One in this number of changes, on average, exchanges two tasks. The other changes move one task.
 const SWAPS: u32 = 3;
-/// Ratio of the cost of a tick after the limit to the maximum that the tick can save.
+/// Price of a tick after the limit, divided by the maximum cost that the tick can save.
 const DEAR: f64 = 2.0;
 
 /// A search that minimises the sum over tasks of weight times completion, plus a price for machines that complete after a limit.
@@ -141,8 +141,8 @@ impl<'a> Smith<'a> {
         key(a, b).total_cmp(&key(b, a)).then(a.cmp(&b))
     }
 
-    /// Returns the cost of a task on a machine as if `without` were not there: its weighted completion after the tasks before it,
-    /// and the delay of all tasks after it.
+    /// Returns the cost of a task on a machine: its weighted completion after the tasks before it, and the delay of
+    /// all tasks after it. The task `without` is ignored.
     fn cost(&self, machine: MachineId, task: u32, without: Option<u32>) -> f64 {
         let time = self.time(task, machine);
         let (mut start, mut behind) = (self.problem.ready()[machine.index()], 0.0);

@@ -1,4 +1,4 @@
-//! Sufferage: the task that would suffer most without its best machine is mapped first.
+//! Sufferage: first maps the task that would be delayed most if it did not get its best machine.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -11,9 +11,10 @@ use super::{MachineId, Mapper, MappingProblem};
 /// tasks are mapped, and all other tasks wait for the next pass. Greedy: each step maps the task with the largest
 /// sufferage, and then evaluates all remaining tasks again.
 ///
-/// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H. Casanova et al.,
-/// HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the largest sufferage. Complexity: O(n
-/// m) for each pass, with at most n passes. Greedy: O(n (n + c m)) if c tasks have the loaded machine as their best or second best.
+/// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H.
+/// Casanova et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the
+/// largest sufferage. Complexity: O(n m) for each pass, with at most n passes. Greedy: O(n (n + c m)) if the machine
+/// that got the last task is the best or second best machine of c tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sufferage {
     /// Whether one task is mapped at a time, instead of one for each machine.
@@ -69,7 +70,7 @@ fn by_passes(problem: &MappingProblem<'_>) -> Vec<MachineId> {
             mapping[task] = wish.machine;
             ready[wish.machine.index()] = wish.completion;
         }
-        // A task that lost its machine returns to its position in the order.
+        // A task that loses its machine to another task returns to its position in the order.
         next.sort_unstable();
         std::mem::swap(&mut waiting, &mut next);
         next.clear();

@@ -70,8 +70,8 @@ fn tables() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     })
 }
 
-/// Returns machines of which every second one is busy, either not at all or until far after the end of the mapped tasks. Either
-/// each task has a size and each machine a speed, or each time is random.
+/// Returns machines. Every second one is busy, either for no time or until long after the end of the mapped tasks.
+/// Either each task has a size and each machine a speed, or each time is random.
 fn busy(seed: u64) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (tasks, machines) = (random.random_range(1..=60), random.random_range(2..=12));

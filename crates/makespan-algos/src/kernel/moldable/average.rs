@@ -14,9 +14,10 @@ const NEAR: f64 = 1e-4;
 /// time that is the best compromise between the longest path and the area. The result is the average of these times
 /// over a sequence of prices.
 ///
-/// The paths ascend the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13,
-/// 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_core::proof::PathFlow`]. Averages of its best replies converge to
-/// a solution of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
+/// The prices follow from the longest paths so far and ascend the dual of the linear programme of R. Lepère, D.
+/// Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in
+/// [`makespan_core::proof::PathFlow`]. The averages of the times that are best for each price converge to a solution
+/// of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
 /// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, with c choices of a task.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();
@@ -50,7 +51,7 @@ struct Hull {
 struct Corner {
     time: f64,
     area: f64,
-    /// The price of a tick, in area, up to which this corner is at least as good as all later ones.
+    /// The price of a tick, in area, up to which this corner is at least as good as all faster ones.
     until: f64,
 }
 
@@ -95,7 +96,7 @@ struct Prices {
 }
 
 impl Prices {
-    /// Returns the price, in area, of a tick of a task on a path of weight one.
+    /// Returns the price of a tick of a task for each unit of path weight, in area.
     fn of_time(&self, problem: &MoldableProblem<'_>) -> f64 {
         let processors = f64::from(problem.instance().processors());
         self.share / (1.0 - self.share) * processors / self.all
@@ -123,8 +124,8 @@ impl Prices {
         }
     }
 
-    /// Finds the share at which the paths are as long as the area divided by the number of processors. This share
-    /// proves the best bound. The search begins at the previous share, with steps that grow.
+    /// Finds the share at which the paths are as long as the area divided by the number of processors. The bound is
+    /// best at this share. The search begins at the previous share, with growing steps.
     fn balance(&mut self, problem: &MoldableProblem<'_>, hulls: &[Hull]) {
         let (mut low, mut high) = (1e-6, 1.0 - 1e-9);
         let mut step = 0.02;

@@ -23,8 +23,8 @@ enum Builder {
     Insertion(SerialInsertion),
 }
 
-/// The schedule of a list that changes. Changes are made, evaluated together, and then accepted or undone. After each acceptance,
-/// the tasks of the list are in the order of their starts.
+/// The schedule of a list that changes. Several changes can be made and evaluated together. They are then accepted or
+/// undone together. After each acceptance, the tasks of the list are in the order of their starts.
 #[derive(Debug)]
 pub struct ListSchedule<'p> {
     problem: &'p MoldableProblem<'p>,
@@ -88,7 +88,7 @@ impl<'p> ListSchedule<'p> {
         schedule
     }
 
-    /// Returns the value of the current schedule in the unit of the objective. For a mean, it is the sum. If the
+    /// Returns the value of the current schedule in the unit of the objective. For a mean, returns the sum. If the
     /// makespan exceeds the limit, a large penalty is added.
     pub fn value(&self) -> f64 {
         self.value
@@ -241,8 +241,8 @@ impl<'p> ListSchedule<'p> {
         self.list.sort_from(first, |task| (starts[task as usize], ends[task as usize], task));
         (self.since, self.from) = (i64::MAX, usize::MAX);
         if !self.problem.is_open() {
-            // Evaluate the whole order again next time: in this case the processors of a task depend on the order, and
-            // starts of other tasks depend on these processors.
+            // Evaluate the whole order again next time, because the processors of each task depend on the order, and
+            // the starts of later tasks depend on these processors.
             self.from = first;
             self.build(f64::INFINITY, false);
             self.value = self.measure.value(&self.tally);

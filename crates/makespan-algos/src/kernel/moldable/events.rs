@@ -3,19 +3,19 @@
 use super::given::{Given, Times};
 use super::measure::Tally;
 
-/// Executes lists on processors that are always open. If a list agrees with the current one until some instant, it is only executed
-/// from this instant on.
+/// Executes lists on processors that are always open. If a list gives the starts of the current list before some
+/// instant, it is executed only from this instant on.
 ///
-/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039; the parallel
-/// scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963. Complexity:
-/// O(n w) for n tasks of which w wait or run at the same time, plus O(edges).
+/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039;
+/// the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial
+/// Scheduling, 1963. Complexity: O(n w) for n tasks of which w wait or run at the same time, plus O(edges).
 #[derive(Clone, Debug)]
 pub(super) struct EventList {
     /// For each task, the number of its predecessors that have not ended.
     missing: Vec<u32>,
     /// For each task, the number of its predecessors.
     waits: Vec<u32>,
-    /// The positions of the tasks that could start, in ascending order.
+    /// The positions of the tasks whose predecessors have ended and which have not started, in ascending order.
     ready: Vec<u32>,
     /// The future events, the latest first.
     coming: Vec<(i64, Event)>,
@@ -44,8 +44,8 @@ impl EventList {
         Self { missing: waits.clone(), waits, ready: Vec::new(), coming: Vec::new() }
     }
 
-    /// Executes a list. Returns whether its value is at most `limit`. Tasks that start before the instant of `present` in the
-    /// current schedule, which is sorted by start, start as before.
+    /// Executes a list. Returns whether its value is at most `limit`. `present` contains the current schedule, sorted
+    /// by start, and an instant. Tasks that start before this instant in the current schedule keep their starts.
     pub fn run(
         &mut self,
         given: &Given<'_>,
@@ -56,7 +56,8 @@ impl EventList {
     ) -> bool {
         let Given { problem, measure, list, tails, .. } = *given;
         let processors = problem.instance().processors();
-        // If the makespan is the objective, limit the idle area: the area until the limit must also contain the work of all tasks.
+        // If the makespan is the objective, limit the idle area: the area before the limit must contain the work of
+        // all tasks and the idle area.
         let most_idle = if measure.is_makespan() && limit < i64::MAX as f64 {
             i128::from(limit as i64 - problem.origin()) * i128::from(processors) - given.work
         } else {
@@ -119,7 +120,7 @@ impl EventList {
         }
     }
 
-    /// Starts each task that starts before `until` in the current schedule at its current start.
+    /// Starts each task whose start in the current schedule is before `until`, at this start.
     fn keep(
         &mut self,
         given: &Given<'_>,

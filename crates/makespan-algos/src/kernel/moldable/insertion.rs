@@ -6,8 +6,8 @@ use super::given::{Given, Times};
 use super::measure::Tally;
 use crate::kernel::serial::{Limit, Request, SerialInsertion};
 
-/// Evaluates a list by serial insertion. If there is a current schedule, tasks before the position `from` stay as in it. Returns
-/// whether the value is at most `limit`.
+/// Evaluates a list by serial insertion. If there is a current schedule, tasks before the position `from` keep their
+/// places in this schedule. Returns whether the value is at most `limit`.
 pub(super) fn insert(
     serial: &mut SerialInsertion,
     given: &Given<'_>,

@@ -15,7 +15,8 @@ pub struct List {
 }
 
 impl List {
-    /// Returns a list for any order of the tasks. Each task comes as early as in this order, but after all its predecessors.
+    /// Returns a list for any order of the tasks. Keeps this order, except that a task moves behind its predecessors
+    /// if necessary.
     pub fn new(problem: &MoldableProblem<'_>, order: &[u32], chosen: Vec<u32>) -> Self {
         let tasks = problem.tasks();
         let mut wanted = vec![0; tasks];

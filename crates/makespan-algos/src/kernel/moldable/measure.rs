@@ -95,8 +95,8 @@ impl Measure {
                 tally.beyond = BEYOND * (end - self.limit) as f64;
             }
         }
-        // If two schedules exceed the limit, the one with the smaller excess is better. With equal excess, the better value
-        // decides.
+        // If two schedules exceed the limit, the schedule with the smaller excess is better. With equal excess, the
+        // schedule with the smaller cost is better.
         if tally.beyond > 0.0 { tally.cost + tally.beyond * (1.0 + tally.cost * 1e-6) } else { tally.cost }
     }
 

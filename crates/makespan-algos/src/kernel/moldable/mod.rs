@@ -1,8 +1,9 @@
-//! Moldable tasks with an order on equal processors. A schedule follows from an order and an allotment for each task, by an event
-//! list or by serial insertion. It is evaluated again only from the first changed position on.
+//! Schedules of moldable tasks on equal processors. An event list or serial insertion turns a list (an order of the
+//! tasks, with an allotment for each) into a schedule. After a change of the list, only the part after the first
+//! changed position is evaluated again.
 //!
-//! A [`MoldableProblem`] contains the data of an instance that do not depend on the list. A [`ListSchedule`] is a list that
-//! changes, with its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial allotments.
+//! A [`MoldableProblem`] contains the data of an instance that do not depend on the list. A [`ListSchedule`] is a list
+//! that changes, with its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial allotments.
 
 mod average;
 mod evaluation;

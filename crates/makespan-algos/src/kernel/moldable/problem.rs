@@ -59,8 +59,8 @@ impl Neighbours {
 }
 
 impl<'a> MoldableProblem<'a> {
-    /// Returns the problem of a packing. Its choices have the same positions. Returns `None` if something other than
-    /// the number of processors matters for tasks, or if there are more than 20,000 tasks.
+    /// Returns the problem of a packing. The choices keep their positions. Returns `None` if tasks depend on more than
+    /// the number of processors, such as on speeds or resources, or if there are more than 20,000 tasks.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let instance = packing.instance();
         let counted = instance.has_equal_processors() && !instance.has_demands() && !instance.has_transfers();
@@ -87,8 +87,9 @@ impl<'a> MoldableProblem<'a> {
         })
     }
 
-    /// Returns the problem with time reversed: predecessors become successors. Returns `None` if release dates or closed processors
-    /// give time a direction. An instant `x` ticks after the first release then means `x` ticks before the end.
+    /// Returns the problem with time reversed: predecessors become successors. Returns `None` if there are release
+    /// dates or closed processors, which cannot be reversed. In the reversed problem, the instant `x` ticks after the
+    /// first release represents the instant `x` ticks before the end.
     pub fn reversed(&self) -> Option<Self> {
         let alike = self.releases.iter().all(|&release| release == self.releases[0]);
         if !self.is_open || !alike {

@@ -1,4 +1,4 @@
-//! The time that follows after each task.
+//! For each task, the time after its end that its successors need.
 
 use super::measure::Measure;
 use super::{List, MoldableProblem};

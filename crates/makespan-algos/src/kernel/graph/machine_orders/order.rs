@@ -41,7 +41,8 @@ impl Marks {
 }
 
 impl MachineOrders<'_> {
-    /// Moves a task, and all tasks that must follow it, after `before` in the order, or moves it before `behind`.
+    /// Moves a task to a position after `before` and before `behind` in the order. Moves other tasks only if they must
+    /// come before or after it.
     pub(super) fn reorder(&mut self, task: u32, before: u32, behind: u32) {
         let own = self.position[task as usize] as usize;
         let place = |other: u32| self.position[other as usize] as usize;

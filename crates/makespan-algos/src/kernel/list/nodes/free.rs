@@ -68,8 +68,9 @@ impl Counts {
         Self { free: sizes.clone(), sizes, by_size, smallest, largest }
     }
 
-    /// Returns the maximum number of free processors in a best placement. Usually this is the maximum of one node. If a node of the
-    /// largest size is free, it is the sum of all free nodes and of the largest free part of another node.
+    /// Returns the maximum number of free processors in a best placement. Usually this is the maximum of one node. If
+    /// a node of the largest size is entirely free, the maximum is the number of processors of all entirely free
+    /// nodes, plus the largest number of free processors on one of the other nodes.
     pub(super) fn widest(&self) -> u32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {
@@ -81,9 +82,10 @@ impl Counts {
         if most == self.largest { whole + part } else { most }
     }
 
-    /// Takes `width` processors, at most [`Counts::widest`], and adds their nodes to `parts`. A width that fits on one node is
-    /// taken from one node. Otherwise, whole free nodes are taken while they fit, the largest first. The rest is taken from the
-    /// node with the fewest sufficient free processors, if possible not from a node that is entirely free.
+    /// Takes `width` processors, at most [`Counts::widest`], and adds their nodes to `parts`. A width that fits on one
+    /// node is taken from one node. Otherwise, entirely free nodes are taken as a whole while they fit, the largest
+    /// first. The remaining processors are taken from one node, preferably a node that is partly in use. Among several
+    /// such nodes, the node with the fewest free processors is used.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<Part>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
