@@ -4,7 +4,7 @@
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 pub use makespan_formats::Format;
-use makespan_formats::list::{Arguments, Asked, Template, read_make, read_snakemake};
+use makespan_formats::list::{Arguments, MakeOutput, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     FormatOption, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
@@ -67,7 +67,7 @@ pub fn list(bytes: &[u8]) {
     let (known, printed) = text.split_once('\0').unwrap_or((&text, &text));
     let line = |line: usize| text.lines().nth(line.checked_sub(1)?).map(str::to_owned);
     for goal in [None, Some("a")] {
-        outcome(read_make(Asked { file: "x", goal, known, printed }, &platform, |_, number| line(number)));
+        outcome(read_make(MakeOutput { file: "x", goal, known, printed }, &platform, |_, number| line(number)));
     }
     outcome(read_snakemake("x", bytes, &text, &platform, |name| Some(name.to_owned())));
     let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));
@@ -167,19 +167,19 @@ pub fn slurm(bytes: &[u8]) {
 /// The queue of a cluster: parts that are separated by a zero byte, the first byte of each of which says which it is. What can be read is
 /// played, too.
 pub fn queue(bytes: &[u8]) {
-    use makespan_slurm::forecast::{Options, forecast};
-    use makespan_slurm::queue::{Part, Texts};
-    const PARTS: [Part; 10] = [
-        Part::Config,
-        Part::Nodes,
-        Part::NodesJson,
-        Part::Partitions,
-        Part::Jobs,
-        Part::JobsJson,
-        Part::Reservations,
-        Part::Licences,
-        Part::Limits,
-        Part::Past,
+    use makespan_slurm::forecast::{ForecastOptions, forecast};
+    use makespan_slurm::queue::{ClusterOutput, Texts};
+    const PARTS: [ClusterOutput; 10] = [
+        ClusterOutput::Config,
+        ClusterOutput::Nodes,
+        ClusterOutput::NodesJson,
+        ClusterOutput::Partitions,
+        ClusterOutput::Jobs,
+        ClusterOutput::JobsJson,
+        ClusterOutput::Reservations,
+        ClusterOutput::Licences,
+        ClusterOutput::Limits,
+        ClusterOutput::Past,
     ];
     let mut texts = Texts::default();
     for part in bytes.split(|&byte| byte == 0) {
@@ -188,7 +188,9 @@ pub fn queue(bytes: &[u8]) {
     }
     match texts.queue(None) {
         Err((_, problem)) => assert!(!problem.is_empty()),
-        Ok(queue) if queue.jobs.len() < 100 => drop(forecast(&queue, &Options { draws: 1, ..Options::default() })),
+        Ok(queue) if queue.jobs.len() < 100 => {
+            drop(forecast(&queue, &ForecastOptions { draws: 1, ..ForecastOptions::default() }))
+        }
         Ok(_) => {}
     }
 }

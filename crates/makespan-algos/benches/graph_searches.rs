@@ -5,9 +5,9 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
-use makespan_algos::kernel::graph::sequence::{ANY, Sequence, Solution};
+use makespan_algos::kernel::graph::sequence::{ANY, Sequence, SequenceSolution};
 use makespan_algos::kernel::graph::{GraphProblem, ProcessorId, rank};
-use makespan_algos::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme, average_times};
+use makespan_algos::kernel::moldable::{List, ListSchedule, ListScheme, Measure, MoldableProblem, average_times};
 use makespan_algos::kernel::packing::Packing;
 use makespan_core::{
     Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Platform, Profile, SpeedupLaw, Time,
@@ -46,7 +46,7 @@ fn searches(criterion: &mut Criterion) {
         let instance = instance(tasks);
         let problem = GraphProblem::new(&instance);
         let order = rank::ready_first(&problem, &rank::upward(&problem, &rank::mean_times(&problem)));
-        let solution = Solution { order, wanted: vec![ANY; problem.tasks()] };
+        let solution = SequenceSolution { order, wanted: vec![ANY; problem.tasks()] };
         let mut sequence = Sequence::new(&problem, Objective::Makespan, &[], solution);
         let places = sequence.places();
         let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -107,7 +107,7 @@ fn moldable(criterion: &mut Criterion) {
             (problem.choices_of(task).start + slower).min(problem.choices_of(task).end - 1)
         };
         let chosen: Vec<u32> = (0..).zip(&average).map(choice).collect();
-        for scheme in [Scheme::Events, Scheme::Insertion] {
+        for scheme in [ListScheme::Events, ListScheme::Insertion] {
             let measure = Measure::new(&problem, Objective::Makespan, None);
             let list = List::new(&problem, problem.order(), chosen.clone());
             let mut schedule = ListSchedule::new(&problem, measure, scheme, list);

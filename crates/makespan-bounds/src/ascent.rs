@@ -5,7 +5,7 @@
 
 /// Parameters of an ascent. In the pairs `length` and `width`, the first value applies to the first step and the second
 /// value to the last step.
-pub(crate) struct Pace {
+pub(crate) struct AscentParameters {
     /// The weight of the previous mean gradient in a step, and the weight of the previous mean squared gradient.
     pub kept: (f64, f64),
     /// The step length as a fraction of a typical price, at the first and at the last step.
@@ -16,7 +16,7 @@ pub(crate) struct Pace {
 
 /// The current prices of an ascent, and the best prices so far. No price is negative.
 pub(crate) struct Ascent {
-    pace: Pace,
+    pace: AscentParameters,
     /// A typical price: the step length is a fraction of this price. The smoothing width is a fraction of a typical cost.
     price: f64,
     cost: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Ascent {
 
 impl Ascent {
     /// Returns an ascent that starts at `prices`. The pair contains a typical price and a typical cost.
-    pub fn new(pace: Pace, prices: Vec<f64>, (price, cost): (f64, f64)) -> Self {
+    pub fn new(pace: AscentParameters, prices: Vec<f64>, (price, cost): (f64, f64)) -> Self {
         let zeros = vec![0.0; prices.len()];
         let best = (f64::NEG_INFINITY, prices.clone());
         Self { pace, price, cost, prices, mean: zeros.clone(), square: zeros, steps: 0, best }

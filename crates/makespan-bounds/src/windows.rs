@@ -5,7 +5,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{JobWindows, Places, Reaching, Spans, TimeWindow};
+use makespan_core::proof::{JobWindows, NodeKinds, Reaching, Spans, TimeWindow};
 use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
 use crate::Clock;
@@ -14,7 +14,7 @@ use crate::Clock;
 pub(crate) const NEVER: i64 = i64::MAX;
 
 /// The tasks of some jobs in flat arrays. Times are in ticks.
-pub(crate) struct Tasks {
+pub(crate) struct TaskArrays {
     /// The number of kinds of nodes, which are the columns of `times`. Two nodes are of one kind if every task takes
     /// the same time on both.
     pub(crate) kinds: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Tasks {
 
 /// For each task and kind of node, the earliest start of the task, and the least time from its end to the end of all
 /// tasks. [`NEVER`] if the task cannot run on this kind and meet the deadline.
-pub(crate) struct Starts {
+pub(crate) struct KindStarts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,
 }
@@ -47,12 +47,12 @@ const MAX_STATED: usize = 1 << 22;
 /// Returns the best window bound on one objective. If the objective depends on the end of each job, each job counts as
 /// if it ran alone after its predecessors.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
-    let places = Places::new(instance);
+    let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
     let proof = match objective {
         Objective::Makespan => {
             let ids: Vec<JobId> = instance.ids().collect();
-            Proof::TimeWindow(search::window(&Tasks::of(instance, &ids, &spans, false), clock))
+            Proof::TimeWindow(search::window(&TaskArrays::of(instance, &ids, &spans, false), clock))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
         // Job windows do not bound a throughput: the check of the certificate rejects them.
@@ -71,12 +71,12 @@ fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
             let deadline = Time::from_ticks(i64::try_from(spans.completion(instance, id) - 1).unwrap_or(0));
             return TimeWindow { deadline, from: Time::ZERO, until: Time::ZERO, prices: Vec::new() };
         }
-        search::window(&Tasks::of(instance, &[id], spans, true), clock)
+        search::window(&TaskArrays::of(instance, &[id], spans, true), clock)
     };
     instance.ids().map(of).collect()
 }
 
-impl Tasks {
+impl TaskArrays {
     /// Collects the tasks of `jobs`. The tails include successors of these jobs, unless `alone` is set.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
@@ -159,11 +159,11 @@ impl Tasks {
 
     /// Returns the possible starts of the tasks if all tasks end by `deadline`, or `None` if some task cannot end by
     /// then.
-    pub(crate) fn starts(&self, deadline: i64) -> Option<Starts> {
+    pub(crate) fn starts(&self, deadline: i64) -> Option<KindStarts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
         };
-        let mut starts = Starts { heads: each(&self.heads), tails: each(&self.tails) };
+        let mut starts = KindStarts { heads: each(&self.heads), tails: each(&self.tails) };
         for (begin, reaching) in &self.reaching {
             let reach = reaching.by(i128::from(deadline))?;
             for task in 0..reaching.tasks() {

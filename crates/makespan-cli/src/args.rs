@@ -53,8 +53,8 @@ pub use service::{
 };
 pub use setting::SettingOptions;
 pub use shards::{ShardCommand, ShardOptions};
-pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, Teachers};
-pub use slurm::{On, SlurmOptions};
+pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuestion, TrainingJobs};
+pub use slurm::{SlurmMode, SlurmOptions};
 pub use source::{SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 pub use target::{JobOptions, JobTarget, LogsOptions};
 pub use time_limit::TimeLimit;

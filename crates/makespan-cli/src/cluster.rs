@@ -1,6 +1,6 @@
 //! The machines of a Slurm cluster.
 
-use makespan_slurm::{Commands, Machines, MachinesError};
+use makespan_slurm::{Commands, MachinesError, PlanMachines};
 use miette::{Result, miette};
 
 use crate::output::complain;
@@ -18,7 +18,7 @@ pub fn own_job() -> Result<Option<u64>> {
 }
 
 /// Returns the machines that `--from` names: `slurm` or `slurm:PARTITION`.
-pub fn machines(from: &str) -> Result<Machines> {
+pub fn machines(from: &str) -> Result<PlanMachines> {
     let partition = match from.split_once(':') {
         None if from == "slurm" => None,
         Some(("slurm", name)) if !name.is_empty() => Some(name),

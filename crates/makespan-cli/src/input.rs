@@ -12,11 +12,11 @@ use makespan_formats::{
 use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions, STANDARD_INPUT, SourceOptions};
-use crate::loaded::Loaded;
+use crate::loaded::LoadedInstance;
 use crate::{cluster, machine, makefile, present, snakefile};
 
 /// The machines that the command-line options state.
-pub struct Machines {
+pub struct StatedMachines {
     pub processors: Option<u32>,
     pub platform: Option<Platform>,
     pub network: Option<Link>,
@@ -33,7 +33,7 @@ pub struct Machines {
     closed: Vec<Unavailable>,
 }
 
-impl Machines {
+impl StatedMachines {
     /// Reads the machines that the options specify. If `strict` is true, refuses a file of which a part would be
     /// ignored.
     pub fn of(options: &MachineOptions, strict: bool) -> Result<Self> {
@@ -60,9 +60,9 @@ impl Machines {
     }
 
     /// Adds the closed periods and the notes of these machines to an instance that was read with these machines.
-    fn loaded(mut self, loaded: Loaded) -> Result<Loaded> {
+    fn loaded(mut self, loaded: LoadedInstance) -> Result<LoadedInstance> {
         let remarks = [std::mem::take(&mut self.remarks), loaded.remarks].concat();
-        Ok(Loaded { instance: self.closing(loaded.instance)?, remarks, ..loaded })
+        Ok(LoadedInstance { instance: self.closing(loaded.instance)?, remarks, ..loaded })
     }
 
     /// Returns these machines, or the machines of `cluster` if the options state none.
@@ -98,12 +98,12 @@ fn sends_data(instance: &Instance) -> bool {
 }
 
 /// Reads the instance that the options name.
-pub fn load(options: &InstanceOptions) -> Result<Loaded> {
+pub fn load(options: &InstanceOptions) -> Result<LoadedInstance> {
     load_file(options, options.path(), Lists::Detected)
 }
 
 /// Reads the instance at `path`, with the given options.
-pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result<Loaded> {
+pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result<LoadedInstance> {
     let InstanceOptions { speedup, speedup_seed, strict, .. } = *options;
     if let Some(from) = present::meant(path, &options.machines)? {
         if speedup.is_some() || options.nextflow_trace.is_some() {
@@ -111,7 +111,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         }
         return present::waiting(&from);
     }
-    let machines = Machines::of(&options.machines, strict)?;
+    let machines = StatedMachines::of(&options.machines, strict)?;
     let read = ReadOptions {
         processors: machines.processors,
         platform: machines.platform.clone(),
@@ -185,9 +185,9 @@ pub fn load_to_run(
     options: &SourceOptions,
     cluster: Option<&Platform>,
     digits: Option<usize>,
-) -> Result<Option<Loaded>> {
+) -> Result<Option<LoadedInstance>> {
     let strict = options.strict;
-    let machines = Machines::of(&options.machines, strict)?.or(cluster);
+    let machines = StatedMachines::of(&options.machines, strict)?.or(cluster);
     let read = ReadOptions {
         processors: machines.processors,
         platform: machines.platform.clone(),
@@ -283,8 +283,8 @@ pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn from_file(read: Result<ReadInstance, FormatError>) -> Result<Loaded> {
+fn from_file(read: Result<ReadInstance, FormatError>) -> Result<LoadedInstance> {
     let ReadInstance { instance, mut remarks, format } = read.map_err(|error| miette!("{error}"))?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Loaded { instance, remarks, has_made_up_names: format == Format::List })
+    Ok(LoadedInstance { instance, remarks, has_made_up_names: format == Format::List })
 }

@@ -3,7 +3,7 @@
 use makespan_core::Instance;
 
 /// An instance and its remarks.
-pub struct Loaded {
+pub struct LoadedInstance {
     pub instance: Instance,
     pub remarks: Vec<String>,
     /// True if job names contain line numbers, so that an edit of the file can change the names.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use makespan_core::{Instance, Platform};
 use makespan_formats::FormatError;
-use makespan_formats::list::{ASK, ASK_FIRST, Asked, read_make, stubs};
+use makespan_formats::list::{ASK, ASK_FIRST, MakeOutput, read_make, stubs};
 use miette::{Result, miette};
 
 use crate::output::shown;
@@ -43,7 +43,7 @@ pub fn read(
     if let Some(warning) = warnings.first().filter(|_| strict) {
         return Err(miette!("{name}: {warning}; --strict does not allow this"));
     }
-    let asked = Asked { file: &name, goal, known: &known, printed: &printed };
+    let asked = MakeOutput { file: &name, goal, known: &known, printed: &printed };
     let instance = read_make(asked, platform, line_of).map_err(wrong)?;
     Ok(instance.map(|instance| (instance, warnings)))
 }

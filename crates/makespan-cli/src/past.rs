@@ -9,12 +9,12 @@ use std::path::Path;
 
 use makespan_core::{Estimate, Instance, Job, JobId, Profile, TaskId, Time, Work};
 use makespan_exec::{Pinning, host};
-use makespan_history::estimate::{Basis, Candidate, Estimator, Exploration, Learned, Question, typical};
+use makespan_history::estimate::{Basis, Estimator, Exploration, LearnedTimes, Question, TrialCandidate, typical};
 use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here};
 use miette::{Result, miette};
 
 use crate::args::HistoryChoice;
-use crate::loaded::Loaded;
+use crate::loaded::LoadedInstance;
 use crate::output::complain;
 
 pub use kinds::kinds;
@@ -23,7 +23,7 @@ pub use kinds::of_command;
 pub use memory::Memory;
 
 /// The history of earlier runs, if one is used, and the place where commands run.
-pub struct Past {
+pub struct RunHistory {
     history: Option<History>,
     place: Place,
 }
@@ -48,8 +48,8 @@ impl Place {
 }
 
 /// An instance in which learned run times replace guesses for all tasks with records.
-pub struct Taught {
-    pub loaded: Loaded,
+pub struct TaughtInstance {
+    pub loaded: LoadedInstance,
     /// True if any run time was learned, so that the instance differs from its file.
     pub learned: bool,
     /// Tasks that try an allotment for which the history has no record.
@@ -62,19 +62,19 @@ struct Known {
     number: usize,
     command: Command,
     processors: RangeInclusive<u32>,
-    learned: Learned,
+    learned: LearnedTimes,
     /// True if the task is not part of a bag. All tasks of a bag share one entry, so a trial would affect all of them.
     single: bool,
 }
 
 impl Known {
-    fn candidate(&self) -> Candidate<'_> {
+    fn candidate(&self) -> TrialCandidate<'_> {
         let Self { command, learned, processors, .. } = self;
-        Candidate { command, learned, processors: processors.clone() }
+        TrialCandidate { command, learned, processors: processors.clone() }
     }
 }
 
-impl Past {
+impl RunHistory {
     /// Opens the history that the options name. `template` is the template of the commands, if any.
     pub fn open(choice: &HistoryChoice, template: Option<String>, pinning: Pinning) -> Self {
         let path = if choice.no_history { None } else { choice.history.clone().or_else(default_path) };
@@ -93,8 +93,8 @@ impl Past {
     }
 
     /// Replaces guessed run times by times learned from the history.
-    pub fn teach(&mut self, loaded: Loaded) -> Result<Taught> {
-        let untaught = |loaded| Ok(Taught { loaded, learned: false, trials: BTreeSet::new() });
+    pub fn teach(&mut self, loaded: LoadedInstance) -> Result<TaughtInstance> {
+        let untaught = |loaded| Ok(TaughtInstance { loaded, learned: false, trials: BTreeSet::new() });
         let Some(history) = self.history.as_ref().filter(|_| loaded.instance.has_guesses()) else {
             return untaught(loaded);
         };
@@ -132,7 +132,7 @@ impl Past {
     }
 
     /// Returns a recorder that adds the processes of a run to the history.
-    pub fn memory(self, taught: &Taught) -> Memory {
+    pub fn memory(self, taught: &TaughtInstance) -> Memory {
         Memory::new(self.history.map(Recorder::new), self.place, taught.trials.clone())
     }
 }
@@ -155,16 +155,16 @@ impl Place {
         let work = |known: &Known| known.learned.profile.least_work(Time::MAX).unwrap_or(0) as f64 / 1e9;
         let exploration = Exploration::new(history, &self.host, known.iter().map(work).sum())?;
         let tried: Vec<&Known> = known.iter().filter(|known| known.single).collect();
-        let candidates: Vec<Candidate<'_>> = tried.iter().map(|known| known.candidate()).collect();
+        let candidates: Vec<TrialCandidate<'_>> = tried.iter().map(|known| known.candidate()).collect();
         let chosen = exploration.choose(&candidates);
         for known in &known {
-            let Learned { profile, runs, spread, .. } = &known.learned;
+            let LearnedTimes { profile, runs, spread, .. } = &known.learned;
             let estimate = Estimate::Learned { runs: *runs, spread: *spread };
             put(jobs, known, profile.clone(), estimate);
         }
         for trial in &chosen {
             let known = tried[trial.candidate];
-            let Learned { runs, spread, .. } = known.learned;
+            let LearnedTimes { runs, spread, .. } = known.learned;
             put(jobs, known, trial.profile.clone(), Estimate::Learned { runs, spread });
         }
         let times: Vec<Time> = known.iter().map(|known| known.learned.profile.longest()).collect();
@@ -202,8 +202,8 @@ impl Place {
 
 impl Lesson {
     /// Returns the instance with the learned times, and with a note about them.
-    fn applied(self, loaded: Loaded, jobs: Vec<Job>) -> Result<Taught> {
-        let Loaded { instance: guessed, mut remarks, has_made_up_names } = loaded;
+    fn applied(self, loaded: LoadedInstance, jobs: Vec<Job>) -> Result<TaughtInstance> {
+        let LoadedInstance { instance: guessed, mut remarks, has_made_up_names } = loaded;
         let (platform, closed) = (guessed.platform().clone(), guessed.unavailable().to_vec());
         let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
         // Notes about guessed times are replaced, because some times are now learned.
@@ -213,7 +213,7 @@ impl Lesson {
         remarks.push(self.remark);
         let id = |&(job, number): &(usize, usize)| instance.job(JobId(job as u32)).task(number as u32);
         let trials = self.trials.iter().map(id).collect();
-        Ok(Taught { loaded: Loaded { instance, remarks, has_made_up_names }, learned: true, trials })
+        Ok(TaughtInstance { loaded: LoadedInstance { instance, remarks, has_made_up_names }, learned: true, trials })
     }
 }
 

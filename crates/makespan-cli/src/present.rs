@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use makespan_slurm::queue::{Present, Queue, Reservation};
+use makespan_slurm::queue::{Present, Queue, SlurmReservation};
 use miette::{Result, miette};
 
 use crate::args::{MachineOptions, QUEUE};
 use crate::commands::queue::source::{self, SLURM};
-use crate::loaded::Loaded;
+use crate::loaded::LoadedInstance;
 
 /// Age limit, in days, of the ended jobs from which run times are learned.
 const DAYS: u32 = 7;
@@ -56,7 +56,7 @@ pub fn read(from: &str) -> Result<(Queue, Present)> {
 /// Returns a note that lists reservations with their users and accounts. In the instance, such a reservation is a
 /// closed period of its nodes, which cannot state users or accounts.
 fn closes(queue: &Queue) -> Option<String> {
-    let one = |kept: &Reservation| {
+    let one = |kept: &SlurmReservation| {
         let named = |what: &str, names: &[String]| {
             (!names.is_empty())
                 .then(|| format!("{what}{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", ")))
@@ -75,7 +75,7 @@ fn closes(queue: &Queue) -> Option<String> {
 }
 
 /// Returns the pending jobs as an instance. Running jobs hold their processors until their time limits.
-pub fn waiting(from: &str) -> Result<Loaded> {
+pub fn waiting(from: &str) -> Result<LoadedInstance> {
     let (queue, present) = read(from)?;
     let running = present.running.len();
     let queue_closes = closes(&queue);
@@ -91,5 +91,5 @@ pub fn waiting(from: &str) -> Result<Loaded> {
     ));
     remarks.extend(queue_closes);
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Loaded { instance, remarks, has_made_up_names: false })
+    Ok(LoadedInstance { instance, remarks, has_made_up_names: false })
 }

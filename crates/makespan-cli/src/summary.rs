@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use makespan::ratio;
 use makespan_core::{
-    Apart, Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet,
-    Punctuality, Rows, Schedule, Time, Value, counted,
+    Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality,
+    Rows, Schedule, SeparateEnds, Time, Value, counted,
 };
 
 use makespan_formats::gantt::bound_word;
@@ -170,7 +170,7 @@ fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
     if let Some(Punctuality { in_time, with_deadline }) = Punctuality::of(instance, schedule) {
         let _ = writeln!(text, "jobs in time: {in_time} of {with_deadline} with a deadline");
     }
-    if let Some(Apart { others, best_effort }) = Apart::of(instance, schedule) {
+    if let Some(SeparateEnds { others, best_effort }) = SeparateEnds::of(instance, schedule) {
         let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
         let _ = writeln!(text, "best effort ends at {best_effort} s, and all that is not best effort at {others} s");
     }

@@ -9,7 +9,7 @@ pub use crate::status::{EndedBy, ended_by, has_succeeded};
 
 /// One attempt at a task, as the engine receives it.
 #[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
+pub struct EngineStart<'a> {
     /// The task to start.
     pub task: TaskId,
     /// The name of the task.
@@ -103,7 +103,7 @@ pub struct Refusal {
 
 /// Processes that earlier sessions left running.
 #[derive(Clone, Copy, Debug)]
-pub struct Left<'a> {
+pub struct LeftProcesses<'a> {
     /// The shims of the tasks.
     pub shims: &'a [Identity],
     /// Path of the control group of the last session.
@@ -134,7 +134,7 @@ pub struct Earlier {
 /// An attempt of an earlier session that this session manages. The attempt is still running, or its end has not been
 /// reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenAttempt {
     /// The task.
     pub task: TaskId,
     /// The GPUs that the task holds, numbered across the platform.
@@ -279,7 +279,7 @@ pub trait Engine {
     ///
     /// # Errors
     /// [`Refusal`].
-    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal>;
+    fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal>;
 
     /// Lets a prepared task run. The task's status file will contain the line `claim`.
     fn go(&mut self, task: TaskId, claim: &str);
@@ -302,7 +302,7 @@ pub trait Engine {
 
     /// Takes over the running attempts of earlier sessions of the same instance. An attempt that is not taken over has
     /// written its status, has disappeared, or is ended by [`Engine::end_left`].
-    fn take_over(&mut self, _earlier: &[Earlier]) -> Vec<Taken> {
+    fn take_over(&mut self, _earlier: &[Earlier]) -> Vec<TakenAttempt> {
         Vec::new()
     }
 
@@ -310,7 +310,7 @@ pub trait Engine {
     fn is_alive(&self, shim: Identity) -> bool;
 
     /// Ends all processes of earlier sessions that were not taken over. Returns when all these processes have ended.
-    fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
+    fn end_left(&mut self, left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }
 
 /// Returns whether a task holds processors of several machines although one machine is large enough for the task.

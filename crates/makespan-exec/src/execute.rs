@@ -11,20 +11,20 @@ use std::rc::Rc;
 use makespan_core::{Instance, Policy, Schedule, TaskId, Time, Trace};
 
 use crate::clock::{Clock, began};
-use crate::engine::{Engine, Taken};
+use crate::engine::{Engine, TakenAttempt};
 use crate::files::Files;
 use crate::fingerprint::identity;
-use crate::halt::Halting;
-use crate::journal::{FILE, History, Journal, Progression, Record, TaskList, locked, strangers};
+use crate::halt::EndCounter;
+use crate::journal::{FILE, History, Journal, JournalRecord, Progression, TaskList, locked, strangers};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::{closed_tasks, open_tasks};
-use crate::session::{EngineSide, Handed, Holding, Ledger, PlanAgain, PolicySide, Retries, Session, State};
+use crate::session::{EngineSide, HandOver, HoldState, Ledger, PlanAgain, PolicySide, Retries, Session, SessionState};
 use crate::storage::{Disk, Storage};
 use crate::{ExecuteError, ExecuteOptions, Observer, OutputFiles, SessionBegin};
 use check::opening;
 pub use check::{check, check_folder, check_machine, check_memory_limits, check_tasks};
-use settled::{Settled, settled};
+use settled::{SettledRun, settled};
 
 /// Executes the commands of an instance on this machine. A policy decides when each task starts, and on which
 /// processors.
@@ -101,7 +101,7 @@ pub fn execute(
 /// A run that is locked for this process. The lock lasts until this value is dropped or the run is executed. No other
 /// process writes to the folder of a locked run.
 #[derive(Debug)]
-pub struct Reserved<'a> {
+pub struct ReservedRun<'a> {
     instance: &'a Instance,
     options: &'a ExecuteOptions,
     files: Rc<Files>,
@@ -112,7 +112,7 @@ pub struct Reserved<'a> {
 ///
 /// # Errors
 /// [`ExecuteError`] in the cases in which [`execute`] would not begin.
-pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
+pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<ReservedRun<'a>, ExecuteError> {
     check_machine(instance, options)?;
     reserve_folder(instance, options)
 }
@@ -121,7 +121,10 @@ pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Resul
 ///
 /// # Errors
 /// The errors of [`reserve`].
-pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>, ExecuteError> {
+pub fn reserve_folder<'a>(
+    instance: &'a Instance,
+    options: &'a ExecuteOptions,
+) -> Result<ReservedRun<'a>, ExecuteError> {
     check_tasks(instance)?;
     let files = Rc::new(Files::new(&options.folder, instance)?.with_scratch(options.scratch.clone()));
     let (lock, is_own) = locked(&files.folder().join("lock"))?;
@@ -130,10 +133,10 @@ pub fn reserve_folder<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -
     if !is_begun && Journal::inspect(&files, instance, opening(options))? {
         strangers::check(&files, &options.results, is_own)?;
     }
-    Ok(Reserved { instance, options, files, lock })
+    Ok(ReservedRun { instance, options, files, lock })
 }
 
-impl Reserved<'_> {
+impl ReservedRun<'_> {
     /// Executes the reserved run in the same way as [`execute`].
     ///
     /// # Errors
@@ -225,7 +228,7 @@ fn drive_on(
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
 ) -> Result<Trace, ExecuteError> {
-    let Settled { mut journal, history, goes_on } = settled(&mut machine, instance, options, observer)?;
+    let SettledRun { mut journal, history, goes_on } = settled(&mut machine, instance, options, observer)?;
     let Machine { storage, engine, files, .. } = machine;
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
     let clock = open_session(engine, &mut journal, instance, &history)?;
@@ -249,10 +252,10 @@ fn drive_on(
     let memory_kills = engine.memory_kills().unwrap_or(0);
     let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
     let (policy, handed) = match driver {
-        Driver::Plan(plan, again) => (None, Some(Handed::new(instance, plan, again, options.resume, &history.runs))),
+        Driver::Plan(plan, again) => (None, Some(HandOver::new(instance, plan, again, options.resume, &history.runs))),
         Driver::Policy(policy) => (Some(policy), None),
     };
-    let state = State::new(instance, open, history.runs, taken.len());
+    let state = SessionState::new(instance, open, history.runs, taken.len());
     let ledger = Ledger {
         journal,
         storage,
@@ -279,11 +282,11 @@ fn drive_on(
         leaves: false,
         may_grow: options.intake.is_some(),
         halted: false,
-        halting: Halting::new(options.halt),
-        holding: Holding::default(),
+        halting: EndCounter::new(options.halt),
+        holding: HoldState::default(),
         news: Vec::new(),
     };
-    for Taken { task, gpus } in goes_on {
+    for TakenAttempt { task, gpus } in goes_on {
         if let Progression::Running(attempt) = &history.tasks[task.index()] {
             session.take_over(task, attempt, gpus)?;
         }
@@ -310,14 +313,14 @@ fn open_session(
 ) -> Result<Clock, ExecuteError> {
     let clock = Clock::since(history.origin, history.latest, engine);
     let group = engine.group();
-    journal.note(Record::Session { at: clock.now(engine), boot: engine.place(), group });
+    journal.note(JournalRecord::Session { at: clock.now(engine), boot: engine.place(), group });
     if history.grows {
         let list = history.known.more(instance);
         if !list.is_empty() {
-            journal.note(Record::Grown { list });
+            journal.note(JournalRecord::Grown { list });
         }
     } else if !history.listed {
-        journal.note(Record::Tasks { list: TaskList::of(instance) });
+        journal.note(JournalRecord::Tasks { list: TaskList::of(instance) });
     }
     journal.commit()?;
     Ok(clock)

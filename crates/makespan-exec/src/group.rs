@@ -31,9 +31,9 @@ const LOOKS: usize = 100;
 
 /// A control group that this program created, identified by the path of its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Group(PathBuf);
+pub(crate) struct ControlGroup(PathBuf);
 
-impl Group {
+impl ControlGroup {
     /// Creates the group of a run within the group of this process. Returns `None` if this process has no permission to do so.
     pub fn of_run() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
@@ -160,7 +160,7 @@ impl Group {
 /// are kept, because a session in another namespace may use them invisibly.
 fn sweep(home: &Path) {
     const DAY: Duration = Duration::from_hours(24);
-    for group in Group(home.to_owned()).below() {
+    for group in ControlGroup(home.to_owned()).below() {
         let name = group.0.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.split_once('-'));
         let Some((pid, start)) = name.and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?))) else {
             continue;
@@ -224,21 +224,21 @@ mod tests {
         let like = folder.path().join("makespan-1-1");
         fs::create_dir(&like).unwrap();
         for path in ["", "/", "makespan-1-1", "/sys/fs/cgroup", "/sys/fs/cgroup/unified", like.to_str().unwrap()] {
-            assert_eq!(Group::of_earlier(path), None, "{path}");
+            assert_eq!(ControlGroup::of_earlier(path), None, "{path}");
         }
     }
 
     /// If this process may not create a group, the test prints a message and is skipped.
     #[test]
     fn a_group_knows_who_was_born_in_it_and_ends_them_all() {
-        let Some(run) = Group::of_run() else {
+        let Some(run) = ControlGroup::of_run() else {
             eprintln!("SKIPPED: no control group may be made here (cgroup v2)");
             return;
         };
-        assert_eq!(Group::of_earlier(run.path().to_str().unwrap()), Some(run.clone()));
+        assert_eq!(ControlGroup::of_earlier(run.path().to_str().unwrap()), Some(run.clone()));
         for by_hand in [false, true] {
             let attempt = run.of_attempt(if by_hand { 2 } else { 1 });
-            assert!(Group::make(attempt.path()).is_some() && Group::make(attempt.path()).is_none());
+            assert!(ControlGroup::make(attempt.path()).is_some() && ControlGroup::make(attempt.path()).is_none());
             // The script enters the group itself, because this process also runs other tests. The children of the
             // script then leave their session and environment.
             let script = format!(

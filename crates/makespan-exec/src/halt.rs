@@ -71,14 +71,14 @@ pub struct HaltCause {
 
 /// Counts the ends of a session.
 #[derive(Debug)]
-pub(crate) struct Halting {
+pub(crate) struct EndCounter {
     rule: Option<HaltRule>,
     failed: u64,
     succeeded: u64,
     is_reached: bool,
 }
 
-impl Halting {
+impl EndCounter {
     pub fn new(rule: Option<HaltRule>) -> Self {
         Self { rule, failed: 0, succeeded: 0, is_reached: false }
     }

@@ -15,13 +15,13 @@ pub struct Intake(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    requests: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<IntakeRequest>>,
     wake: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
 /// A request to a run.
 #[derive(Clone, Debug)]
-pub(crate) enum Request {
+pub(crate) enum IntakeRequest {
     Append(Vec<Job>),
     Cancel(Vec<TaskId>),
     Withdraw(Vec<TaskId>),
@@ -45,38 +45,38 @@ impl Intake {
     /// receives the new tasks or the reason for the rejection, in the order of submission ([`crate::Observer::grown`],
     /// [`crate::Observer::not_grown`]).
     pub fn append(&self, jobs: Vec<Job>) {
-        self.ask(Request::Append(jobs));
+        self.ask(IntakeRequest::Append(jobs));
     }
 
     /// Cancels tasks. Running tasks are ended and count as failed. Waiting tasks do not start. Tasks that have ended do not
     /// change.
     pub fn cancel(&self, tasks: Vec<TaskId>) {
-        self.ask(Request::Cancel(tasks));
+        self.ask(IntakeRequest::Cancel(tasks));
     }
 
     /// Withdraws these tasks if none of them has begun. If one has begun, withdraws none. The observer receives the
     /// result ([`crate::Observer::withdrawn`]).
     pub fn withdraw(&self, tasks: Vec<TaskId>) {
-        self.ask(Request::Withdraw(tasks));
+        self.ask(IntakeRequest::Withdraw(tasks));
     }
 
     /// Announces periods in which processors must not be used. The periods replace all earlier announcements
     /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
-        self.ask(Request::Announce(periods));
+        self.ask(IntakeRequest::Announce(periods));
     }
 
     /// States that no more jobs will arrive. The run ends when all its jobs have ended.
     pub fn close(&self) {
-        self.ask(Request::Close);
+        self.ask(IntakeRequest::Close);
     }
 
     /// Ends the session. Running tasks continue, and the session that resumes the run takes them over.
     pub fn leave(&self) {
-        self.ask(Request::Leave);
+        self.ask(IntakeRequest::Leave);
     }
 
-    fn ask(&self, request: Request) {
+    fn ask(&self, request: IntakeRequest) {
         self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         if let Some(wake) = &*self.0.wake.lock().unwrap_or_else(PoisonError::into_inner) {
             wake();
@@ -84,7 +84,7 @@ impl Intake {
     }
 
     /// Returns the requests since the last call.
-    pub(crate) fn take(&self) -> Vec<Request> {
+    pub(crate) fn take(&self) -> Vec<IntakeRequest> {
         std::mem::take(&mut *self.0.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -2,7 +2,7 @@
 
 /// The finished tasks that keep their state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum KeptTasks {
     /// Tasks with the same name, command and inputs.
     SameNames,
     /// Tasks with the same command and inputs. Names are ignored, because they were generated.

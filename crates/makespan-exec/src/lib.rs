@@ -51,7 +51,7 @@ mod traces;
 
 pub use error::ExecuteError;
 pub use execute::{
-    Reserved, check, check_folder, check_machine, check_memory_limits, check_tasks, execute, reserve, reserve_folder,
+    ReservedRun, check, check_folder, check_machine, check_memory_limits, check_tasks, execute, reserve, reserve_folder,
 };
 pub use files::{OutputFiles, output_files};
 pub use fingerprint::fingerprint;
@@ -61,7 +61,7 @@ pub use journal::strangers::is_lock_of_a_run;
 pub use local::{Local, Waker};
 pub use machine::{cores, host, program};
 pub use makespan_core::{Defect, Stop};
-pub use observer::{Measured, Observer, Progress, SessionBegin, Silent};
+pub use observer::{MeasuredAttempt, Observer, Progress, SessionBegin, Silent};
 pub use options::{ExecuteOptions, JobSetting, Pinning, Scratch, StartHold};
 pub use resources::{gpus, memory, notes, stated_memory};
 pub use session::PlanAgain;

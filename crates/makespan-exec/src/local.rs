@@ -17,15 +17,15 @@ use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
+use crate::engine::{Earlier, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
 use crate::folder::Folder;
-use crate::group::{Group, NO_GROUP};
+use crate::group::{ControlGroup, NO_GROUP};
 use crate::machine::{cores_of, host};
 use crate::options::JobSetting;
 use crate::process::{GLANCE, Identity, boot};
 use crate::resources;
 use crate::shim;
-use crate::spare::{Duty, Signalled, Spare};
+use crate::spare::{ShimDuty, SpareShim, WaitEvent};
 use crate::taken::TakenOver;
 use crate::traces::Traces;
 use starting::{SPARES, mark, marks, scratch_of};
@@ -53,7 +53,7 @@ pub struct Local {
     setting: JobSetting,
     _small: Option<File>,
     /// The control group of the session, which contains a group for each task.
-    group: Option<Group>,
+    group: Option<ControlGroup>,
     /// True if the groups of tasks have memory limits.
     limits: bool,
     /// True if tasks end with this process.
@@ -65,31 +65,31 @@ pub struct Local {
     /// The running tasks of earlier sessions.
     taken: TakenOver,
     /// Spare shims, which have no task yet or whose task has ended.
-    spares: VecDeque<Spare>,
+    spares: VecDeque<SpareShim>,
     /// True if the engine could not start a spare shim. If true, no spare shim is started until a task needs one.
     lacking: bool,
     /// Number of shims started so far. Shims are numbered, so that the end of a shim is not mistaken for the end of a
     /// later shim.
     started: u64,
-    sender: Sender<Signalled>,
-    ends: Receiver<Signalled>,
+    sender: Sender<WaitEvent>,
+    ends: Receiver<WaitEvent>,
 }
 
 /// Handle with which another thread can end a wait of [`Local`].
 #[derive(Clone, Debug)]
-pub struct Waker(Sender<Signalled>);
+pub struct Waker(Sender<WaitEvent>);
 
 impl Waker {
     /// Wakes the engine: the current or the next wait returns early.
     pub fn wake(&self) {
-        let _ = self.0.send(Signalled::Woken);
+        let _ = self.0.send(WaitEvent::Woken);
     }
 }
 
 /// A shim that has not been reaped, which ensures that no other process has its id.
 #[derive(Debug)]
 struct Shim {
-    process: Spare,
+    process: SpareShim,
     /// The line that describes the task. The shim receives the line when the task may run.
     order: String,
     /// True if the shim received a signal or lost cores to a pinned task. Such a shim gets no further task.
@@ -209,7 +209,7 @@ impl Engine for Local {
     }
 
     fn group(&mut self) -> Option<String> {
-        self.group = Group::of_run();
+        self.group = ControlGroup::of_run();
         self.group.as_ref().and_then(|group| Some(group.path().to_str()?.to_owned()))
     }
 
@@ -226,7 +226,7 @@ impl Engine for Local {
         resources::memory_kills()
     }
 
-    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+    fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal> {
         let mut shim = self.spawn(start)?;
         if start.is_pinned {
             self.pin(start.task, start.processors);
@@ -267,7 +267,7 @@ impl Engine for Local {
             let ahead = left > QUIET && self.is_short_of_spares();
             match self.ends.recv_timeout(if ahead { QUIET } else { left }) {
                 Err(_) if ahead => self.refill(),
-                Ok(Signalled::Ended(task, number, left)) => {
+                Ok(WaitEvent::Ended(task, number, left)) => {
                     if let Some(shim) = self.shims.get_mut(&task).filter(|shim| shim.process.number == number) {
                         shim.left = left;
                         return Some(Notice::Ended(task));
@@ -279,24 +279,24 @@ impl Engine for Local {
                         return Some(notice);
                     }
                 }
-                Ok(Signalled::Woken) | Err(_) => return None,
+                Ok(WaitEvent::Woken) | Err(_) => return None,
             }
         }
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let mut goes_on = Vec::new();
         for attempt in earlier {
             let Some(gpus) = &attempt.gpus else { continue };
             self.started += 1;
             let status = self.folder.path().join(&attempt.files.status);
             let scratch = scratch_of(&attempt.files);
-            let duty = Duty { task: attempt.task, marks: marks(&attempt.name, self.folder.name()), scratch };
+            let duty = ShimDuty { task: attempt.task, marks: marks(&attempt.name, self.folder.name()), scratch };
             if self.taken.take(attempt, status, duty, self.started, &self.sender) {
                 if attempt.is_pinned {
                     self.pinned.insert(attempt.task, cores_of(&attempt.processors, &self.cores));
                 }
-                goes_on.push(Taken { task: attempt.task, gpus: gpus.clone() });
+                goes_on.push(TakenAttempt { task: attempt.task, gpus: gpus.clone() });
             }
         }
         goes_on
@@ -327,7 +327,7 @@ impl Engine for Local {
         shim.is_alive()
     }
 
-    fn end_left(&mut self, left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
+    fn end_left(&mut self, left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let alive = || left.shims.iter().filter(|shim| shim.is_alive());
         alive().for_each(|shim| shim.signal(shim::END));
@@ -347,7 +347,7 @@ impl Engine for Local {
         }
         // Processes that outlived their shim can be found by their control group or their environment.
         let (name, value) = mark(self.folder.name());
-        let group = left.group.and_then(Group::of_earlier);
+        let group = left.group.and_then(ControlGroup::of_earlier);
         let (marks, spared) = (vec![format!("{name}={value}")], self.taken.shims());
         Traces { marks, group, spared, ..Traces::default() }.end(grace);
     }

@@ -35,7 +35,7 @@ pub trait Observer {
 
     /// An attempt at a task ran to its end, with or without success. The record of the end is on disk. A resumed
     /// session begins with the attempts that ended while no session ran.
-    fn measured(&mut self, _measured: &Measured<'_>) {}
+    fn measured(&mut self, _measured: &MeasuredAttempt<'_>) {}
 
     /// The policy logged an entry about its plans. A resumed session begins with the entries of earlier sessions.
     fn told(&mut self, _entry: &LogEntry) {}
@@ -90,7 +90,7 @@ pub struct SessionBegin<'a> {
 
 /// Data about an attempt that ran to its end.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
+pub struct MeasuredAttempt<'a> {
     /// Times, processors, outcome and resource use of the attempt.
     pub run: &'a Run,
     /// The program and its arguments as the instance states them, with placeholders such as `{processors}` and `{gpus}`.

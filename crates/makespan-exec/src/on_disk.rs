@@ -6,8 +6,8 @@ use makespan_core::{
 
 use crate::files::Files;
 use crate::fingerprint::fingerprint;
-use crate::journal::Record;
-use crate::status::Claim;
+use crate::journal::JournalRecord;
+use crate::status::AttemptClaim;
 
 fn rigid(processors: u32, seconds: i64) -> Profile {
     Profile::rigid(processors, Time::from_seconds(seconds)).unwrap()
@@ -71,23 +71,27 @@ fn files_are_called_as_in_earlier_versions() {
 #[test]
 fn records_are_written_as_in_earlier_versions() {
     let (task, at) = (TaskId(3), Time::from_ticks(5));
-    let same = |record: &Record, line: &str| {
+    let same = |record: &JournalRecord, line: &str| {
         assert_eq!(serde_json::to_string(record).unwrap(), line);
-        assert_eq!(&serde_json::from_str::<Record>(line).unwrap(), record);
+        assert_eq!(&serde_json::from_str::<JournalRecord>(line).unwrap(), record);
     };
-    same(&Record::Cancelled { task, at }, r#"{"cancelled":{"job":3,"at":5}}"#);
-    let entry = makespan_core::LogEntry { time: at, task, what: makespan_core::Logged::PlannedAgain { finish: at } };
-    same(&Record::Told { entry }, r#"{"told":{"entry":{"time":5,"job":3,"what":{"planned_again":{"finish":5}}}}}"#);
-    let claim = Claim { run: 1, instance: "f".into(), task, attempt: 2, at, processors: ProcSet::first(2) };
+    same(&JournalRecord::Cancelled { task, at }, r#"{"cancelled":{"job":3,"at":5}}"#);
+    let entry =
+        makespan_core::LogEntry { time: at, task, what: makespan_core::LoggedDecision::PlannedAgain { finish: at } };
+    same(
+        &JournalRecord::Told { entry },
+        r#"{"told":{"entry":{"time":5,"job":3,"what":{"planned_again":{"finish":5}}}}}"#,
+    );
+    let claim = AttemptClaim { run: 1, instance: "f".into(), task, attempt: 2, at, processors: ProcSet::first(2) };
     let line = r#"{"run":1,"instance":"f","job":3,"attempt":2,"at":5,"processors":"0-1"}"#;
     assert_eq!(serde_json::to_string(&claim).unwrap(), line);
-    assert_eq!(serde_json::from_str::<Claim>(line).unwrap(), claim);
+    assert_eq!(serde_json::from_str::<AttemptClaim>(line).unwrap(), claim);
 }
 
 /// Checks that docs/formats.md states the version of the journal and every field of each record.
 #[test]
 fn the_documentation_describes_every_record() {
-    use crate::journal::{Cause, Estimated, TaskList, Times, VERSION};
+    use crate::journal::{Cause, EqualTimes, RecordedTimes, TaskList, VERSION};
     let text = include_str!("../../../docs/formats.md");
     let versions = format!("`journal.jsonl` has version {VERSION}.");
     let (_, text) = text.split_once(&versions).expect("the paragraph of the journal");
@@ -95,15 +99,16 @@ fn the_documentation_describes_every_record() {
     let (task, at, processors) = (TaskId(3), Time::from_ticks(5), ProcSet::first(2));
     let accounting = Some(makespan_core::Accounting { cpu: at, peak_memory: 1, ..Default::default() });
     let list = TaskList::of(&instance);
-    let estimated = Estimated { jobs: vec![(task, task)], times: Times::Longest(at), learned: Some((1, 0.5)) };
-    let entry = makespan_core::LogEntry { time: at, task, what: makespan_core::Logged::PlannedAgain { finish: at } };
+    let estimated = EqualTimes { jobs: vec![(task, task)], times: RecordedTimes::Longest(at), learned: Some((1, 0.5)) };
+    let entry =
+        makespan_core::LogEntry { time: at, task, what: makespan_core::LoggedDecision::PlannedAgain { finish: at } };
     let outcome = makespan_core::Outcome::Succeeded;
     let records = [
-        Record::Header { version: VERSION, fingerprint: "f".into(), origin: 1, grows: true },
-        Record::Session { at, boot: "b".into(), group: Some("g".into()) },
-        Record::Tasks { list: list.clone() },
-        Record::Grown { list },
-        Record::Started {
+        JournalRecord::Header { version: VERSION, fingerprint: "f".into(), origin: 1, grows: true },
+        JournalRecord::Session { at, boot: "b".into(), group: Some("g".into()) },
+        JournalRecord::Tasks { list: list.clone() },
+        JournalRecord::Grown { list },
+        JournalRecord::Started {
             task,
             attempt: 1,
             at,
@@ -112,15 +117,15 @@ fn the_documentation_describes_every_record() {
             pid_start: 1,
             gpus: Some(vec![0]),
         },
-        Record::Begun { task, at, processors: processors.clone() },
-        Record::Ending { task, cause: Cause::Cancel },
-        Record::Ended { task, start: at, at, processors, outcome, accounting },
-        Record::Interrupted { task, at },
-        Record::Cancelled { task, at },
-        Record::Told { entry },
-        Record::Estimated { at, times: vec![estimated] },
-        Record::Stopped { at },
-        Record::Finished { at },
+        JournalRecord::Begun { task, at, processors: processors.clone() },
+        JournalRecord::Ending { task, cause: Cause::Cancel },
+        JournalRecord::Ended { task, start: at, at, processors, outcome, accounting },
+        JournalRecord::Interrupted { task, at },
+        JournalRecord::Cancelled { task, at },
+        JournalRecord::Told { entry },
+        JournalRecord::Estimated { at, times: vec![estimated] },
+        JournalRecord::Stopped { at },
+        JournalRecord::Finished { at },
     ];
     for record in records {
         let value = serde_json::to_value(&record).unwrap();

@@ -8,7 +8,7 @@ use makespan_core::{Estimation, Instance, Stop, TaskId, Time};
 
 use crate::halt::HaltRule;
 use crate::intake::Intake;
-use crate::keep::Keep;
+use crate::keep::KeptTasks;
 use crate::shim::{check_name, check_pattern};
 
 /// Conditions under which no task starts. Running tasks continue.
@@ -171,11 +171,11 @@ impl ExecuteOptions {
     }
 
     /// Returns the rule for finished tasks of earlier sessions.
-    pub(crate) fn keep(&self) -> Keep {
+    pub(crate) fn keep(&self) -> KeptTasks {
         match (self.run_all, self.made_up_names) {
-            (true, _) => Keep::Nothing,
-            (false, true) => Keep::SameDeeds,
-            (false, false) => Keep::SameNames,
+            (true, _) => KeptTasks::Nothing,
+            (false, true) => KeptTasks::SameDeeds,
+            (false, false) => KeptTasks::SameNames,
         }
     }
 }

@@ -142,9 +142,9 @@ impl Identity {
 }
 
 /// All processes at one instant.
-pub(crate) struct Table(pub BTreeMap<i32, Stat>);
+pub(crate) struct ProcessTable(pub BTreeMap<i32, Stat>);
 
-impl Table {
+impl ProcessTable {
     pub fn read() -> Self {
         let pids = names("/proc").into_iter().filter_map(|name| name.parse::<i32>().ok());
         Self(pids.filter_map(|pid| Some((pid, stat(pid)?))).collect())
@@ -215,7 +215,7 @@ pub(crate) fn running_threads(pid: i32) -> u32 {
 
 /// Sends a signal to all descendants of this process, and returns their identities.
 pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
-    let table = Table::read();
+    let table = ProcessTable::read();
     let found = table.descendants(&BTreeSet::from([std::process::id() as i32]));
     table.signal(&found, signal);
     table.identities(&found)
@@ -225,7 +225,7 @@ pub(crate) fn signal_descendants(signal: Signal) -> Vec<Identity> {
 /// subreaper, these children are orphans that were started while their parent was being ended, so they did not receive
 /// the signal. Processes with a living parent, which may be cleaning up, are not signalled.
 pub(crate) fn end_orphans(asked: &mut Vec<Identity>) {
-    let table = Table::read();
+    let table = ProcessTable::read();
     let own = std::process::id() as i32;
     let children: BTreeSet<i32> =
         table.0.iter().filter(|(_, stat)| stat.parent == own && stat.is_alive()).map(|(&pid, _)| pid).collect();

@@ -3,14 +3,14 @@
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use crate::clock::{began, since_origin};
-use crate::engine::{Engine, Left, is_spread};
+use crate::engine::{Engine, LeftProcesses, is_spread};
 use crate::files::Files;
-use crate::journal::{Attempt, Cause, History, Journal, Progression, Record};
+use crate::journal::{Attempt, Cause, History, Journal, JournalRecord, Progression};
 use crate::process::Identity;
 use crate::session::{is_failure, outcome};
-use crate::status::Status;
+use crate::status::AttemptStatus;
 use crate::storage::Storage;
-use crate::{ExecuteError, ExecuteOptions, Measured, Observer};
+use crate::{ExecuteError, ExecuteOptions, MeasuredAttempt, Observer};
 
 /// The state that the recovery reads and changes.
 pub(crate) struct Recovery<'a> {
@@ -53,7 +53,7 @@ impl Recovery<'_> {
                     attempt.pid
                 ));
                 // From now on, this session may be the cause of a nonzero status.
-                self.journal.note(Record::Ending { task: *task, cause: Cause::Stop });
+                self.journal.note(JournalRecord::Ending { task: *task, cause: Cause::Stop });
                 attempt.ending = Some(Cause::Stop);
             }
         }
@@ -61,7 +61,7 @@ impl Recovery<'_> {
         if !history.boot.is_empty() {
             let shims: Vec<Identity> =
                 running.iter().filter(|_| same_boot).filter_map(|(_, attempt)| attempt.shim()).collect();
-            let left = Left { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
+            let left = LeftProcesses { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
             self.engine.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
         }
         for (task, attempt) in running {
@@ -75,17 +75,17 @@ impl Recovery<'_> {
             let is_spread = is_spread(self.engine, instance.platform(), &run.processors);
             let is_pinned = self.options.pinning.pins(instance, run.task);
             let (run, command, host) = (&run, &*command, host.as_str());
-            let measured = Measured { run, command, attempt, began, host, is_spread, is_pinned };
+            let measured = MeasuredAttempt { run, command, attempt, began, host, is_spread, is_pinned };
             self.observer.measured(&measured);
         }
         Ok(())
     }
 
     /// Returns the status that the shim of an attempt of this run has written.
-    fn status(&self, task: TaskId, attempt: &Attempt, origin: i64) -> Option<Status> {
+    fn status(&self, task: TaskId, attempt: &Attempt, origin: i64) -> Option<AttemptStatus> {
         let bytes = self.storage.read(&self.files.status(task, attempt.attempt)).ok()??;
-        let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
-        Status::parse(&bytes).filter(|status| claim(status) == (origin, task, attempt.attempt))
+        let claim = |status: &AttemptStatus| (status.claim.run, status.claim.task, status.claim.attempt);
+        AttemptStatus::parse(&bytes).filter(|status| claim(status) == (origin, task, attempt.attempt))
     }
 
     fn record(&mut self, history: &mut History, task: TaskId, attempt: Attempt) {
@@ -101,7 +101,7 @@ impl Recovery<'_> {
         });
         if let Some((outcome, end, accounting)) = settled {
             let Attempt { attempt, at: start, processors, .. } = attempt;
-            self.journal.note(Record::Ended {
+            self.journal.note(JournalRecord::Ended {
                 task,
                 start,
                 at: end,
@@ -116,7 +116,7 @@ impl Recovery<'_> {
             history.latest = history.latest.max(end);
             self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));
         } else {
-            self.journal.note(Record::Interrupted { task, at: history.latest });
+            self.journal.note(JournalRecord::Interrupted { task, at: history.latest });
             history.tasks[task.index()] = Progression::Open;
             self.observer.message(&format!("job `{name}` was interrupted and runs again"));
         }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use makespan_core::{Instance, Platform};
 
 use crate::files::Files;
-use crate::journal::{Begun, FILE, Journal, Opening, TaskList, locked};
+use crate::journal::{FILE, Journal, OpenedJournal, Opening, TaskList, locked};
 use crate::local::Local;
 use crate::machine::cores;
 use crate::recover::Recovery;
@@ -35,7 +35,7 @@ pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(
     let mut host = Local::new(files.folder(), cores()?, options.shim.clone());
     let how = Opening { resume: true, recover: false, of_now: true, grows: false };
     let begun = Journal::begin(&Disk, &files, &nothing, how, SystemTime::now(), Some(lock));
-    let Ok(Begun { mut journal, mut history, earlier: Some(list), .. }) = begun else { return Ok(()) };
+    let Ok(OpenedJournal { mut journal, mut history, earlier: Some(list), .. }) = begun else { return Ok(()) };
     Recovery {
         names: &TaskList::names(&list),
         instance: None,

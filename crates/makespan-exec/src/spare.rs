@@ -12,7 +12,7 @@ use std::time::Duration;
 use makespan_core::TaskId;
 
 use crate::folder::Folder;
-use crate::group::Group;
+use crate::group::ControlGroup;
 use crate::launch::{Birth, launch};
 use crate::options::JobSetting;
 use crate::process::{Identity, exit_status, start_of};
@@ -21,21 +21,21 @@ use crate::traces::Traces;
 
 /// A shim without a task.
 #[derive(Debug)]
-pub(crate) struct Spare {
+pub(crate) struct SpareShim {
     pub child: Child,
     /// The input of the shim. While the input is open, the shim assumes that the session is alive.
     pub input: Option<ChildStdin>,
     /// Number of the shim within the session.
     pub number: u64,
     /// The control group of its task, if one could be created.
-    pub group: Option<Group>,
+    pub group: Option<ControlGroup>,
     phase: Arc<Mutex<Phase>>,
     identity: Option<Identity>,
 }
 
 /// Settings of new shims, and the run to which they belong.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Post<'a> {
+pub(crate) struct ShimSettings<'a> {
     pub program: &'a Path,
     /// The working folder and the niceness of its tasks.
     pub setting: &'a JobSetting,
@@ -47,7 +47,7 @@ pub(crate) struct Post<'a> {
 
 /// An event that ends a wait.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Signalled {
+pub(crate) enum WaitEvent {
     /// All processes of a task have ended. The values are the task, the number of its shim, and the exit status of the
     /// task if the shim can run another task.
     Ended(TaskId, u64, Option<i32>),
@@ -59,22 +59,22 @@ pub(crate) enum Signalled {
 #[derive(Debug)]
 enum Phase {
     Free,
-    Taken(Duty),
+    Taken(ShimDuty),
     Gone,
 }
 
 /// The task of a shim, with marks that identify the task's processes if the shim is killed.
 #[derive(Debug)]
-pub(crate) struct Duty {
+pub(crate) struct ShimDuty {
     pub task: TaskId,
     pub marks: Vec<(&'static str, String)>,
     /// The folder of the run on this node, if the task runs in a folder within it.
     pub scratch: Option<PathBuf>,
 }
 
-impl Duty {
+impl ShimDuty {
     /// Ends the remaining processes of the task after its shim has ended, and removes their files on this machine.
-    pub fn end_rest(&self, session: Option<i32>, group: Option<Group>) {
+    pub fn end_rest(&self, session: Option<i32>, group: Option<ControlGroup>) {
         let marks = self.marks.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Traces { session, marks, group, ..Traces::default() }.end(Duration::ZERO);
         if let Some(scratch) = &self.scratch {
@@ -83,14 +83,14 @@ impl Duty {
     }
 }
 
-impl Spare {
+impl SpareShim {
     /// Starts a spare shim for the run in this folder. When all processes of its task have ended, `ends` receives the
     /// end of the task.
     pub fn start(
-        Post { program, setting, cores, folder, mark }: Post<'_>,
+        ShimSettings { program, setting, cores, folder, mark }: ShimSettings<'_>,
         number: u64,
-        group: Option<Group>,
-        ends: Sender<Signalled>,
+        group: Option<ControlGroup>,
+        ends: Sender<WaitEvent>,
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.arg0("makespan-job").arg(shim::ARGUMENT).arg(folder.path_for_others()).arg(folder.name());
@@ -107,7 +107,7 @@ impl Spare {
             let Ok(status) = line.parse::<i32>() else { return };
             let mut phase = own_too.lock().unwrap_or_else(PoisonError::into_inner);
             if let Phase::Taken(duty) = std::mem::replace(&mut *phase, Phase::Free) {
-                let _ = ends_too.send(Signalled::Ended(duty.task, number, Some(status)));
+                let _ = ends_too.send(WaitEvent::Ended(duty.task, number, Some(status)));
             }
         };
         let on_exit = move |killed: Option<i32>| {
@@ -118,7 +118,7 @@ impl Spare {
                 duty.end_rest(killed, its_group);
             }
             // Sending fails if the session has ended, in which case no receiver needs this event.
-            let _ = ends.send(Signalled::Ended(duty.task, number, None));
+            let _ = ends.send(WaitEvent::Ended(duty.task, number, None));
         };
         let mut child = launch(
             command,
@@ -145,7 +145,7 @@ impl Spare {
     }
 
     /// Gives the shim a task. Returns false if the shim has ended.
-    pub fn take(&self, duty: Duty) -> bool {
+    pub fn take(&self, duty: ShimDuty) -> bool {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         let free = matches!(*phase, Phase::Free);
         if free {
@@ -158,7 +158,7 @@ impl Spare {
     pub fn dismiss(mut self) -> i32 {
         drop(self.input.take());
         let status = self.child.wait().map_or(-1, exit_status);
-        self.group.as_ref().map(Group::remove);
+        self.group.as_ref().map(ControlGroup::remove);
         status
     }
 }

@@ -30,22 +30,22 @@ pub enum EndedBy {
 
 /// Returns why the attempt of this status file ended. Returns `None` if the file contains no complete status.
 pub fn ended_by(path: &Path) -> Option<EndedBy> {
-    Some(Status::parse(&std::fs::read(path).ok()?)?.ended_by())
+    Some(AttemptStatus::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
 
 /// Returns whether this file states that the attempt with this claim succeeded. The attempt received the claim when it
 /// was let run ([`crate::engine::Engine::go`]).
 pub fn has_succeeded(path: &Path, claim: &str) -> bool {
-    let status = std::fs::read(path).ok().and_then(|bytes| Status::parse(&bytes));
-    let claim: Option<Claim> = serde_json::from_str(claim).ok();
-    let of = |claim: Claim| (claim.run, claim.task, claim.attempt);
+    let status = std::fs::read(path).ok().and_then(|bytes| AttemptStatus::parse(&bytes));
+    let claim: Option<AttemptClaim> = serde_json::from_str(claim).ok();
+    let of = |claim: AttemptClaim| (claim.run, claim.task, claim.attempt);
     status.is_some_and(|status| status.exit == 0 && Some(of(status.claim)) == claim.map(of))
 }
 
 /// Identifies an attempt at a task in a run. A shim receives the claim when its task may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Claim {
+pub(crate) struct AttemptClaim {
     /// The origin of the run, which distinguishes this run from an earlier run in the same folder.
     pub run: i64,
     /// The fingerprint of the instance.
@@ -60,8 +60,8 @@ pub(crate) struct Claim {
 /// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Status {
-    pub claim: Claim,
+pub(crate) struct AttemptStatus {
+    pub claim: AttemptClaim,
     /// The exit status, or 128 + the signal number.
     pub exit: i32,
     /// True if Makespan had asked the task to end.
@@ -82,7 +82,7 @@ pub(crate) struct Status {
     pub reason: Option<String>,
 }
 
-impl Status {
+impl AttemptStatus {
     /// Parses these bytes, if they are a complete status.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         // After a power failure, the file may contain the status but still have the reserved length.
@@ -121,13 +121,13 @@ pub(crate) fn nanoseconds(wall: SystemTime) -> i64 {
 
 /// Reserved disk space for a status.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct StatusSlot {
     file: Box<dyn Handle>,
     temporary: PathBuf,
     path: PathBuf,
 }
 
-impl Slot {
+impl StatusSlot {
     /// Reserves the space.
     pub fn reserve(storage: &dyn Storage, path: &Path) -> io::Result<Self> {
         let mut temporary = path.as_os_str().to_owned();
@@ -141,7 +141,7 @@ impl Slot {
     /// Writes the status. The file with the final name is always complete, even if a process is killed. If `lasting`
     /// is true, the file and its name are synced to disk before the function returns. Otherwise, the file may be blank
     /// after a power failure.
-    pub fn fill(&mut self, storage: &dyn Storage, status: &Status, lasting: bool) -> io::Result<()> {
+    pub fn fill(&mut self, storage: &dyn Storage, status: &AttemptStatus, lasting: bool) -> io::Result<()> {
         let line = seal(&serde_json::to_string(status)?, 0);
         self.file.write_at(0, line.as_bytes())?;
         self.file.set_len(line.len() as u64)?;
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn who_ended_an_attempt_is_told_by_its_status() {
         let by = |exit, asked, stopped| {
-            let claim = Claim {
+            let claim = AttemptClaim {
                 run: 1,
                 instance: String::new(),
                 task: TaskId(0),
@@ -174,8 +174,17 @@ mod tests {
                 at: Time::ZERO,
                 processors: ProcSet::first(1),
             };
-            Status { claim, exit, asked, stopped, ended: 0, accounting: None, left_background: false, reason: None }
-                .ended_by()
+            AttemptStatus {
+                claim,
+                exit,
+                asked,
+                stopped,
+                ended: 0,
+                accounting: None,
+                left_background: false,
+                reason: None,
+            }
+            .ended_by()
         };
         for (asked, stopped) in [(false, false), (false, true), (true, false), (true, true)] {
             assert_eq!(by(0, asked, stopped), EndedBy::Itself, "what is done is done");

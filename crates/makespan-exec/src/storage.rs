@@ -38,14 +38,14 @@ pub(crate) trait Handle: Debug {
     /// Syncs the content to disk.
     fn sync(&mut self) -> io::Result<()>;
     /// Returns whether the open file is still at this path.
-    fn place(&self, _path: &Path) -> io::Result<Place> {
-        Ok(Place::Here)
+    fn place(&self, _path: &Path) -> io::Result<FileLocation> {
+        Ok(FileLocation::Here)
     }
 }
 
 /// The location of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FileLocation {
     /// The file is at its path.
     Here,
     /// The file or a folder above it was renamed.
@@ -130,14 +130,14 @@ impl Handle for File {
         self.sync_data()
     }
 
-    fn place(&self, path: &Path) -> io::Result<Place> {
+    fn place(&self, path: &Path) -> io::Result<FileLocation> {
         let own = self.metadata()?;
         let identity = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
         match fs::symlink_metadata(path) {
-            _ if own.nlink() == 0 => Ok(Place::Nowhere),
-            Ok(there) if identity(&there) == identity(&own) => Ok(Place::Here),
+            _ if own.nlink() == 0 => Ok(FileLocation::Nowhere),
+            Ok(there) if identity(&there) == identity(&own) => Ok(FileLocation::Here),
             Err(error) if is_passing(&error) => Err(error),
-            _ => Ok(Place::Elsewhere),
+            _ => Ok(FileLocation::Elsewhere),
         }
     }
 }

@@ -10,8 +10,8 @@ use makespan_core::TaskId;
 
 use crate::engine::{Earlier, Notice};
 use crate::process::{GLANCE, Identity};
-use crate::spare::{Duty, Signalled};
-use crate::status::Status;
+use crate::spare::{ShimDuty, WaitEvent};
+use crate::status::AttemptStatus;
 
 /// Time between two checks whether shims live. The system does not report the ends of these shims, because they are
 /// not children of this process.
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct TakenOver {
     tasks: BTreeMap<TaskId, Kept>,
     /// Sends shims to the thread that waits for the ends of shims.
-    watcher: Option<Sender<(Identity, u64, Duty)>>,
+    watcher: Option<Sender<(Identity, u64, ShimDuty)>>,
 }
 
 /// A task that continues, or has just ended.
@@ -40,9 +40,9 @@ impl TakenOver {
         &mut self,
         earlier: &Earlier,
         status: PathBuf,
-        duty: Duty,
+        duty: ShimDuty,
         number: u64,
-        ends: &Sender<Signalled>,
+        ends: &Sender<WaitEvent>,
     ) -> bool {
         let Some(shim) = earlier.shim.filter(|shim| shim.is_alive()) else { return false };
         if self.watcher.is_none() {
@@ -63,7 +63,7 @@ impl TakenOver {
     /// Otherwise the task counts as lost.
     pub fn ended(&mut self, task: TaskId, number: u64) -> Option<Notice> {
         let kept = self.tasks.get(&task).filter(|kept| kept.number == number)?;
-        let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| Status::parse(&bytes).is_some());
+        let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| AttemptStatus::parse(&bytes).is_some());
         if has_left {
             return Some(Notice::Ended(task));
         }
@@ -94,8 +94,8 @@ impl TakenOver {
 }
 
 /// Reports the end of each shim. If a shim was killed, first ends the remaining processes of its task.
-fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
-    let mut watched: Vec<(Identity, u64, Duty)> = Vec::new();
+fn watch(told: &Receiver<(Identity, u64, ShimDuty)>, ends: &Sender<WaitEvent>) {
+    let mut watched: Vec<(Identity, u64, ShimDuty)> = Vec::new();
     let mut is_over = false;
     while !(is_over && watched.is_empty()) {
         let pause = if watched.is_empty() { Duration::MAX } else { PAUSE };
@@ -107,10 +107,10 @@ fn watch(told: &Receiver<(Identity, u64, Duty)>, ends: &Sender<Signalled>) {
                 thread::sleep(GLANCE);
             }
         }
-        let gone = |(shim, _, _): &mut (Identity, u64, Duty)| !shim.is_alive();
+        let gone = |(shim, _, _): &mut (Identity, u64, ShimDuty)| !shim.is_alive();
         for (_, number, duty) in watched.extract_if(.., gone) {
             duty.end_rest(None, None);
-            if ends.send(Signalled::Ended(duty.task, number, None)).is_err() {
+            if ends.send(WaitEvent::Ended(duty.task, number, None)).is_err() {
                 return;
             }
         }

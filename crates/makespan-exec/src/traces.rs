@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::group::Group;
-use crate::process::{GLANCE, Identity, Stat, Table, content, names};
+use crate::group::ControlGroup;
+use crate::process::{GLANCE, Identity, ProcessTable, Stat, content, names};
 
 /// The marks that identify processes of a run whose shim has ended.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Traces {
     /// Environment variables of the processes, as `NAME=value`.
     pub marks: Vec<String>,
     /// The control group in which the processes were started.
-    pub group: Option<Group>,
+    pub group: Option<ControlGroup>,
     /// Processes with these marks that must continue, together with their descendants.
     pub spared: Vec<Identity>,
 }
@@ -35,12 +35,12 @@ impl Traces {
     }
 
     fn members(&self) -> BTreeSet<i32> {
-        self.group.as_ref().map(Group::members).unwrap_or_default()
+        self.group.as_ref().map(ControlGroup::members).unwrap_or_default()
     }
 
     /// Returns the processes that must not be ended: this process and its ancestors, and the spared processes with
     /// their descendants.
-    fn spared(&self, table: &Table) -> BTreeSet<i32> {
+    fn spared(&self, table: &ProcessTable) -> BTreeSet<i32> {
         let mut spared = table.ancestors(std::process::id() as i32);
         let going: BTreeSet<i32> =
             self.spared.iter().filter(|process| process.is_alive()).map(|process| process.pid).collect();
@@ -50,7 +50,7 @@ impl Traces {
     }
 
     /// Returns the live processes with these marks and all their descendants, without the spared processes.
-    fn find(&self, table: &Table) -> BTreeSet<i32> {
+    fn find(&self, table: &ProcessTable) -> BTreeSet<i32> {
         let members = self.members();
         let spared = self.spared(table);
         let live = table.0.iter().filter(|(pid, stat)| stat.is_alive() && !spared.contains(pid));
@@ -66,11 +66,11 @@ impl Traces {
         let begun = std::time::Instant::now();
         let mut signal = Some(Signal::SIGTERM).filter(|_| !grace.is_zero());
         loop {
-            let table = Table::read();
+            let table = ProcessTable::read();
             let found = self.find(&table);
             let live = found.iter().any(|pid| table.0.get(pid).is_some_and(|stat| stat.is_alive()));
             if !live {
-                self.group.as_ref().map(Group::remove);
+                self.group.as_ref().map(ControlGroup::remove);
                 return;
             }
             if let Some(signal) = signal.take() {
@@ -79,7 +79,7 @@ impl Traces {
                 // A group with a spared process is not killed as a whole.
                 let spared = self.spared(&table);
                 let group = self.group.as_ref().filter(|group| group.members().is_disjoint(&spared));
-                group.map(Group::kill);
+                group.map(ControlGroup::kill);
                 table.signal(&found, Signal::SIGKILL);
             }
             std::thread::sleep(GLANCE);
@@ -116,9 +116,9 @@ mod tests {
         let mut away = spawn("setsid -f setsid sleep 601");
         away.wait().unwrap();
         let traces = Traces { marks: vec![mark.clone()], ..Traces::default() };
-        assert!(traces.find(&Table::read()).len() >= 3);
+        assert!(traces.find(&ProcessTable::read()).len() >= 3);
         traces.end(Duration::from_millis(100));
-        assert!(traces.find(&Table::read()).is_empty());
+        assert!(traces.find(&ProcessTable::read()).is_empty());
         assert!(!polite.wait().unwrap().success() && !stubborn.wait().unwrap().success());
     }
 
@@ -133,12 +133,12 @@ mod tests {
         let traces = Traces { marks: vec![format!("{name}={value}")], spared, ..Traces::default() };
         let all = Traces { spared: Vec::new(), ..traces.clone() };
         let begun = std::time::Instant::now();
-        while all.find(&Table::read()).len() < 4 {
+        while all.find(&ProcessTable::read()).len() < 4 {
             assert!(begun.elapsed() < Duration::from_mins(1), "both shells and what they start");
         }
         traces.end(Duration::ZERO);
         assert!(!ending.wait().unwrap().success());
-        assert_eq!(all.find(&Table::read()).len(), 2);
+        assert_eq!(all.find(&ProcessTable::read()).len(), 2);
         all.end(Duration::ZERO);
         assert!(!going.wait().unwrap().success());
     }
@@ -162,11 +162,11 @@ mod tests {
         }
         assert!(Identity { pid, start: start_of(pid).unwrap() }.is_alive());
         let traces = Traces { marks: vec![format!("{name}={value}")], ..Traces::default() };
-        assert!(traces.find(&Table::read()).contains(&pid));
+        assert!(traces.find(&ProcessTable::read()).contains(&pid));
         traces.end(Duration::from_millis(100));
         assert!(!child.wait().unwrap().success());
         assert!(
-            Traces { marks: Vec::new(), ..traces }.find(&Table::read()).is_empty(),
+            Traces { marks: Vec::new(), ..traces }.find(&ProcessTable::read()).is_empty(),
             "without marks, no process is found"
         );
     }

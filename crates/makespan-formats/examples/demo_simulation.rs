@@ -8,7 +8,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, Job, Platform, Profile, Schedule, ScheduleBuilder, Time};
 use makespan_formats::gantt::Marks;
-use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
+use makespan_formats::report::{PolicyPanel, Section, SimulationLevel, SimulationReport, write_simulation};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -49,7 +49,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
         builder.finish()
     };
     let schedules = [("fcfs", schedule(true)), (HOSTILE, schedule(false))];
-    let levels: Vec<Vec<Level>> = schedules.iter().map(|(_, schedule)| levels(&instance, schedule)).collect();
+    let levels: Vec<Vec<SimulationLevel>> = schedules.iter().map(|(_, schedule)| levels(&instance, schedule)).collect();
     let panels: Vec<PolicyPanel<'_>> = schedules
         .iter()
         .zip(&levels)
@@ -86,7 +86,7 @@ fn write(path: &Path, count: u64, gantt: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn levels(instance: &Instance, schedule: &Schedule) -> Vec<Level> {
+fn levels(instance: &Instance, schedule: &Schedule) -> Vec<SimulationLevel> {
     let mut changes: Vec<(Time, i64, i64)> = instance.jobs().iter().map(|job| (job.release, 0, 1)).collect();
     for placement in schedule.placements() {
         let width = i64::from(placement.processors.len());
@@ -94,13 +94,13 @@ fn levels(instance: &Instance, schedule: &Schedule) -> Vec<Level> {
     }
     changes.sort_unstable();
     let (mut held, mut waiting) = (0, 0);
-    let mut levels: Vec<Level> = Vec::new();
+    let mut levels: Vec<SimulationLevel> = Vec::new();
     for (time, width, jobs) in changes {
         (held, waiting) = (held + width, waiting + jobs);
         if levels.last().is_some_and(|last| last.time == time) {
             levels.pop();
         }
-        levels.push(Level { time, held: held as u32, waiting: waiting as u32 });
+        levels.push(SimulationLevel { time, held: held as u32, waiting: waiting as u32 });
     }
     levels
 }

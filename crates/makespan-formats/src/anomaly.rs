@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 
 /// Kind of anomaly in a record of a log. [`skips`](Self::skips) returns whether a record of this kind is skipped.
 /// Otherwise, the comment of the kind states how the record is read.
@@ -133,7 +133,7 @@ impl fmt::Display for Anomaly {
 
 /// All records with an anomaly of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct AnomalyRecords {
     /// Kind of the anomaly.
     pub anomaly: Anomaly,
     /// Number of records.
@@ -156,10 +156,10 @@ pub enum Unit {
 
 impl Unit {
     /// Returns the place of a record in the file.
-    pub fn place(self, at: usize) -> Place {
+    pub fn place(self, at: usize) -> FilePlace {
         match self {
-            Self::Line => Place::line(at),
-            Self::Job => Place::field(format!("jobs[{at}]")),
+            Self::Line => FilePlace::line(at),
+            Self::Job => FilePlace::field(format!("jobs[{at}]")),
         }
     }
 
@@ -172,7 +172,7 @@ impl Unit {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for AnomalyRecords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let records = if self.count == 1 { "record" } else { "records" };
         let what = if self.anomaly.skips() { " skipped" } else { "" };
@@ -187,7 +187,7 @@ pub struct BrokenMachine {
     /// The number of statements.
     pub count: usize,
     /// Place of the first statement.
-    pub place: Place,
+    pub place: FilePlace,
     /// The text of the first statement, such as `MaxProcs: abc`.
     pub stated: String,
 }
@@ -213,18 +213,18 @@ impl fmt::Display for BrokenMachine {
 
 /// Statistics of reading a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct LogStatistics {
     /// Number of records that became jobs.
     pub jobs: usize,
     /// Anomalies, one entry for each kind, in the order of the first record of each kind.
-    pub found: Vec<Found>,
+    pub found: Vec<AnomalyRecords>,
     /// Unit in which records are counted.
     pub unit: Unit,
     /// Unreadable statements about the machine of the log, if there are any.
     pub broken_machine: Option<BrokenMachine>,
 }
 
-impl Report {
+impl LogStatistics {
     /// Returns an empty report whose records are counted in `unit`.
     pub(crate) fn by(unit: Unit) -> Self {
         Self { unit, ..Self::default() }
@@ -237,12 +237,12 @@ impl Report {
                 found.count += 1;
                 found.first = found.first.min(at);
             }
-            None => self.found.push(Found { anomaly, count: 1, first: at, unit: self.unit }),
+            None => self.found.push(AnomalyRecords { anomaly, count: 1, first: at, unit: self.unit }),
         }
     }
 
     /// Counts an unreadable statement about the number of processors of the machine.
-    pub(crate) fn add_machine(&mut self, place: Place, stated: String) {
+    pub(crate) fn add_machine(&mut self, place: FilePlace, stated: String) {
         self.broken_machine.get_or_insert(BrokenMachine { count: 0, place, stated }).count += 1;
     }
 

@@ -8,12 +8,12 @@ use rustc_hash::{FxHashMap, FxHasher};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, SeqAccess, Visitor};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::{InList, message_of, offset_of};
 use crate::suggest::explain;
 
 /// Entry of a list in which names are unique.
-pub(crate) trait Named {
+pub(crate) trait UniquelyNamed {
     /// Noun for an entry, such as "job".
     const KIND: &'static str;
 
@@ -31,7 +31,7 @@ impl<T> Default for Unique<T> {
     }
 }
 
-impl<'de, T: Named + Deserialize<'de>> Deserialize<'de> for Unique<T> {
+impl<'de, T: UniquelyNamed + Deserialize<'de>> Deserialize<'de> for Unique<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(UniqueVisitor(PhantomData))
     }
@@ -39,7 +39,7 @@ impl<'de, T: Named + Deserialize<'de>> Deserialize<'de> for Unique<T> {
 
 struct UniqueVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Named + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
+impl<'de, T: UniquelyNamed + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
     type Value = Unique<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,7 +104,7 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
             }
             message => explain(message),
         };
-        FormatError::content(file, Place { line, column, field }, message)
+        FormatError::content(file, FilePlace { line, column, field }, message)
     };
     let deserializer = toml::Deserializer::parse(text).map_err(|error| toml_error(None, &error))?;
     serde_path_to_error::deserialize(deserializer).map_err(|error| toml_error(field(error.path()), error.inner()))
@@ -114,7 +114,7 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     let message = message_of(error);
     let (message, in_list) = InList::split(&message);
     let known = error.line() > 0;
-    let mut place = Place { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
+    let mut place = FilePlace { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
     if let Some(in_list) = in_list {
         // Only blanks and a brace can be between the end of the list and the error.
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);

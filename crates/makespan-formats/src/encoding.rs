@@ -8,7 +8,7 @@ use makespan_core::text_of_bytes;
 const LATIN_1: [&str; 4] = ["latin1", "l1", "iso88591", "isoir100"];
 
 /// The text of a file.
-pub(crate) struct Decoded {
+pub(crate) struct DecodedText {
     pub text: String,
     /// A warning if some bytes of the file are not UTF-8 and the file does not state ISO 8859-1 as its encoding.
     pub remark: Option<String>,
@@ -16,17 +16,17 @@ pub(crate) struct Decoded {
 
 /// Decodes a file as UTF-8 if possible, or else as ISO 8859-1 if the file states this encoding. In all other files,
 /// [`text_of_bytes`] preserves the bytes that are not UTF-8.
-pub(crate) fn decoded(bytes: Vec<u8>) -> Decoded {
+pub(crate) fn decoded(bytes: Vec<u8>) -> DecodedText {
     let error = match String::from_utf8(bytes) {
-        Ok(text) => return Decoded { text, remark: None },
+        Ok(text) => return DecodedText { text, remark: None },
         Err(error) => error,
     };
     if states_latin_1(error.as_bytes()) {
-        return Decoded { text: error.as_bytes().iter().map(|&byte| char::from(byte)).collect(), remark: None };
+        return DecodedText { text: error.as_bytes().iter().map(|&byte| char::from(byte)).collect(), remark: None };
     }
     let line = line_of(&error);
     let remark = format!("the text is not UTF-8 (first on line {line}); bytes of other encodings are kept as they are");
-    Decoded { text: text_of_bytes(error.into_bytes()), remark: Some(remark) }
+    DecodedText { text: text_of_bytes(error.into_bytes()), remark: Some(remark) }
 }
 
 /// Returns the line of the first byte that is not UTF-8.

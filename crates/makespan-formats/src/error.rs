@@ -31,7 +31,7 @@ pub enum FormatError {
         /// The name of the file.
         file: String,
         /// The place in the file.
-        place: Place,
+        place: FilePlace,
         /// The problem and its remedy.
         problem: String,
     },
@@ -39,7 +39,7 @@ pub enum FormatError {
 
 /// Place in a file. Unknown parts of the place are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePlace {
     /// Line, from 1.
     pub line: Option<usize>,
     /// Column, from 1.
@@ -48,7 +48,7 @@ pub struct Place {
     pub field: Option<String>,
 }
 
-impl Place {
+impl FilePlace {
     /// Returns the place of a line.
     pub fn line(line: usize) -> Self {
         Self { line: Some(line), ..Self::default() }
@@ -66,7 +66,7 @@ impl Place {
 }
 
 /// Formats the place as a suffix of the file name, such as `:3:14: jobs[3].time[0]`.
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
@@ -83,7 +83,7 @@ impl fmt::Display for Place {
 
 impl FormatError {
     /// Returns an error in the content of `file`.
-    pub fn content(file: &str, place: Place, problem: impl fmt::Display) -> Self {
+    pub fn content(file: &str, place: FilePlace, problem: impl fmt::Display) -> Self {
         Self::Content { file: one_line(file), place, problem: one_line(&problem.to_string()) }
     }
 
@@ -116,14 +116,14 @@ mod tests {
 
     #[test]
     fn an_error_is_one_line_of_bearable_length() {
-        let place = Place { line: Some(3), column: Some(14), field: Some("jobs[0]".into()) };
+        let place = FilePlace { line: Some(3), column: Some(14), field: Some("jobs[0]".into()) };
         let error = FormatError::content("a.json", place, format!("`x\ny` {}", "z".repeat(1000)));
         let text = error.to_string();
         assert!(text.starts_with("a.json:3:14: jobs[0]: `x\\ny` zzz"), "{text}");
         assert!(text.ends_with("z ..") && text.len() < 500);
         // The length limit counts the characters after escaping.
         let long = "\u{7f}".repeat(1000);
-        let text = FormatError::content(&long, Place::field(&*long), &long).to_string();
+        let text = FormatError::content(&long, FilePlace::field(&*long), &long).to_string();
         assert!(text.len() < 1300, "{}: {text}", text.len());
     }
 }

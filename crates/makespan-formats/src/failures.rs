@@ -8,7 +8,7 @@ use std::path::Path;
 use csv::{Position, ReaderBuilder, StringRecord, Trim};
 use makespan_core::{Failure, Platform, ProcSet, Time};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::input::open;
 use crate::suggest::nearest;
 
@@ -51,7 +51,7 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
     loop {
         let more = reader.read_record(&mut record).map_err(|error| {
             let line = error.position().map_or(1, |position| position.line() as usize);
-            FormatError::content(file, Place::line(line), "it is not UTF-8 text; a table of failures is a CSV file")
+            FormatError::content(file, FilePlace::line(line), "it is not UTF-8 text; a table of failures is a CSV file")
         })?;
         if !more {
             break;
@@ -64,7 +64,7 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
     }
     match header {
         Some(_) => Ok(failures),
-        None => Err(FormatError::content(file, Place::default(), format!("it is empty; {}", wanted()))),
+        None => Err(FormatError::content(file, FilePlace::default(), format!("it is empty; {}", wanted()))),
     }
 }
 
@@ -88,7 +88,7 @@ struct Header {
 
 impl Header {
     fn read(file: &str, line: usize, record: &StringRecord) -> Result<Self, FormatError> {
-        let wrong = |problem: String| Err(FormatError::content(file, Place::line(line), problem));
+        let wrong = |problem: String| Err(FormatError::content(file, FilePlace::line(line), problem));
         let mut at = [None; COLUMNS.len()];
         for (index, name) in record.iter().enumerate() {
             let Some(column) = COLUMNS.iter().position(|&column| column == name) else {
@@ -123,7 +123,7 @@ impl Row<'_> {
             let problem = format!(
                 "{found} values for {columns} columns; write sets of processors with commas in quotes: \"0-3,8\""
             );
-            return Err(FormatError::content(self.file, Place::line(self.line), problem));
+            return Err(FormatError::content(self.file, FilePlace::line(self.line), problem));
         }
         let processors = self.processors(platform)?;
         let time = |column: &str| {
@@ -181,7 +181,7 @@ impl Row<'_> {
     }
 
     fn wrong(&self, column: &str, problem: &dyn Display) -> FormatError {
-        FormatError::content(self.file, Place::line(self.line).with_field(column), problem)
+        FormatError::content(self.file, FilePlace::line(self.line).with_field(column), problem)
     }
 }
 

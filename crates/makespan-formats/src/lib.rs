@@ -59,7 +59,7 @@ pub use amount::parse_amount;
 pub use atomic::write_atomic;
 pub use bandwidth::parse_bandwidth;
 pub use clock::{Clock, length};
-pub use error::{FormatError, Place};
+pub use error::{FilePlace, FormatError};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
 pub use format::{Format, FormatOption};
@@ -73,7 +73,7 @@ pub use policy_log::{LogRow, write_log_csv};
 pub use read::{
     ReadInstance, ReadOptions, is_list, parse_instance, parse_replay, read_instance, read_replay, read_task_files,
 };
-pub use replay::{Estimates, Past, Replay, ReplayOptions};
+pub use replay::{Estimates, LoggedStarts, Replay, ReplayOptions};
 pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
 pub use swf::{write_swf, write_swf_log, write_swf_trace};

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 
 /// Maximum length of a line of a log, in bytes.
 const LONGEST: u64 = 1 << 16;
@@ -24,7 +24,7 @@ pub(crate) fn each(
         }
         if read as u64 == LONGEST {
             let problem = format!("the line is longer than {LONGEST} bytes");
-            return Err(FormatError::content(file, Place::line(line), problem));
+            return Err(FormatError::content(file, FilePlace::line(line), problem));
         }
         let content = if line == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes) } else { &bytes };
         let content = content.trim_ascii();

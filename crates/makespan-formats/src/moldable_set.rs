@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use crate::document::from_json;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::format::head::Head;
 use crate::instance::foreign_json;
 use crate::scalar::{Count, Scalar};
@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for TableVisitor {
 /// [`FormatError`] with the field of the error.
 pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatError> {
     let Document { cpudata, .. } = from_json(file, bytes)?;
-    let wrong = |field: &str, problem: &dyn fmt::Display| FormatError::content(file, Place::field(field), problem);
+    let wrong = |field: &str, problem: &dyn fmt::Display| FormatError::content(file, FilePlace::field(field), problem);
     let count = cpudata.processors.len();
     if !cpudata.processors.iter().copied().eq(1..=count as u32) {
         return Err(wrong("cpudata.nb_p", &"the numbers of processors must be 1, 2, 3 .. in order"));
@@ -103,7 +103,7 @@ pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatErr
         Ok(Job::new(name, Profile::table(times).map_err(|error| wrong(&field, &error))?))
     };
     let jobs = cpudata.jobs.into_iter().map(job).collect::<Result<Vec<_>, _>>()?;
-    Instance::new(platform, jobs, Vec::new()).map_err(|error| FormatError::content(file, Place::default(), error))
+    Instance::new(platform, jobs, Vec::new()).map_err(|error| FormatError::content(file, FilePlace::default(), error))
 }
 
 #[cfg(test)]

@@ -64,9 +64,9 @@ struct Without {
 
 /// Needs for resources that the platform does not state.
 #[derive(Default)]
-pub(crate) struct Unstated(BTreeMap<Box<str>, Without>);
+pub(crate) struct UnstatedNeeds(BTreeMap<Box<str>, Without>);
 
-impl Unstated {
+impl UnstatedNeeds {
     /// Returns the needs of a task for resources that the platform has. Counts all other needs as ignored.
     /// `processors` is the number of processors of the task, and `name` its name.
     pub(crate) fn kept(&mut self, needs: &Needs, platform: &Platform, processors: u32, name: &str) -> Needs {
@@ -125,7 +125,7 @@ mod tests {
     fn needs_of_what_is_not_stated_are_counted() {
         let platform = Platform::flat(4).unwrap();
         let platform = platform.with_licences(makespan_core::Resources::new([("gpus", 3)]).unwrap()).unwrap();
-        let (mut pool, mut unstated) = (Pool::default(), Unstated::default());
+        let (mut pool, mut unstated) = (Pool::default(), UnstatedNeeds::default());
         let needs = pool.of([("memory", Need::per_processor(1_500_000_000)), (Resource::GPUS, Need::whole(1))]);
         let kept = unstated.kept(&needs, &platform, 2, "a");
         assert_eq!(kept, Needs::new([(Resource::GPUS, Need::whole(1))]).unwrap());

@@ -14,7 +14,7 @@ const MAX_BYTES: i128 = 1_000_000_000_000_000_000;
 
 /// Reasons to replace a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Oddity {
+pub(crate) enum ValueProblem {
     /// Missing run time.
     NoTime,
     /// Negative or invalid run time.
@@ -41,7 +41,7 @@ pub(crate) enum Oddity {
     Contradiction,
 }
 
-impl Oddity {
+impl ValueProblem {
     /// Returns three texts for a warning: the kind of value, the problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
         const GUESSED: &str = "a guess of 60 s is used instead";
@@ -84,24 +84,24 @@ impl Oddity {
 }
 
 /// Reads a run time. A text that is `None` or empty is a missing run time.
-pub(crate) fn run_time(text: Option<&str>) -> Result<Time, Oddity> {
+pub(crate) fn run_time(text: Option<&str>) -> Result<Time, ValueProblem> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
-        None => Err(Oddity::NoTime),
-        Some(Ok(Time::ZERO)) => Err(Oddity::ZeroTime),
+        None => Err(ValueProblem::NoTime),
+        Some(Ok(Time::ZERO)) => Err(ValueProblem::ZeroTime),
         Some(Ok(time)) => Ok(time),
-        Some(Err(TimeError::Overflow(text))) if !text.trim_start().starts_with('-') => Err(Oddity::LongTime),
-        Some(Err(_)) => Err(Oddity::BrokenTime),
+        Some(Err(TimeError::Overflow(text))) if !text.trim_start().starts_with('-') => Err(ValueProblem::LongTime),
+        Some(Err(_)) => Err(ValueProblem::BrokenTime),
     }
 }
 
 /// Reads a time limit. A missing, negative or zero limit means no limit and is not an error.
-pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, Oddity> {
+pub(crate) fn limit(text: Option<&str>) -> Result<Option<Time>, ValueProblem> {
     match text.map(str::trim).filter(|text| !text.is_empty()).map(Time::parse) {
         None | Some(Ok(Time::ZERO) | Err(TimeError::Negative(_))) => Ok(None),
         Some(Ok(time)) => Ok(Some(time)),
         Some(Err(TimeError::Overflow(text))) if text.trim_start().starts_with('-') => Ok(None),
-        Some(Err(TimeError::Overflow(_))) => Err(Oddity::LongLimit),
-        Some(Err(TimeError::Syntax(_))) => Err(Oddity::BrokenLimit),
+        Some(Err(TimeError::Overflow(_))) => Err(ValueProblem::LongLimit),
+        Some(Err(TimeError::Syntax(_))) => Err(ValueProblem::BrokenLimit),
     }
 }
 
@@ -111,16 +111,16 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
 }
 
 /// Reads a number of bytes.
-pub(crate) fn bytes(text: Option<&str>) -> Result<u64, Oddity> {
-    let text = text.map(str::trim).filter(|text| !text.is_empty()).ok_or(Oddity::NoSize)?;
+pub(crate) fn bytes(text: Option<&str>) -> Result<u64, ValueProblem> {
+    let text = text.map(str::trim).filter(|text| !text.is_empty()).ok_or(ValueProblem::NoSize)?;
     let bytes = exact_decimal(text, 0).filter(|bytes| (0..=MAX_BYTES).contains(bytes));
-    bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or(Oddity::BrokenSize)
+    bytes.and_then(|bytes| u64::try_from(bytes).ok()).ok_or(ValueProblem::BrokenSize)
 }
 
 /// The number of impossible values of one kind, and the first of these values.
 #[derive(Debug)]
 struct Found {
-    oddity: Oddity,
+    oddity: ValueProblem,
     count: usize,
     /// The item that states the first value, such as "task `a`".
     first: String,
@@ -136,13 +136,13 @@ impl Found {
 
 /// Impossible values of a file, one entry for each kind, in the order of the first value of each kind.
 #[derive(Debug, Default)]
-pub(crate) struct Odd {
+pub(crate) struct ImpossibleValues {
     found: Vec<Found>,
 }
 
-impl Odd {
+impl ImpossibleValues {
     /// Counts an impossible value that the file states for `owner`, such as "task `a`".
-    pub(crate) fn add(&mut self, oddity: Oddity, owner: impl FnOnce() -> String, value: Option<&str>) {
+    pub(crate) fn add(&mut self, oddity: ValueProblem, owner: impl FnOnce() -> String, value: Option<&str>) {
         match self.found.iter_mut().find(|found| found.oddity == oddity) {
             Some(found) => found.count += 1,
             None => {
@@ -159,7 +159,11 @@ impl Odd {
             Ok(time) => (time, Estimate::Stated),
             Err(oddity) => {
                 self.add(oddity, owner, text);
-                if oddity == Oddity::ZeroTime { (Time::TICK, Estimate::Stated) } else { (GUESS, Estimate::Guessed) }
+                if oddity == ValueProblem::ZeroTime {
+                    (Time::TICK, Estimate::Stated)
+                } else {
+                    (GUESS, Estimate::Guessed)
+                }
             }
         }
     }
@@ -175,7 +179,7 @@ impl Odd {
     /// Returns the transfer time of `owner`, or 0 if the transfer time is invalid.
     pub(crate) fn transfer(&mut self, text: &str, owner: impl FnOnce() -> String) -> Time {
         Time::parse(text).unwrap_or_else(|_| {
-            self.add(Oddity::BrokenTransfer, owner, Some(text));
+            self.add(ValueProblem::BrokenTransfer, owner, Some(text));
             Time::ZERO
         })
     }
@@ -183,7 +187,7 @@ impl Odd {
     /// Returns the number stated for `owner`, or `None` if it is missing or unreadable. Counts an unreadable number.
     pub(crate) fn read<T>(
         &mut self,
-        oddity: Oddity,
+        oddity: ValueProblem,
         text: Option<&str>,
         read: impl Fn(&str) -> Option<T>,
         owner: impl FnOnce() -> String,
@@ -220,13 +224,13 @@ mod tests {
     #[test]
     fn one_rule_reads_each_value() {
         for (text, expect) in [
-            (None, Err(Oddity::NoTime)),
-            (Some(" "), Err(Oddity::NoTime)),
-            (Some("0.00"), Err(Oddity::ZeroTime)),
-            (Some("-1"), Err(Oddity::BrokenTime)),
-            (Some("soon"), Err(Oddity::BrokenTime)),
-            (Some("1e11"), Err(Oddity::LongTime)),
-            (Some("-1e30"), Err(Oddity::BrokenTime)),
+            (None, Err(ValueProblem::NoTime)),
+            (Some(" "), Err(ValueProblem::NoTime)),
+            (Some("0.00"), Err(ValueProblem::ZeroTime)),
+            (Some("-1"), Err(ValueProblem::BrokenTime)),
+            (Some("soon"), Err(ValueProblem::BrokenTime)),
+            (Some("1e11"), Err(ValueProblem::LongTime)),
+            (Some("-1e30"), Err(ValueProblem::BrokenTime)),
             (Some("2.5"), Ok(Time::from_ticks(2_500_000_000))),
         ] {
             assert_eq!(run_time(text), expect, "{text:?}");
@@ -235,17 +239,17 @@ mod tests {
             (None, Ok(None)),
             (Some("-1"), Ok(None)),
             (Some("0"), Ok(None)),
-            (Some("1e30"), Err(Oddity::LongLimit)),
-            (Some("x"), Err(Oddity::BrokenLimit)),
+            (Some("1e30"), Err(ValueProblem::LongLimit)),
+            (Some("x"), Err(ValueProblem::BrokenLimit)),
             (Some("2"), Ok(Some(Time::from_seconds(2)))),
         ] {
             assert_eq!(limit(text), expect, "{text:?}");
         }
         for (text, expect) in [
-            (None, Err(Oddity::NoSize)),
-            (Some("-6585019"), Err(Oddity::BrokenSize)),
-            (Some("0.5"), Err(Oddity::BrokenSize)),
-            (Some("1e19"), Err(Oddity::BrokenSize)),
+            (None, Err(ValueProblem::NoSize)),
+            (Some("-6585019"), Err(ValueProblem::BrokenSize)),
+            (Some("0.5"), Err(ValueProblem::BrokenSize)),
+            (Some("1e19"), Err(ValueProblem::BrokenSize)),
             (Some("5e3"), Ok(5000)),
         ] {
             assert_eq!(bytes(text), expect, "{text:?}");
@@ -254,7 +258,7 @@ mod tests {
 
     #[test]
     fn kinds_are_counted_and_refused_by_a_strict_reading() {
-        let mut odd = Odd::default();
+        let mut odd = ImpossibleValues::default();
         assert_eq!(odd.bytes(Some("-1"), || "file `f`".into()), 0);
         assert_eq!(odd.bytes(Some("-2"), || "file `g`".into()), 0);
         assert_eq!(odd.run_time(None, || "task `a`".into()), (GUESS, Estimate::Guessed));

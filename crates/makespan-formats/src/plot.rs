@@ -101,7 +101,7 @@ fn shown(figure: &Figure) -> Vec<Vec<Point>> {
 
 /// Returns the label of the horizontal axis. If values beyond the vertical axis are drawn as arrows, the label
 /// explains the arrows.
-fn x_label(figure: &Figure, beyond: &[beyond::Beyond]) -> String {
+fn x_label(figure: &Figure, beyond: &[beyond::ValuesAbove]) -> String {
     if beyond.is_empty() { figure.x_label.clone() } else { format!("{}; {}", figure.x_label, beyond::NOTE) }
 }
 

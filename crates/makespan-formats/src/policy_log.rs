@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use makespan_core::{Instance, LogEntry, Logged, Spot, Time};
+use makespan_core::{Instance, LogEntry, LoggedDecision, StartPlace, Time};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -56,20 +56,21 @@ impl LogRow {
             deadline: entry.what.deadline().map(Time::seconds),
             ..Self::default()
         };
-        let spot = |spot: Spot| (Some(spot.processor), Some(spot.start.seconds()));
+        let spot = |spot: StartPlace| (Some(spot.processor), Some(spot.start.seconds()));
         match entry.what {
-            Logged::Planned { variants, cost, .. } => {
+            LoggedDecision::Planned { variants, cost, .. } => {
                 (row.variants, row.cost) = (Some(variants as u64), Some(cost as f64 / 1e3));
             }
-            Logged::Collision { planned, resolved, penalty } => {
+            LoggedDecision::Collision { planned, resolved, penalty } => {
                 (row.from_processor, row.from_start) = spot(planned);
                 (row.to_processor, row.to_start) = spot(resolved);
                 row.penalty = Some(penalty);
             }
-            Logged::OtherVariant { from, to } => {
+            LoggedDecision::OtherVariant { from, to } => {
                 (row.from_variant, row.to_variant) = (Some(from as u64), Some(to as u64));
             }
-            Logged::PlannedAgain { .. } | Logged::Fallback { .. } | Logged::Rejected { .. } => {}
+            LoggedDecision::PlannedAgain { .. } | LoggedDecision::Fallback { .. } | LoggedDecision::Rejected { .. } => {
+            }
         }
         row
     }
@@ -135,14 +136,18 @@ mod tests {
         let s = Time::from_seconds;
         let job = Job::new("=a, \"b\"\n<c>", Profile::rigid(1, s(1)).unwrap());
         let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
-        let at = |processor, start| Spot { processor, start };
+        let at = |processor, start| StartPlace { processor, start };
         let all = [
-            Logged::Planned { variants: 3, finish: s(4), cost: 1234, deadline: s(3) },
-            Logged::Collision { planned: at(0, s(1)), resolved: at(2, Time::from_ticks(1_500_000_000)), penalty: -7 },
-            Logged::OtherVariant { from: 0, to: 2 },
-            Logged::PlannedAgain { finish: s(5) },
-            Logged::Fallback { finish: s(6), deadline: s(7) },
-            Logged::Rejected { finish: s(8), deadline: s(7) },
+            LoggedDecision::Planned { variants: 3, finish: s(4), cost: 1234, deadline: s(3) },
+            LoggedDecision::Collision {
+                planned: at(0, s(1)),
+                resolved: at(2, Time::from_ticks(1_500_000_000)),
+                penalty: -7,
+            },
+            LoggedDecision::OtherVariant { from: 0, to: 2 },
+            LoggedDecision::PlannedAgain { finish: s(5) },
+            LoggedDecision::Fallback { finish: s(6), deadline: s(7) },
+            LoggedDecision::Rejected { finish: s(8), deadline: s(7) },
         ];
         let entry = |what| LogEntry { time: Time::from_ticks(1), task: TaskId(0), what };
         LogRow::all(&instance, &all.map(entry))

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use makespan_core::{Instance, Platform};
 
-use crate::error::{BOTH_STATED, FormatError, Place};
+use crate::error::{BOTH_STATED, FilePlace, FormatError};
 use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
@@ -103,7 +103,7 @@ fn opened<'a>(
     let head = without_mark(filled(&mut input).map_err(unreadable)?);
     if !head.is_empty() && head.trim_ascii().is_empty() {
         let problem = blank(&mut input).map_err(unreadable)?;
-        return Err(FormatError::content(name, Place::default(), problem));
+        return Err(FormatError::content(name, FilePlace::default(), problem));
     }
     let format = if lists == Lists::Stated { Format::List } else { detect(head, name, lists)? };
     Ok((input, format))
@@ -151,7 +151,7 @@ fn on_stated_machines(
     };
     let moved = Instance::new(platform, jobs, unavailable).map_err(|error| {
         let problem = format!("the jobs do not fit the platform that is stated: {error}");
-        FormatError::content(name, Place::default(), problem)
+        FormatError::content(name, FilePlace::default(), problem)
     });
     Ok(ReadInstance { instance: moved?, ..read })
 }
@@ -163,13 +163,14 @@ fn read_as_it_is(
     options: &ReadOptions,
 ) -> Result<ReadInstance, FormatError> {
     options.refuse_for(format, name)?;
-    let wrong = |problem: String| FormatError::content(name, Place::default(), problem);
+    let wrong = |problem: String| FormatError::content(name, FilePlace::default(), problem);
     let (instance, remarks) = match &format.row().reader {
         Reader::Workflow(reader) => {
             let platform = machines(options).map_err(wrong)?;
             let (text, remark) = text_in_any_encoding(&mut input, name, format, options.strict)?;
             let (storage, trace) = (options.storage.as_deref(), options.trace.as_ref());
-            let options = workflow::Options { platform: platform.as_ref(), strict: options.strict, storage, trace };
+            let options =
+                workflow::WorkflowOptions { platform: platform.as_ref(), strict: options.strict, storage, trace };
             with_remark(remark, workflow::read(name, &text, format, reader, &options)?)
         }
         Reader::Log(read) => planned_log(*read, &mut input, format, name, options)?,
@@ -184,14 +185,14 @@ fn read_as_it_is(
             };
             let warning = match is_for_sh.then(|| bash_lines(&text)).flatten() {
                 Some((line, problem)) if options.strict => {
-                    return Err(FormatError::content(name, Place::line(line), problem));
+                    return Err(FormatError::content(name, FilePlace::line(line), problem));
                 }
                 warning => warning.map(|(line, warning)| format!("line {line}: {warning}")),
             };
             (instance, warning.into_iter().collect())
         }
         Reader::Matrix(read) => {
-            read(name, &mut input, &etc::Options { machines: options.processors, strict: options.strict })?
+            read(name, &mut input, &etc::EtcReadOptions { machines: options.processors, strict: options.strict })?
         }
         Reader::Document(read) => {
             // If the file states no machines, the reader checks the jobs against the stated platform. The stated
@@ -290,12 +291,12 @@ fn planned_log(
 ) -> Result<(Instance, Vec<String>), FormatError> {
     let ReadOptions { speedup, seed, strict, .. } = *options;
     if options.platform.is_some() && options.processors.is_some() {
-        return Err(FormatError::content(name, Place::default(), BOTH_STATED));
+        return Err(FormatError::content(name, FilePlace::default(), BOTH_STATED));
     }
     let scaled = relative(format, options.platform.as_ref(), options.unit_flops);
     let flops = scaled.as_ref().map_or(batsim::SPEED, |scaled| scaled.1);
     let log = read(name, input, flops, Lines::Whole)?;
-    let how = swf::Options { processors: options.processors, speedup, seed, strict };
+    let how = swf::SwfLogOptions { processors: options.processors, speedup, seed, strict };
     let platform = scaled.as_ref().map(|scaled| &scaled.0).or(options.platform.as_ref());
     let log = planned(name, log, &how, platform)?;
     let remark = scaled.as_ref().and_then(|scaled| scaled.2.clone());
@@ -319,7 +320,7 @@ fn detect(head: &[u8], name: &str, lists: Lists) -> Result<Format, FormatError> 
         Ok(Some(format)) => Ok(format),
         Err(problem) => Err(problem),
     };
-    found.map_err(|problem| FormatError::content(name, Place::default(), problem))
+    found.map_err(|problem| FormatError::content(name, FilePlace::default(), problem))
 }
 
 #[cfg(test)]

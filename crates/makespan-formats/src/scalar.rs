@@ -91,7 +91,7 @@ pub(crate) struct Count(pub u32);
 
 /// Number of tasks of a bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tasks(pub NonZeroU64);
+pub(crate) struct BagTasks(pub NonZeroU64);
 
 /// Number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl FromLiteral for Count {
     }
 }
 
-impl FromLiteral for Tasks {
+impl FromLiteral for BagTasks {
     const EXPECTED: &'static str = "a number of tasks";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {

@@ -23,7 +23,7 @@ const BYTES_PER_NODE: usize = 8;
 
 /// Problem with a text, and its position.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct XmlProblem {
     pub line: usize,
     pub column: usize,
     pub problem: String,
@@ -44,7 +44,7 @@ pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
 }
 
 /// Parses a document. The document may name a document type, as files of `SimGrid` do. The document type is not loaded.
-pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
+pub(crate) fn parse(text: &str) -> Result<Document<'_>, XmlProblem> {
     let mut scan = Scan { text: text.as_bytes(), at: 0, depth: 0, namespaces: 0, document_type: false };
     scan.all().map_err(|problem| scan.broken(problem))?;
     let nodes = (text.len() / BYTES_PER_NODE).max(MIN_NODES);
@@ -52,7 +52,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Broken> {
         ParsingOptions { allow_dtd: scan.document_type, nodes_limit: u32::try_from(nodes).unwrap_or(u32::MAX) };
     Document::parse_with_options(text, options).map_err(|error| {
         let at = error.pos();
-        Broken { line: at.row as usize, column: at.col as usize, problem: format!("the XML is broken: {error}") }
+        XmlProblem { line: at.row as usize, column: at.col as usize, problem: format!("the XML is broken: {error}") }
     })
 }
 
@@ -156,11 +156,11 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn broken(&self, problem: String) -> Broken {
+    fn broken(&self, problem: String) -> XmlProblem {
         let before = &self.text[..self.at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        Broken { line, column: String::from_utf8_lossy(&before[start..]).chars().count() + 1, problem }
+        XmlProblem { line, column: String::from_utf8_lossy(&before[start..]).chars().count() + 1, problem }
     }
 }
 

@@ -20,6 +20,6 @@ pub mod tables;
 pub use command::{Command, Template, programs};
 pub use error::HistoryError;
 pub use location::{data_folder, default_path};
-pub use record::{Ending, Record, folder_here, now};
+pub use record::{Ending, RunRecord, folder_here, now};
 pub use recorder::Recorder;
-pub use store::{Entry, Filter, History};
+pub use store::{Filter, History, StoredRecord};

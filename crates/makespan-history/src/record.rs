@@ -8,7 +8,7 @@ use crate::Command;
 
 /// The record of one process of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct RunRecord {
     /// The command that ran.
     pub command: Command,
     /// The working folder of the process.

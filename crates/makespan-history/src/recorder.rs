@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::{History, HistoryError, Record};
+use crate::{History, HistoryError, RunRecord};
 
 /// Maximum number of records that are written together.
 const BATCH: usize = 1000;
@@ -13,7 +13,7 @@ const BATCH: usize = 1000;
 /// together. The recorder stops at the first error, and the run continues without a history.
 #[derive(Debug)]
 pub struct Recorder {
-    records: Option<Sender<Record>>,
+    records: Option<Sender<RunRecord>>,
     thread: Option<JoinHandle<()>>,
     failure: Arc<Mutex<Option<HistoryError>>>,
 }
@@ -29,7 +29,7 @@ impl Recorder {
     }
 
     /// Hands over a record to the thread. After an error, the record is dropped.
-    pub fn append(&self, record: Record) {
+    pub fn append(&self, record: RunRecord) {
         if let Some(records) = &self.records {
             // After an error the receiver is gone. `failure` returns this error.
             let _ = records.send(record);
@@ -61,7 +61,7 @@ impl Drop for Recorder {
     }
 }
 
-fn write_all(mut history: History, received: &Receiver<Record>, failure: &Mutex<Option<HistoryError>>) {
+fn write_all(mut history: History, received: &Receiver<RunRecord>, failure: &Mutex<Option<HistoryError>>) {
     let mut batch = Vec::new();
     while let Ok(first) = received.recv() {
         batch.push(first);

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Error, TransactionBehavior};
 
 /// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatabaseKind {
     /// A database of this application, and the version of its tables. An empty database has version 0.
     Ours(i64),
     /// A database of another program.
@@ -15,14 +15,14 @@ pub enum Kind {
 ///
 /// # Errors
 /// Any error of the database.
-pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
+pub fn kind(connection: &Connection, application: i64) -> Result<DatabaseKind, Error> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (stated, version) = (number("application_id")?, number("user_version")?);
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match stated {
-        stated if stated == application => Kind::Ours(version),
-        0 if version == 0 && tables == 0 => Kind::Ours(0),
-        _ => Kind::Foreign,
+        stated if stated == application => DatabaseKind::Ours(version),
+        0 if version == 0 && tables == 0 => DatabaseKind::Ours(0),
+        _ => DatabaseKind::Foreign,
     })
 }
 
@@ -33,10 +33,10 @@ pub fn kind(connection: &Connection, application: i64) -> Result<Kind, Error> {
 ///
 /// # Errors
 /// Any error of the database.
-pub fn migrate(connection: &mut Connection, application: i64, steps: &[&str]) -> Result<Kind, Error> {
+pub fn migrate(connection: &mut Connection, application: i64, steps: &[&str]) -> Result<DatabaseKind, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = kind(&transaction, application)?;
-    if let Kind::Ours(version) = found {
+    if let DatabaseKind::Ours(version) = found {
         for step in steps.iter().skip(usize::try_from(version).unwrap_or(0)) {
             transaction.execute_batch(step)?;
         }

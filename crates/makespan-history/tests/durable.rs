@@ -6,13 +6,13 @@ use std::process::{Child, Command as Program, Stdio};
 use std::time::Duration;
 
 use makespan_core::Time;
-use makespan_history::{Command, Ending, Filter, History, HistoryError, Record, Recorder};
+use makespan_history::{Command, Ending, Filter, History, HistoryError, Recorder, RunRecord};
 
 const FILE: &str = "TEST_HISTORY_FILE";
 const COUNT: &str = "TEST_HISTORY_COUNT";
 
-fn record(number: u64) -> Record {
-    Record {
+fn record(number: u64) -> RunRecord {
+    RunRecord {
         command: Command::new(vec!["echo".into(), format!("{number} {}", "x".repeat(200))]),
         folder: "/work".into(),
         host: "here".into(),

@@ -4,12 +4,12 @@ use std::process::{self, ExitCode};
 
 use clap::{CommandFactory, Parser, Subcommand};
 use indicatif::ProgressBar;
-use makespan_cli::shards::{self, Work};
+use makespan_cli::shards::{self, ShardWork};
 use makespan_cli::{
     AgentOptions, INTERRUPTED, SetupOptions, ShardCommand, ShardOptions, agent, bar, complain, emit, enter, setup,
     unknown_argument,
 };
-use makespan_lab::campaign::{Named, Progress};
+use makespan_lab::campaign::{NamedCampaign, Progress};
 use miette::{Result, miette};
 
 /// The name of this program.
@@ -32,7 +32,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     #[command(flatten)]
-    Campaign(Named),
+    Campaign(NamedCampaign),
     /// Run one shard of a campaign (makespan-lab --on and --shards start this command)
     #[command(hide = true)]
     Shard(ShardCommand),
@@ -69,7 +69,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 }
 
 /// Runs a campaign with a progress bar. Prints the report, the number of runs, and the number of reused runs.
-fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
+fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
         // The shards have finished, so the remaining work is short, and the run of the shards already handles signals.
@@ -92,7 +92,7 @@ fn play(campaign: &Named, options: &ShardOptions) -> Result<ExitCode> {
 
 /// Runs the shards if the options request shards and some runs are not finished. Otherwise returns `None`. The result is true if all shards
 /// have finished.
-fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>> {
+fn carried_out(campaign: &NamedCampaign, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);
     }
@@ -100,7 +100,7 @@ fn carried_out(campaign: &Named, options: &ShardOptions) -> Result<Option<bool>>
     if size.missing == 0 {
         return Ok(None);
     }
-    let work = Work {
+    let work = ShardWork {
         folder: &campaign.folder,
         identity: campaign.identity().map_err(|error| miette!("{error}"))?,
         parts: size.runs,
@@ -124,7 +124,7 @@ fn shard(options: &ShardCommand) -> Result<ExitCode> {
 }
 
 /// Ends the process on Ctrl-C. The journal already holds every finished run.
-fn listen(campaign: &Named) -> Result<()> {
+fn listen(campaign: &NamedCampaign) -> Result<()> {
     let kept = format!(
         "interrupted; the finished {} are kept in {}, and the same command continues there",
         campaign.unit,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use makespan::formats::{FormatError, Place};
+use makespan::formats::{FilePlace, FormatError};
 use makespan::{PlanError, SimulateError, SimulationError};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError};
 use pyo3::prelude::*;
@@ -74,7 +74,7 @@ pub fn at(py: Python<'_>, field: &str, problem: impl ToString) -> PyErr {
 pub fn of_file(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Io { source, .. } => os_error(source.kind(), error.to_string()),
-        FormatError::Content { file, place: Place { line, column, field }, problem } => {
+        FormatError::Content { file, place: FilePlace { line, column, field }, problem } => {
             INPUT.raised(py, (in_python(problem), file, *line, *column, field.as_deref()))
         }
     }
@@ -97,7 +97,7 @@ fn os_error(kind: io::ErrorKind, text: String) -> PyErr {
 /// never sees the text of the document.
 pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
-        FormatError::Content { place: Place { field, .. }, problem, .. } => {
+        FormatError::Content { place: FilePlace { field, .. }, problem, .. } => {
             INPUT.raised(py, (in_python(problem), py.None(), py.None(), py.None(), field.as_deref()))
         }
         other @ FormatError::Io { .. } => of_file(py, other),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use makespan::formats::{ReadOptions, parse_instance};
-use makespan::policy::{Improve, Improving, Renewed};
+use makespan::policy::{Improve, Improving, RenewedPolicy};
 use makespan::{Instance, Job, Objective, Platform, Policy, Stop, TaskId};
 use makespan_core::Run;
 use makespan_exec::{ExecuteOptions, Intake, Local, Observer, Progress, cores, reserve};
@@ -171,7 +171,7 @@ fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Se
         Some(Box::new(Improve::new(improving, 0).in_background(SHARE)))
     };
     let first = policy(instance).ok_or("no policy")?;
-    let mut renewed = Renewed::new(first, instance, policy);
+    let mut renewed = RenewedPolicy::new(first, instance, policy);
     let ended = reserved.execute_on(&mut engine, &mut renewed, &mut Teller(told.clone()));
     ended.map(drop).map_err(|error| error.to_string())
 }

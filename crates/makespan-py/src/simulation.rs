@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use makespan::formats::gantt::Marks;
-use makespan::formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
+use makespan::formats::report::{PolicyPanel, Section, SimulationLevel, SimulationReport, write_simulation};
 use makespan::formats::{CsvNames, jobs_csv};
 use makespan::policy::policy_for;
 use makespan::{
@@ -256,7 +256,7 @@ pub fn report(
     let Some(first) = simulations.first() else { return Ok(String::new()) };
     let instance = &*first.instance;
     let all: Vec<&Simulated> = simulations.iter().map(|one| &*one.simulated).collect();
-    let levels: Vec<Vec<Level>> = all.iter().map(|one| levels(instance, one)).collect();
+    let levels: Vec<Vec<SimulationLevel>> = all.iter().map(|one| levels(instance, one)).collect();
     let charted = instance.tasks() <= CHARTED;
     let charts: Vec<Schedule> = all.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
     let summaries: Vec<String> = all.iter().map(|one| summary(&one.measures)).collect();
@@ -287,8 +287,8 @@ pub fn report(
     pages::text(|out| write_simulation(out, &report))
 }
 
-fn levels(instance: &CoreInstance, simulated: &Simulated) -> Vec<Level> {
-    let level = |&UsageStep { from, held, waiting }: &UsageStep| Level { time: from, held, waiting };
+fn levels(instance: &CoreInstance, simulated: &Simulated) -> Vec<SimulationLevel> {
+    let level = |&UsageStep { from, held, waiting }: &UsageStep| SimulationLevel { time: from, held, waiting };
     Usage::of(instance, &simulated.simulation.trace).steps.iter().map(level).collect()
 }
 

@@ -291,7 +291,7 @@ impl View {
         seen(|view| {
             let now = set.is_subset(view.free) && view.instance.accepts(task.id, &set);
             let there = now && view.arrival(task.id, &set).is_some_and(|arrival| arrival <= view.now);
-            Ok(there && makespan_core::Left::of(view).take(task.id, &set))
+            Ok(there && makespan_core::FreeAmounts::of(view).take(task.id, &set))
         })
     }
 }

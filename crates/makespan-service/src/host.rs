@@ -4,7 +4,7 @@ use std::path::Path;
 
 use makespan_core::{Job, Platform};
 use makespan_exec::engine::Engine;
-use makespan_exec::{ExecuteOptions, Local, Measured, cores};
+use makespan_exec::{ExecuteOptions, Local, MeasuredAttempt, cores};
 
 /// The platform on which a service runs jobs, and the history of earlier runs.
 pub trait Host: Send + Sync {
@@ -23,7 +23,12 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// A message.
-    fn engine(&self, folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String>;
+    fn engine(
+        &self,
+        folder: &Path,
+        options: &ExecuteOptions,
+        wake: WakeCallback<'_>,
+    ) -> Result<Box<dyn Engine>, String>;
 
     /// Replaces guessed run times of jobs by run times from the history.
     fn learn(&self, jobs: Vec<Job>) -> Vec<Job> {
@@ -31,7 +36,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Adds a finished attempt to the history. `folder` is the working directory of the attempt, if the job states one.
-    fn measured(&self, _measured: &Measured<'_>, _folder: Option<&str>) {}
+    fn measured(&self, _measured: &MeasuredAttempt<'_>, _folder: Option<&str>) {}
 
     /// Returns the kinds of a command, the most specific kind first. The run times of ended tasks predict the run
     /// times of other tasks of the same kind.
@@ -41,7 +46,7 @@ pub trait Host: Send + Sync {
 }
 
 /// Callback of [`Host::engine`]. Its argument is a function that ends the waits of the engine.
-pub type Wake<'a> = &'a mut dyn FnMut(Box<dyn Fn() + Send>);
+pub type WakeCallback<'a> = &'a mut dyn FnMut(Box<dyn Fn() + Send>);
 
 /// This machine, without a history of earlier runs.
 #[derive(Clone, Debug)]
@@ -60,7 +65,12 @@ impl Host for ThisMachine {
         true
     }
 
-    fn engine(&self, folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String> {
+    fn engine(
+        &self,
+        folder: &Path,
+        options: &ExecuteOptions,
+        wake: WakeCallback<'_>,
+    ) -> Result<Box<dyn Engine>, String> {
         local(folder, options, wake)
     }
 }
@@ -69,7 +79,7 @@ impl Host for ThisMachine {
 ///
 /// # Errors
 /// A message.
-pub fn local(folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String> {
+pub fn local(folder: &Path, options: &ExecuteOptions, wake: WakeCallback<'_>) -> Result<Box<dyn Engine>, String> {
     let cores = cores().map_err(|error| error.to_string())?;
     let engine = Local::new(folder, cores, options.shim.clone());
     let waker = engine.waker();

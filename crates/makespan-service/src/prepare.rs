@@ -34,7 +34,7 @@ const PRIORITIES: i32 = 10;
 
 /// A checked job in the form in which it is stored.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct PreparedJob {
     /// The name of the job.
     pub name: String,
     /// The job as an instance in the native format, without a platform.
@@ -62,7 +62,7 @@ pub struct Prepared {
 #[derive(Clone, Debug)]
 pub struct PreparedSubmission {
     /// The jobs, in the order of the file.
-    pub jobs: Vec<Prepared>,
+    pub jobs: Vec<PreparedJob>,
     /// Warnings about parts of the file that were ignored or may have a different meaning than intended.
     pub remarks: Vec<String>,
 }
@@ -125,7 +125,7 @@ fn one(
     prefix: &str,
     after: Vec<usize>,
     platform: &Platform,
-) -> Result<Prepared, Refusal> {
+) -> Result<PreparedJob, Refusal> {
     let id = JobId(at as u32);
     let tasks: Vec<TaskId> = whole.job(id).different_task_ids().collect();
     let profiles = || tasks.iter().map(|&task| whole.profile(task));
@@ -136,7 +136,7 @@ fn one(
     let mut alone = job.clone();
     alone.after.clear();
     let name = format!("{prefix}{}", job.name);
-    Ok(Prepared {
+    Ok(PreparedJob {
         spec: spec(alone, platform)?,
         processors: profiles().map(makespan_core::Profile::min_processors).min().unwrap_or(1),
         widest: profiles().map(makespan_core::Profile::max_processors).max().unwrap_or(1),

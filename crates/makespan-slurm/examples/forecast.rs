@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use makespan_slurm::forecast::{Options, forecast};
+use makespan_slurm::forecast::{ForecastOptions, forecast};
 use makespan_slurm::queue::Queue;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     let queue = Queue::from_folder(Path::new(folder), None)?;
     let read = begun.elapsed();
-    let expected = forecast(&queue, &Options { draws, ..Options::default() }).expected;
+    let expected = forecast(&queue, &ForecastOptions { draws, ..ForecastOptions::default() }).expected;
     let known = expected.iter().filter(|one| one.start.is_some()).count();
     println!(
         "{} jobs wait, {known} with a start; read in {read:.2?}, done after {:.2?}",

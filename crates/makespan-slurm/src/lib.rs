@@ -16,11 +16,12 @@ pub mod pilot;
 pub mod queue;
 mod text;
 
-pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, Reading, Share, jobs_of_json};
-pub use command::{CommandError, Commands, Printed, Program, Refusal, Submitted};
-pub use machines::{Allocated, Machines, MachinesError, Placed, Pool, fit};
+pub use cluster::{Config, Job, JobState, Node, NodeState, Partition, QueryReading, Share, jobs_of_json};
+pub use command::{CommandError, Commands, Program, ProgramOutput, Refusal, SubmittedJob};
+pub use machines::{Allocated, MachinesError, PlacedRequest, PlanMachines, Pool, fit};
 pub use text::{
-    Gres, HostlistError, Kind, Limit, Record, bytes, compress, count, duration, expand, moment, present, range, records,
+    Gres, HostlistError, Kind, OptionalLimit, Record, bytes, compress, count, duration, expand, moment, present, range,
+    records,
 };
 
 /// Names of the kinds of place in which a run starts its attempts: in pilots, or as separate Slurm jobs

@@ -7,7 +7,9 @@ use std::error::Error;
 
 use makespan::policy::tree::Heuristic;
 use makespan::tree::TreeProblem;
-use makespan::{Instance, Job, Link, NetworkOptions, Node, Objective, Plan, Platform, Profile, Time, TreeScene, Until};
+use makespan::{
+    EndCondition, Instance, Job, Link, NetworkOptions, Node, Objective, Plan, Platform, Profile, Time, TreeScene,
+};
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +39,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let scene = TreeScene::of(&TreeProblem::new(&instance)?)?;
-    let options = NetworkOptions { until: Until::FirstApplication, ..NetworkOptions::default() };
+    let options = NetworkOptions { until: EndCondition::FirstApplication, ..NetworkOptions::default() };
     let run = scene.play(Heuristic::BackPressure, &options)?;
     let measured = run.measured.ok_or("a run of twenty thousand tasks is long enough to be measured")?;
     println!("nodes that decide for themselves reach {:.1} % of this throughput", 100.0 * measured.fair / scene.bound);

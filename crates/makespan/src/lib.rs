@@ -30,12 +30,12 @@ mod wishes;
 
 pub use makespan_algos::catalogue::{spec_title, split_specs};
 pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
-pub use makespan_bounds::tree::{Part, Upgrade, upgrades};
+pub use makespan_bounds::tree::{NodePart, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};
 pub use makespan_core::{
-    Actual, Apart, Bound, CertificateError, Context, Decision, Edge, Estimation, Estimator, Event, Front, FrontPoint,
-    Graph, Guarantee, Instance, InstanceError, Job, JobId, Link, Measures, Metrics, NamedTask, Node, Objective,
-    Payload, Placement, Plan, Platform, Policy, ProcSet, Profile, Proof, Schedule, ScheduleError, Scheduler,
+    Actual, Bound, CertificateError, Context, Decision, Edge, Estimation, Estimator, Event, Front, FrontPoint, Graph,
+    Guarantee, Instance, InstanceError, Job, JobId, Link, Measures, Metrics, NamedTask, Node, Objective, Payload,
+    Placement, Plan, Platform, Policy, ProcSet, Profile, Proof, Schedule, ScheduleError, Scheduler, SeparateEnds,
     SpeedupLaw, Stop, Strategy, Task, TaskId, Time, Trace, Unavailable, Unsupported, Value, Variant, View, Violation,
     Weight, WeightedTime, Work, validate,
 };
@@ -45,7 +45,7 @@ pub use choice::{
     policy_of_plan, policy_of_run, scheduler,
 };
 pub use circumstances::{CircumstanceError, Circumstances};
-pub use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Until};
+pub use makespan_sim::network::{Change, Changed, EndCondition, NetworkOptions, NetworkRun};
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};

@@ -3,8 +3,8 @@
 
 use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
 use makespan_core::{
-    Cluster, Decision, Ended, Event, Failure, Instance, Outage, Outcome, Policy, ProcSet, Running, Stop, TaskSet, Time,
-    Trace, Unavailable, View,
+    Cluster, Decision, EndedTasks, Event, Failure, Instance, Outage, Outcome, Policy, ProcSet, Running, Stop, TaskSet,
+    Time, Trace, Unavailable, View,
 };
 use makespan_sim::{Silent, SimulationError, SimulationOptions};
 
@@ -61,7 +61,7 @@ impl Moment {
     /// Returns the view of this state that a policy receives.
     pub fn view<'a>(&'a self, instance: &'a Instance) -> View<'a> {
         let Self { now, waiting, running, free, down } = self;
-        View { now: *now, instance, waiting, running, free, down, ended: Ended::default() }
+        View { now: *now, instance, waiting, running, free, down, ended: EndedTasks::default() }
     }
 }
 

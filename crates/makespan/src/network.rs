@@ -5,7 +5,7 @@ use makespan_algos::policy::tree::{Heuristic, NodeRates, SetupError};
 use makespan_bounds::tree::{Precision, Throughput, throughput};
 use makespan_core::network::{Network, NetworkError};
 use makespan_core::tree::{Rates, TreeProblem, float_of};
-use makespan_sim::network::{Measured, NetworkOptions, NetworkRun, Silent, SimulationDefect};
+use makespan_sim::network::{MeasuredThroughput, NetworkOptions, NetworkRun, Silent, SimulationDefect};
 use thiserror::Error;
 
 /// A tree problem that is ready for simulation: its network, with all values as floats, and its optimal steady state.
@@ -34,7 +34,7 @@ pub struct TreeRun {
     /// The simulated run.
     pub run: NetworkRun,
     /// Throughput, measured between a tenth and nine tenths of the time until the first application was completed.
-    pub measured: Option<Measured>,
+    pub measured: Option<MeasuredThroughput>,
 }
 
 /// The reason why bags on a tree cannot be simulated.

@@ -151,7 +151,7 @@ fn at_least(profile: &Profile, millionths: u64) -> Profile {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Decision, Edge, Event, Graph, Logged, NamedTask, Payload, ProcSet, Spot};
+    use makespan_core::{Decision, Edge, Event, Graph, LoggedDecision, NamedTask, Payload, ProcSet, StartPlace};
     use makespan_core::{Platform, View};
     use makespan_sim::Silent;
 
@@ -165,8 +165,8 @@ mod tests {
         fn on(&mut self, _: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
             for (task, processor) in view.waiting.iter().zip(view.free.iter()) {
                 decisions.push(Decision::Start { task, processors: ProcSet::range(processor, processor) });
-                let spot = Spot { processor, start: view.now };
-                let what = Logged::Collision { planned: spot, resolved: spot, penalty: 2 };
+                let spot = StartPlace { processor, start: view.now };
+                let what = LoggedDecision::Collision { planned: spot, resolved: spot, penalty: 2 };
                 self.0.push(LogEntry { time: view.now, task, what });
             }
         }

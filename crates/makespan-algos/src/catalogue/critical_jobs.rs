@@ -8,7 +8,7 @@ use crate::kernel::chains::criterion::Criterion;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::ranking::Cover;
 use crate::kernel::chains::reserve::Isolated;
-use crate::kernel::chains::strategy::{Settings, Start};
+use crate::kernel::chains::strategy::{ChainBase, Settings};
 use crate::scheduler::CriticalJobs;
 
 /// The entry of `critical-jobs` in the catalogue.
@@ -64,7 +64,7 @@ pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecEr
     let Settings { criterion, cover, start, penalties, isolated } = settings;
     let deadline = spec.take("deadline", deadline, factor)?;
     let criteria = [("cost", Criterion::Cost), ("utilisation", Criterion::Utilisation)];
-    let starts = [("empty", Start::Empty), ("heft", Start::Heft), ("both", Start::Both)];
+    let starts = [("empty", ChainBase::Empty), ("heft", ChainBase::Heft), ("both", ChainBase::Both)];
     let covers = [("covering", Cover::Covering), ("disjoint", Cover::Disjoint)];
     let settings = Settings {
         criterion: one_of(spec, "criterion", criterion, &criteria)?,

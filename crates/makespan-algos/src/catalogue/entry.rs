@@ -3,7 +3,7 @@
 use makespan_core::{Objective, Scheduler};
 
 use super::{Spec, SpecError};
-use crate::scheduler::Mapped;
+use crate::scheduler::MappingScheduler;
 
 /// A parameter of an algorithm, with the text that listings print.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub struct OfScheduler {
 pub(crate) enum Build {
     Scheduler(fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>),
     /// Constructor of a mapper, which policies can also use.
-    Mapper(fn(&mut Spec) -> Result<Mapped, SpecError>),
+    Mapper(fn(&mut Spec) -> Result<MappingScheduler, SpecError>),
 }
 
 impl<K> Entry<K> {

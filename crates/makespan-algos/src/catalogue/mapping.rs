@@ -7,7 +7,7 @@ use crate::kernel::mapping::{
     BraunGenetic, Descent, Duplex, Fitness, Genetic, MaxMin, MinMin, MinimumCompletion, MinimumExecution,
     OpportunisticLoadBalancing, Sufferage,
 };
-use crate::scheduler::Mapped;
+use crate::scheduler::MappingScheduler;
 
 const SEQUENTIAL: &str = "sequential jobs and competing bags of them on machines of any kind (equal, of unequal speeds, or with a \
                           time for each job and machine); unavailable periods at the beginning";
@@ -27,7 +27,7 @@ macro_rules! plain {
                 guarantee: $guarantee,
                 compared: &[$name],
                 representatives: &[$name],
-                build: Build::Mapper(|_| Ok(Mapped::new($name, $mapper))),
+                build: Build::Mapper(|_| Ok(MappingScheduler::new($name, $mapper))),
             },
         }
     };
@@ -70,7 +70,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
                     _ => Err("one of passes, greedy".into()),
                 })?;
                 let name = if greedy { "sufferage[mode=greedy]" } else { "sufferage" };
-                Ok(Mapped::new(name, Sufferage { greedy }))
+                Ok(MappingScheduler::new(name, Sufferage { greedy }))
             }),
         },
     },
@@ -113,7 +113,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
                     generations: spec.take("generations", default.generations, |text| number(text, 100_000_000))?,
                     ..default
                 };
-                Ok(Mapped::new(named(&genetic), genetic))
+                Ok(MappingScheduler::new(named(&genetic), genetic))
             }),
         },
     },
@@ -136,7 +136,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
                 } else {
                     format!("braun-ga[iterations={iterations}]")
                 };
-                Ok(Mapped::new(name, BraunGenetic { iterations, ..default }))
+                Ok(MappingScheduler::new(name, BraunGenetic { iterations, ..default }))
             }),
         },
     },

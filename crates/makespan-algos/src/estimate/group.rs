@@ -19,7 +19,7 @@ const NORMAL: f64 = 1.4826;
 
 /// The run times of ended tasks of one kind, and the tasks of this kind.
 #[derive(Debug, Default)]
-pub(super) struct Group {
+pub(super) struct EstimateGroup {
     /// The numbers of the tasks of this kind that had not ended at the last update of the estimates. Equal tasks of a
     /// bag have one number.
     pub members: Vec<u32>,
@@ -36,7 +36,7 @@ pub(super) struct Group {
     ends_since: usize,
 }
 
-impl Group {
+impl EstimateGroup {
     /// Adds the run time of an ended task. Returns whether the estimates of the members must be replaced.
     pub fn add(&mut self, time: i64, ratio: Option<(Time, i64)>) -> bool {
         self.times.add(time);

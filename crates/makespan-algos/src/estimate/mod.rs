@@ -6,9 +6,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Estimate, Estimator, Instance, Profile, Restated, Run, TaskId, Time};
+use makespan_core::{Estimate, Estimator, Instance, NewTimes, Profile, Run, TaskId, Time};
 
-use group::Group;
+use group::EstimateGroup;
 
 /// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs counts as a
 /// ratio of 1. The history learns the run time of a command from the same number of runs.
@@ -70,7 +70,7 @@ const UNIT: i128 = 1_000_000;
 pub struct Medians {
     /// Indexed by the number of the task. Equal tasks of a bag have one number.
     own: Vec<Own>,
-    groups: Vec<Group>,
+    groups: Vec<EstimateGroup>,
     /// The index in `groups` of each kind.
     kinds: BTreeMap<String, u32>,
     /// The numbers of the tasks by release date. The first `joined` of these tasks are members of their groups.
@@ -101,7 +101,7 @@ impl Default for Medians {
     /// Returns medians for no tasks.
     fn default() -> Self {
         // Group 0 contains all tasks.
-        let groups = vec![Group::default()];
+        let groups = vec![EstimateGroup::default()];
         Self { own: Vec::new(), groups, kinds: BTreeMap::new(), order: Vec::new(), joined: 0 }
     }
 }
@@ -125,7 +125,7 @@ impl Medians {
         instance: &Instance,
         kinds: impl Fn(TaskId) -> Vec<String>,
         made: impl Fn(TaskId) -> Time,
-    ) -> Vec<Restated> {
+    ) -> Vec<NewTimes> {
         let before = self.own.len();
         self.enter(instance, kinds, made);
         let mut restated = Vec::new();
@@ -150,7 +150,7 @@ impl Medians {
                 let new = self.groups.len() as u32;
                 let group = *self.kinds.entry(kind).or_insert(new);
                 if group == new {
-                    self.groups.push(Group::default());
+                    self.groups.push(EstimateGroup::default());
                 }
                 groups.push(group);
             }
@@ -163,7 +163,7 @@ impl Medians {
     }
 
     /// Adds the tasks that are released by `now`, and the next `AHEAD` tasks, to their groups.
-    fn join(&mut self, now: Time, restated: &mut Vec<Restated>) {
+    fn join(&mut self, now: Time, restated: &mut Vec<NewTimes>) {
         let released = |number: &u32| self.own[*number as usize].release <= now;
         let ahead = self.order.partition_point(released) + AHEAD;
         while self.joined < ahead.min(self.order.len()) {
@@ -174,7 +174,7 @@ impl Medians {
     }
 
     /// Adds a task to its groups, and estimates its time from the times that these groups contain.
-    fn enrol(&mut self, number: u32, restated: &mut Vec<Restated>) {
+    fn enrol(&mut self, number: u32, restated: &mut Vec<NewTimes>) {
         for group in self.own[number as usize].groups.clone() {
             if self.may_decide(number, group) {
                 self.groups[group as usize].members.push(number);
@@ -186,14 +186,14 @@ impl Medians {
     }
 
     /// Returns the new time of a member according to `group`, if this time differs from its latest estimate.
-    fn tell(&mut self, member: u32, group: u32) -> Option<Restated> {
+    fn tell(&mut self, member: u32, group: u32) -> Option<NewTimes> {
         let own = &self.own[member as usize];
         let (longest, estimate) = self.estimate(own, group)?;
         let now = (longest, estimate.is_guess());
         if own.told == Some(now) {
             return None;
         }
-        let restated = Restated { task: own.task, profile: own.profile.clone().lasting(longest), estimate };
+        let restated = NewTimes { task: own.task, profile: own.profile.clone().lasting(longest), estimate };
         self.own[member as usize].told = Some(now);
         Some(restated)
     }
@@ -201,7 +201,7 @@ impl Medians {
     /// Returns the group that determines the time of a task: the first of its groups that contains a suitable time or ratio.
     /// Returns `None` if there is no such group, or if the time is stated.
     fn decisive(&self, own: &Own) -> Option<u32> {
-        let first = |is_known: &dyn Fn(&Group) -> bool| {
+        let first = |is_known: &dyn Fn(&EstimateGroup) -> bool| {
             let mut groups = own.groups.iter().copied();
             groups.find(|&group| is_known(&self.groups[group as usize]))
         };
@@ -249,7 +249,7 @@ impl Medians {
 }
 
 impl Estimator for Medians {
-    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes> {
         let number = instance.different(run.task);
         let Some(own) = self.own.get_mut(number) else { return Vec::new() };
         own.left = own.left.saturating_sub(1);

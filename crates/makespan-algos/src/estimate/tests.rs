@@ -83,7 +83,7 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let mut again = Medians::default();
     again.grow(&instance, kind, |task| if task.0 < 4 { Time::ZERO } else { t(240 * second) });
     let said = (0..3).flat_map(|task| again.ended(&instance, &end(task, task as i64 * 80)));
-    let said: Vec<Restated> = said.collect();
+    let said: Vec<NewTimes> = said.collect();
     assert!(said.iter().all(|one| one.task.0 <= 3) && !said.is_empty(), "{said:?}");
 }
 
@@ -135,7 +135,7 @@ proptest! {
     /// Checks that the median with a prior is the median of a list that contains copies of the prior.
     #[test]
     fn a_prior_counts_as_figures(figures in prop::collection::vec(1_i64..9, 0..20), prior in 1_i64..9, times in 0_usize..9) {
-        let mut group = Group::default();
+        let mut group = EstimateGroup::default();
         figures.iter().for_each(|&figure| _ = group.add(figure, None));
         let all = figures.iter().copied().chain(std::iter::repeat_n(prior, times)).collect();
         prop_assert_eq!(group.times.median(prior, times), median(all));
@@ -145,7 +145,7 @@ proptest! {
 /// Checks that only the last fifty ends count. Thus the estimates follow a program that became slower.
 #[test]
 fn what_is_long_ago_is_forgotten() {
-    let mut group = Group::default();
+    let mut group = EstimateGroup::default();
     (0..500).for_each(|_| _ = group.add(10, None));
     let told: Vec<bool> = (0..50).map(|_| group.add(100, None)).collect();
     assert_eq!(told.iter().filter(|told| **told).count(), 1, "members are told when the median has moved");
@@ -181,7 +181,7 @@ fn tasks_are_told_when_they_come() {
         processors: ProcSet::first(1),
         ..run(task as usize, 0)
     };
-    let told = |restated: &[Restated]| restated.iter().map(|restated| restated.task.0).collect::<Vec<u64>>();
+    let told = |restated: &[NewTimes]| restated.iter().map(|restated| restated.task.0).collect::<Vec<u64>>();
     let first = medians.ended(&instance, &at(0, 500));
     assert_eq!(told(&first), (1..=AHEAD as u64).collect::<Vec<u64>>());
     let second = medians.ended(&instance, &at(1, 1500));

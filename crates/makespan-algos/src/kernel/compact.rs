@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::doubling::Batch;
-use super::list::{Allotted, ListSweep};
+use super::list::{AllottedTask, ListSweep};
 use super::open::REPAIRS;
 use crate::free_time::Period;
 
@@ -32,7 +32,7 @@ pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
     mut batches: Vec<Batch>,
-    first: &[Allotted],
+    first: &[AllottedTask],
     period: Period,
 ) -> Vec<Batch> {
     let front = |late: &dyn Fn(TaskId) -> bool| Batch {
@@ -140,14 +140,14 @@ pub fn best_list(
     batches: &[Batch],
     from: Time,
     shuffling: Shuffling<'_>,
-) -> Vec<Allotted> {
+) -> Vec<AllottedTask> {
     let Shuffling { shuffle, tries, random } = shuffling;
     let ordered = |batch: &Batch| {
-        let mut tasks: Vec<Allotted> = batch.piles.iter().flatten().copied().collect();
+        let mut tasks: Vec<AllottedTask> = batch.piles.iter().flatten().copied().collect();
         tasks.sort_by_cached_key(|allotted| std::cmp::Reverse(weight_over_area(instance, *allotted)));
         tasks
     };
-    let mut best: Vec<Vec<Allotted>> = batches.iter().map(ordered).filter(|batch| !batch.is_empty()).collect();
+    let mut best: Vec<Vec<AllottedTask>> = batches.iter().map(ordered).filter(|batch| !batch.is_empty()).collect();
     let mut list = best.concat();
     let mut sweep = ListSweep::default();
     let mut least = weighted_completion(builder, instance, &list, from, &mut sweep);
@@ -171,7 +171,7 @@ pub fn best_list(
 }
 
 /// Exchanges two batches.
-fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
+fn exchange(batches: &mut [Vec<AllottedTask>], random: &mut ChaCha8Rng) {
     if batches.len() > 1 {
         let first = random.random_range(0..batches.len());
         let second = (first + random.random_range(1..batches.len())) % batches.len();
@@ -180,7 +180,7 @@ fn exchange(batches: &mut [Vec<Allotted>], random: &mut ChaCha8Rng) {
 }
 
 /// Returns weight divided by area as an integer that preserves the order.
-fn weight_over_area(instance: &Instance, allotted: Allotted) -> u128 {
+fn weight_over_area(instance: &Instance, allotted: AllottedTask) -> u128 {
     let area = allotted.time(instance).area(allotted.processors).unsigned_abs().max(1);
     (u128::from(instance.weight(allotted.task).millionths()) << 64) / area
 }
@@ -189,7 +189,7 @@ fn weight_over_area(instance: &Instance, allotted: Allotted) -> u128 {
 pub fn weighted_completion(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
-    list: &[Allotted],
+    list: &[AllottedTask],
     from: Time,
     sweep: &mut ListSweep,
 ) -> WeightedTime {

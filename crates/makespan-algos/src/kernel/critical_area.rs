@@ -7,7 +7,7 @@ use super::packing::{Packing, Row};
 
 /// The limits at which the first phase of CPA ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct CpaLimits {
     /// The factor by which tasks take longer on these processors than on the fastest ones.
     pub slower: f64,
     /// Number of processors by which the area is divided. The phase ends when the critical path is at most the area
@@ -27,7 +27,7 @@ pub struct Limits {
 /// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is
 /// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: O(n +
 /// e) for each allotment that grows, for n tasks with e edges. A task with few predecessors takes less time.
-pub fn allotments(packing: &Packing<'_>, limits: &Limits) -> Vec<u32> {
+pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
     let mut growing = Growing::new(packing, limits.slower);
     let depths = depths(packing);
     let mut in_levels = vec![0; 1 + depths.iter().copied().max().unwrap_or(0) as usize];

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use makespan_core::{Profile, TaskId, Time};
 
 use super::knapsack::{self, Item};
-use super::list::Allotted;
-use super::open::{Limit, Open, fewest};
+use super::list::AllottedTask;
+use super::open::{OpenLimit, OpenPlatform, fewest};
 
 /// The data of a task that the selection needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct SelectionTask<'a> {
     /// The task.
     pub task: TaskId,
     /// The times of the task.
@@ -20,7 +20,7 @@ pub struct Candidate<'a> {
 }
 
 /// Tasks that run one after another on the same processors. Most piles contain a single task.
-pub type Pile = Vec<Allotted>;
+pub type TaskPile = Vec<AllottedTask>;
 
 /// The tasks that run between two instants.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Batch {
     /// Start, counted from the origin.
     pub offset: Time,
     /// Piles that fit on the platform side by side. None is longer than the batch.
-    pub piles: Vec<Pile>,
+    pub piles: Vec<TaskPile>,
 }
 
 /// The processors that are open during one batch.
@@ -37,11 +37,11 @@ pub struct BatchRoom {
     /// Number of processors that the piles share.
     pub processors: u32,
     /// For each number of processors, ascending, the time for which they are open.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<OpenLimit>,
 }
 
 /// The number of open processors over time.
-pub trait Room {
+pub trait OpenRoom {
     /// Returns the open processors for a batch with the given offset and length.
     fn of_batch(&self, offset: Time, length: Time) -> BatchRoom;
 
@@ -50,7 +50,7 @@ pub trait Room {
 }
 
 /// A platform whose processors are always open.
-impl Room for u32 {
+impl OpenRoom for u32 {
     fn of_batch(&self, _offset: Time, length: Time) -> BatchRoom {
         BatchRoom { processors: *self, limits: vec![(*self, length)] }
     }
@@ -60,13 +60,13 @@ impl Room for u32 {
     }
 }
 
-impl Room for Open<'_> {
+impl OpenRoom for OpenPlatform<'_> {
     fn of_batch(&self, offset: Time, length: Time) -> BatchRoom {
         BatchRoom { processors: self.capacity(offset, length), limits: self.limits(offset, length) }
     }
 
     fn next_change(&self, offset: Time) -> Option<Time> {
-        Open::next_change(self, offset)
+        OpenPlatform::next_change(self, offset)
     }
 }
 
@@ -77,11 +77,11 @@ impl Room for Open<'_> {
 /// knapsack then selects the piles and tasks of the largest weight that fit side by side. The tasks that remain after
 /// the last of these batches are selected into further batches. The lengths of the further batches continue to double,
 /// up to the length of the longest task.
-pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> Vec<Batch> {
+pub fn batches(candidates: &[SelectionTask<'_>], guess: Time, room: &impl OpenRoom) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
     let doublings = (guess.ticks() / shortest.ticks()).max(1).ilog2();
-    let mut remaining: Vec<Candidate<'_>> = candidates.to_vec();
+    let mut remaining: Vec<SelectionTask<'_>> = candidates.to_vec();
     remaining.sort_by_key(|candidate| (Reverse(candidate.weight), candidate.task));
     let mut batches = Vec::new();
     let mut offset = Time::from_ticks(guess.ticks() >> doublings);
@@ -111,8 +111,8 @@ pub fn batches(candidates: &[Candidate<'_>], guess: Time, room: &impl Room) -> V
     batches
 }
 
-fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
-    let time = |allotted: &Allotted| {
+fn pile_length(pile: &TaskPile, candidates: &[SelectionTask<'_>]) -> Time {
+    let time = |allotted: &AllottedTask| {
         let at = candidates.partition_point(|candidate| candidate.task < allotted.task);
         candidates[at].profile.time(allotted.processors)
     };
@@ -121,10 +121,10 @@ fn pile_length(pile: &Pile, candidates: &[Candidate<'_>]) -> Time {
 
 /// Returns the piles of one batch and the remaining candidates. The candidates are given and returned by decreasing weight.
 fn select<'a>(
-    remaining: Vec<Candidate<'a>>,
+    remaining: Vec<SelectionTask<'a>>,
     length: Time,
     BatchRoom { processors, limits }: &BatchRoom,
-) -> (Vec<Pile>, Vec<Candidate<'a>>) {
+) -> (Vec<TaskPile>, Vec<SelectionTask<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
     // A processor may be open for less than the length of the batch.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
@@ -158,7 +158,7 @@ fn select<'a>(
     let mut selected = vec![false; remaining.len()];
     let mut batch = Vec::new();
     for ((_, members), _) in piles.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {
-        let allotted = |&index: &usize| Allotted { task: remaining[index].task, processors: allotments[index] };
+        let allotted = |&index: &usize| AllottedTask { task: remaining[index].task, processors: allotments[index] };
         batch.push(members.iter().map(allotted).collect());
         members.iter().for_each(|&index| selected[index] = true);
     }

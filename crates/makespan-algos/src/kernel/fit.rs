@@ -23,7 +23,7 @@ pub struct Fit<'a> {
     skyline: Skyline,
     /// The sort key of each task, and the task.
     keyed: Vec<(f64, u32)>,
-    placed: Vec<Placed>,
+    placed: Vec<PlacedTask>,
     /// The factors of the sort keys for which the shortest schedule was found.
     factors: Vec<f64>,
     tried: Vec<f64>,
@@ -31,7 +31,7 @@ pub struct Fit<'a> {
 
 /// A task with its allotment and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedTask {
     /// The task.
     pub task: u32,
     /// The position of its allotment among its choices.
@@ -81,7 +81,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Returns the tasks of the last attempt.
-    pub fn placed(&self) -> &[Placed] {
+    pub fn placed(&self) -> &[PlacedTask] {
         &self.placed
     }
 
@@ -104,13 +104,13 @@ impl<'a> Fit<'a> {
         (first < choices.len()).then_some(first)
     }
 
-    fn place(&mut self, task: u32, deadline: i64) -> Option<Placed> {
+    fn place(&mut self, task: u32, deadline: i64) -> Option<PlacedTask> {
         let first = self.first(task, deadline)?;
         let release = self.choices.release(task);
         for (index, choice) in self.choices.of(task).iter().enumerate().skip(first) {
             if self.skyline.earliest_fit(choice.processors, choice.time, release) + choice.time <= deadline {
                 let start = self.skyline.place(choice.processors, choice.time, release);
-                return Some(Placed { task, chosen: index as u32, start });
+                return Some(PlacedTask { task, chosen: index as u32, start });
             }
         }
         None

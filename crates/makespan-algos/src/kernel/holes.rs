@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use makespan_core::{Instance, Platform, ProcSet, Schedule, TaskId, Time};
 
 use super::list::nodes::free::take_compact;
-use super::usage::{Holding, Usage};
+use super::usage::{HoldingTask, Usage};
 use crate::free_time::Period;
 
 /// Equal tasks on a fixed number of processors each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tasks {
+pub struct EqualTasks {
     /// Number of tasks.
     pub count: u64,
     /// Number of processors of each task.
@@ -23,7 +23,7 @@ pub struct Tasks {
 
 /// The free periods of each processor, in which the processor is open and holds no task.
 #[derive(Clone, Debug)]
-pub struct Holes<'a> {
+pub struct FreePeriods<'a> {
     platform: &'a Platform,
     /// For each processor, the free periods in ascending order. The last period has no end.
     periods: Vec<Vec<Hole>>,
@@ -39,14 +39,14 @@ struct Hole {
 /// The state while holes are filled.
 struct Sweep<'a> {
     periods: &'a mut [Vec<Hole>],
-    tasks: Tasks,
+    tasks: EqualTasks,
     /// For each processor, the index of its current or next free period.
     at: Vec<usize>,
     /// Ranges of processors by the instant at which they become free for long enough.
     arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
 }
 
-impl<'a> Holes<'a> {
+impl<'a> FreePeriods<'a> {
     /// Returns the holes of a schedule and the unavailable periods. O(processors + their placements).
     pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
         let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
@@ -82,7 +82,7 @@ impl<'a> Holes<'a> {
     /// several processors.
     pub(crate) fn fill(
         &mut self,
-        tasks: Tasks,
+        tasks: EqualTasks,
         mut usage: Option<&mut Usage<'_>>,
         ids: impl Iterator<Item = TaskId>,
         mut place: impl FnMut(TaskId, Time, ProcSet),
@@ -132,7 +132,7 @@ impl<'a> Holes<'a> {
             {
                 ready.remove(&processors);
                 processors.iter().for_each(|id| sweep.hold(id, now));
-                usage.hold(&Holding { task, processors: &processors, period, begun: false });
+                usage.hold(&HoldingTask { task, processors: &processors, period, begun: false });
                 sweep.wake(period.until);
                 // Check the resources again on exactly the nodes of the task.
                 let parts = platform.parts(&processors);
@@ -212,7 +212,7 @@ mod tests {
 
     /// A reference implementation that tries every instant for each task, and checks every processor against everything that is
     /// held.
-    fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, platform: &Platform, tasks: Tasks) -> Vec<(i64, ProcSet)> {
+    fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, platform: &Platform, tasks: EqualTasks) -> Vec<(i64, ProcSet)> {
         let all = ProcSet::first(platform.processors());
         let time = tasks.time.ticks();
         let mut placed = Vec::new();
@@ -267,10 +267,10 @@ mod tests {
             let periods = instance.unavailable().iter();
             let periods = periods.map(|p| (p.start.ticks(), p.end.ticks(), p.processors.clone()));
             let mut held: Vec<(i64, i64, ProcSet)> = placed.chain(periods).collect();
-            let mut holes = Holes::of(&instance, &schedule);
+            let mut holes = FreePeriods::of(&instance, &schedule);
             for (count, width, time, release) in bags {
                 let width = width.min(processors);
-                let tasks = Tasks { count, width, time: ticks(time), release: ticks(release) };
+                let tasks = EqualTasks { count, width, time: ticks(time), release: ticks(release) };
                 let mut filled = Vec::new();
                 let ids = (0..).map(TaskId);
                 holes.fill(tasks, None, ids, |_, start, processors| filled.push((start.ticks(), processors)));
@@ -284,9 +284,9 @@ mod tests {
         let job = Job::new("a", Profile::rigid(1, ticks(10)).unwrap()).with_release(ticks(7));
         let instance = Instance::new(Platform::flat(1).unwrap(), vec![job], vec![]).unwrap();
         let placement = Placement { task: TaskId(0), start: ticks(7), end: ticks(17), processors: ProcSet::first(1) };
-        let mut holes = Holes::of(&instance, &Schedule::new(vec![placement]));
+        let mut holes = FreePeriods::of(&instance, &Schedule::new(vec![placement]));
         let mut starts = Vec::new();
-        let tasks = Tasks { count: 5, width: 1, time: ticks(2), release: Time::ZERO };
+        let tasks = EqualTasks { count: 5, width: 1, time: ticks(2), release: Time::ZERO };
         holes.fill(tasks, None, (0..).map(TaskId), |_, start, _| starts.push(start.ticks()));
         assert_eq!(starts, [0, 2, 4, 17, 19]);
     }

@@ -30,7 +30,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
 }
 
 /// An entry value for which [`Tree`] can store minima.
-pub(crate) trait Least: Copy + PartialEq {
+pub(crate) trait LeafMinimum: Copy + PartialEq {
     /// A value that is greater than the value of any entry.
     const NONE: Self;
 
@@ -38,7 +38,7 @@ pub(crate) trait Least: Copy + PartialEq {
     fn least(self, other: Self) -> Self;
 }
 
-impl Least for u32 {
+impl LeafMinimum for u32 {
     const NONE: Self = Self::MAX;
 
     fn least(self, other: Self) -> Self {
@@ -48,13 +48,13 @@ impl Least for u32 {
 
 /// Number of processors and time of a task, or the minimum of each over several tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Asked {
+pub(crate) struct LeafRequest {
     pub width: u32,
     /// The time on a platform of equal processors.
     pub time: Time,
 }
 
-impl Least for Asked {
+impl LeafMinimum for LeafRequest {
     const NONE: Self = Self { width: u32::MAX, time: Time::MAX };
 
     fn least(self, other: Self) -> Self {
@@ -76,7 +76,7 @@ impl<T> Default for Tree<T> {
     }
 }
 
-impl<T: Least> Tree<T> {
+impl<T: LeafMinimum> Tree<T> {
     /// Removes all entries, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.least.clear();

@@ -14,14 +14,14 @@ use super::leaves::Tree;
 
 /// A task with its number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allotted {
+pub struct AllottedTask {
     /// The task.
     pub task: TaskId,
     /// Number of processors.
     pub processors: u32,
 }
 
-impl Allotted {
+impl AllottedTask {
     /// Returns the time of the task.
     pub fn time(&self, instance: &Instance) -> Time {
         instance.profile(self.task).time(self.processors)
@@ -46,7 +46,7 @@ pub struct ListSweep {
 
 impl ListSweep {
     /// Returns the starts in the order of the list, none before `from`. The buffers are kept for the next call.
-    pub fn run(&mut self, instance: &Instance, list: &[Allotted], from: Time) -> &[Time] {
+    pub fn run(&mut self, instance: &Instance, list: &[AllottedTask], from: Time) -> &[Time] {
         let release = |index: usize| instance.release(list[index].task);
         self.waiting.clear();
         let waits = |index: usize| if release(index) <= from { list[index].processors } else { u32::MAX };
@@ -61,7 +61,7 @@ impl ListSweep {
         let mut now = from;
         loop {
             while let Some(index) = self.waiting.first(|width| width <= free) {
-                let Allotted { task, processors } = list[index];
+                let AllottedTask { task, processors } = list[index];
                 self.waiting.set(index, u32::MAX);
                 self.starts[index] = now;
                 free -= processors;
@@ -98,7 +98,7 @@ impl ListSweep {
         &mut self,
         builder: &mut ScheduleBuilder<'_>,
         instance: &Instance,
-        list: &[Allotted],
+        list: &[AllottedTask],
         from: Time,
     ) -> &[Time] {
         if instance.platform().restricts_placement() {
@@ -122,7 +122,7 @@ impl ListSweep {
 /// are reservations or outages, a task starts only if it fits until its end.
 ///
 /// If best placement is required, the builder must not contain other tasks that run after `from`.
-pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[Allotted], from: Time) -> Time {
+pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[AllottedTask], from: Time) -> Time {
     if instance.platform().restricts_placement() {
         let mut last = from;
         for (allotted, (start, ids)) in list.iter().zip(nodes::starts(instance, list, from)) {
@@ -135,7 +135,7 @@ pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[All
     let reservations = if instance.availability().is_always_open() {
         let mut sweep = ListSweep::default();
         let starts = sweep.run(instance, list, from);
-        let reservation = |(allotted, &start): (&Allotted, &Time)| {
+        let reservation = |(allotted, &start): (&AllottedTask, &Time)| {
             Reservation::on_open_platform(allotted.processors, start, start + allotted.time(instance))
         };
         list.iter().zip(starts).map(reservation).collect()
@@ -171,7 +171,7 @@ mod tests {
     }
 
     /// A reference implementation that applies the rule at every instant to every job of the list.
-    fn instant_by_instant(instance: &Instance, list: &[Allotted]) -> Vec<i64> {
+    fn instant_by_instant(instance: &Instance, list: &[AllottedTask]) -> Vec<i64> {
         let mut timeline = Timeline::new(instance);
         let mut starts = vec![-1; list.len()];
         for now in 0..200 {
@@ -192,7 +192,7 @@ mod tests {
         #[test]
         fn the_sweep_follows_the_rule(jobs in proptest::collection::vec((1_u32..5, 1_i64..6, 0_i64..8), 1..12)) {
             let instance = instance(&jobs, None);
-            let list: Vec<Allotted> = instance.task_ids().map(|task| Allotted { task, processors: jobs[task.index()].0 }).collect();
+            let list: Vec<AllottedTask> = instance.task_ids().map(|task| AllottedTask { task, processors: jobs[task.index()].0 }).collect();
             let mut sweep = ListSweep::default();
             let starts: Vec<i64> = sweep.run(&instance, &list, Time::ZERO).iter().map(|start| start.ticks()).collect();
             let mut expected = vec![-1; jobs.len()];
@@ -218,7 +218,7 @@ mod tests {
             start in 0_i64..10, length in 1_i64..8,
         ) {
             let instance = instance(&jobs, Some((start, length)));
-            let list: Vec<Allotted> = instance.task_ids().map(|task| Allotted { task, processors: jobs[task.index()].0 }).collect();
+            let list: Vec<AllottedTask> = instance.task_ids().map(|task| AllottedTask { task, processors: jobs[task.index()].0 }).collect();
             let mut builder = ScheduleBuilder::new(&instance);
             place(&mut builder, &instance, &list, Time::ZERO);
             prop_assert_eq!(validate(&instance, &builder.finish()), Ok(()));

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use makespan_bounds::dual::{Need, choose};
 use makespan_core::{Area, Availability, Instance, Profile, ScheduleBuilder, TaskId, Time};
 
-use super::list::{Allotted, ListSweep};
+use super::list::{AllottedTask, ListSweep};
 
 /// A number of processors, and the longest time for which at least this number is open without a break.
-pub type Limit = (u32, Time);
+pub type OpenLimit = (u32, Time);
 
 /// Maximum number of levels (distinct numbers of open processors). If there are more levels, only some are kept.
 const MAX_LEVELS: usize = 24;
@@ -27,7 +27,7 @@ pub const REPAIRS: usize = 6;
 /// of the task. So for each number k, the longest period in which k processors are open limits the tasks that can run
 /// on k processors. Smaller numbers have longer periods.
 #[derive(Debug)]
-pub struct Open<'a> {
+pub struct OpenPlatform<'a> {
     availability: &'a Availability,
     from: Time,
     /// The numbers of open processors in ascending order, with the periods in which at least this number is open.
@@ -40,7 +40,7 @@ pub struct Ending {
     /// The end of the last task.
     pub end: Time,
     /// The list.
-    pub list: Vec<Allotted>,
+    pub list: Vec<AllottedTask>,
 }
 
 /// Allotments whose total work fits into the open processor time of a given length.
@@ -53,13 +53,13 @@ struct Fitting {
 
 impl Fitting {
     /// Returns the tasks of the first shelf, then of the second shelf, then small sequential tasks, each by decreasing time.
-    fn in_shelf_order(&self, tasks: &[TaskId], profiles: &[&Profile]) -> Vec<Allotted> {
+    fn in_shelf_order(&self, tasks: &[TaskId], profiles: &[&Profile]) -> Vec<AllottedTask> {
         let half = Time::from_ticks(self.length.ticks() / 2);
         let entry = |(index, &(processors, whole)): (usize, &(u32, bool))| {
             let time = profiles[index].time(processors);
             let small = processors == 1 && time <= half;
             let shelf = if small { 2 } else { u8::from(!whole) };
-            (shelf, Reverse(time), Allotted { task: tasks[index], processors })
+            (shelf, Reverse(time), AllottedTask { task: tasks[index], processors })
         };
         let mut entries: Vec<_> = self.allotments.iter().enumerate().map(entry).collect();
         entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.task));
@@ -67,7 +67,7 @@ impl Fitting {
     }
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenPlatform<'a> {
     /// Returns the open processors from `from` on, or `None` if no processor is closed after `from`.
     pub fn of(instance: &'a Instance, from: Time) -> Option<Self> {
         let availability = instance.availability();
@@ -97,7 +97,7 @@ impl<'a> Open<'a> {
 
     /// Returns, for each number of processors, the longest time for which this number is open between `offset` and
     /// `offset` plus `length` after the first instant.
-    pub fn limits(&self, offset: Time, length: Time) -> Vec<Limit> {
+    pub fn limits(&self, offset: Time, length: Time) -> Vec<OpenLimit> {
         let start = later(self.from, offset);
         let end = later(start, length);
         let within = |&(from, until): &(Time, Time)| until.min(end).saturating_since(from.max(start));
@@ -134,7 +134,7 @@ impl<'a> Open<'a> {
 
     /// Returns lists of the tasks in shelf order with allotments for several lengths: the guess, longer lengths, and no limit. Also
     /// returns a list with the fewest processors for each task, and the given list.
-    pub fn lists(&self, instance: &Instance, list: Vec<Allotted>) -> Vec<Vec<Allotted>> {
+    pub fn lists(&self, instance: &Instance, list: Vec<AllottedTask>) -> Vec<Vec<AllottedTask>> {
         let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
         tasks.sort_unstable();
         let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
@@ -150,15 +150,20 @@ impl<'a> Open<'a> {
             allotments: profiles.iter().map(|profile| (profile.min_processors(), true)).collect(),
         };
         let all = [guess].into_iter().chain(fitting).chain([fewest]);
-        let mut lists: Vec<Vec<Allotted>> = all.map(|fitting| fitting.in_shelf_order(&tasks, &profiles)).collect();
+        let mut lists: Vec<Vec<AllottedTask>> = all.map(|fitting| fitting.in_shelf_order(&tasks, &profiles)).collect();
         lists.push(list);
         lists
     }
 
     /// Returns the list that ends first.
-    pub fn shortest(&self, builder: &mut ScheduleBuilder<'_>, instance: &Instance, lists: &[Vec<Allotted>]) -> Ending {
+    pub fn shortest(
+        &self,
+        builder: &mut ScheduleBuilder<'_>,
+        instance: &Instance,
+        lists: &[Vec<AllottedTask>],
+    ) -> Ending {
         let mut sweep = ListSweep::default();
-        let end = |list: &Vec<Allotted>| {
+        let end = |list: &Vec<AllottedTask>| {
             let ends = sweep.completions(builder, instance, list, self.from);
             ends.iter().copied().max().unwrap_or(self.from)
         };
@@ -180,9 +185,9 @@ impl<'a> Open<'a> {
         &self,
         builder: &mut ScheduleBuilder<'_>,
         instance: &Instance,
-        mut list: Vec<Allotted>,
+        mut list: Vec<AllottedTask>,
         shortest: Ending,
-    ) -> Vec<Allotted> {
+    ) -> Vec<AllottedTask> {
         let latest = self.latest(shortest.end);
         let mut sweep = ListSweep::default();
         for _ in 0..REPAIRS {
@@ -203,7 +208,7 @@ impl<'a> Open<'a> {
 
     /// Changes the allotment of each task of a list to the one with which the task ends first, if it starts when the
     /// open processors have completed the work of all previous tasks.
-    pub fn earliest(&self, instance: &Instance, list: &mut [Allotted]) {
+    pub fn earliest(&self, instance: &Instance, list: &mut [AllottedTask]) {
         let mut before: Area = 0;
         for allotted in list {
             let profile = instance.profile(allotted.task);
@@ -263,7 +268,7 @@ impl<'a> Open<'a> {
     /// the least total work is at most the open processor time.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
-        let halves: Vec<Limit> =
+        let halves: Vec<OpenLimit> =
             limits.iter().map(|&(level, time)| (level, Time::from_ticks(time.ticks() / 2))).collect();
         let area = self.availability.open_area(self.from, later(self.from, length));
         let middle = self.availability.when_open(self.from, area / 2);
@@ -296,13 +301,13 @@ fn later(start: Time, length: Time) -> Time {
 }
 
 /// Returns the fewest processors on which a task meets one of the limits.
-pub fn fewest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
+pub fn fewest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }
 
 /// Returns the allotment of least work among the allotments that meet one of the limits.
-fn thriftiest(profile: &Profile, limits: &[Limit]) -> Option<u32> {
-    let within = |&(level, longest): &Limit| {
+fn thriftiest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
+    let within = |&(level, longest): &OpenLimit| {
         let best = profile.thriftiest(longest).filter(|&best| best <= level);
         best.or_else(|| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
     };
@@ -356,14 +361,14 @@ mod tests {
         #[test]
         fn limits_are_the_longest_periods(closed in closed(), from in 0_i64..25, offset in 0_i64..10, length in 1_i64..40) {
             let instance = instance(&[], &closed);
-            let Some(open) = Open::of(&instance, ticks(from)) else {
+            let Some(open) = OpenPlatform::of(&instance, ticks(from)) else {
                 prop_assert!(instance.availability().last_change() <= ticks(from));
                 return Ok(());
             };
             let start = from + offset;
             let levels = instance.availability().levels(ticks(from)).into_iter().filter(|&level| level > 0);
             let each = levels.map(|level| (level, ticks(longest(&instance, level, start, start + length))));
-            let expected: Vec<Limit> = each.filter(|limit| limit.1 > Time::ZERO).collect();
+            let expected: Vec<OpenLimit> = each.filter(|limit| limit.1 > Time::ZERO).collect();
             prop_assert_eq!(open.limits(ticks(offset), ticks(length)), expected);
             let area: i64 = (start..start + length).map(|at| i64::from(instance.availability().open_at(ticks(at)))).sum();
             prop_assert_eq!(i64::from(open.capacity(ticks(offset), ticks(length))), area / length);
@@ -375,7 +380,7 @@ mod tests {
             closed in closed(), from in 0_i64..25,
         ) {
             let instance = instance(&tables, &closed);
-            let Some(open) = Open::of(&instance, ticks(from)) else { return Ok(()) };
+            let Some(open) = OpenPlatform::of(&instance, ticks(from)) else { return Ok(()) };
             let profiles: Vec<&Profile> = instance.task_ids().map(|task| instance.profile(task)).collect();
             let Fitting { length, allotments } = open.fitting(&profiles);
             let mut work = 0;

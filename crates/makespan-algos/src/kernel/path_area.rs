@@ -17,7 +17,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 /// A nearly optimal solution of the programme.
 #[derive(Clone, Debug)]
-pub struct Mixed {
+pub struct MixedSolution {
     /// For each row, its time as a mixture of two allotments.
     pub rows: Vec<Mixture>,
     /// The larger of two values at these times: the longest path, and the area divided by the number of processors.
@@ -69,11 +69,11 @@ struct Corner {
 /// are as long as the area. The result is added to the mean times, with more weight in later rounds. Releases,
 /// transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e
 /// edges.
-pub fn solve(packing: &Packing<'_>) -> Mixed {
+pub fn solve(packing: &Packing<'_>) -> MixedSolution {
     let mut play = Play::new(packing);
     let rows = packing.rows().len();
     let rounds = (LOOKED_AT / rows.max(1)).clamp(LEAST_ROUNDS, ROUNDS);
-    let mut best = Mixed { rows: Vec::new(), value: f64::INFINITY, bound: 0.0 };
+    let mut best = MixedSolution { rows: Vec::new(), value: f64::INFINITY, bound: 0.0 };
     let mut times = play.times.clone();
     for round in 1..=rounds {
         // The sum of 1 to r is r (r + 1) / 2, so the share of r in this sum is 2 / (r + 1).

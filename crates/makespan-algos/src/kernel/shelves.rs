@@ -10,7 +10,7 @@ use makespan_core::{ProcSet, Profile, Time};
 
 /// A task in the two shelves, with its processors and its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shelved {
+pub struct ShelvedTask {
     /// Index of the task in the input.
     pub task: usize,
     /// The processors.
@@ -21,7 +21,7 @@ pub struct Shelved {
 
 /// The columns of the two shelves, one for each processor.
 struct Columns {
-    shelved: Vec<Shelved>,
+    shelved: Vec<ShelvedTask>,
     /// For each column, the instant from which it is free after the first shelf.
     top: Vec<Time>,
     /// For each column, the start of the second shelf.
@@ -96,7 +96,12 @@ pub const ROUNDING: i64 = 7;
 ///   of the guess, ends in time on this processor.
 ///
 /// O(n log n + processors).
-pub fn two_shelves(profiles: &[&Profile], first_shelf: &[bool], guess: Time, processors: u32) -> Option<Vec<Shelved>> {
+pub fn two_shelves(
+    profiles: &[&Profile],
+    first_shelf: &[bool],
+    guess: Time,
+    processors: u32,
+) -> Option<Vec<ShelvedTask>> {
     let shelved = build(profiles, first_shelf, guess, Time::ZERO, processors);
     if shelved.is_some() || !profiles.iter().any(|profile| profile.rounds_up()) {
         return shelved;
@@ -112,7 +117,7 @@ fn build(
     guess: Time,
     slack: Time,
     processors: u32,
-) -> Option<Vec<Shelved>> {
+) -> Option<Vec<ShelvedTask>> {
     let half = Time::from_ticks(guess.ticks() / 2);
     let height = guess + half;
     let is_small = |profile: &Profile| profile.accepts(1) && profile.time(1) <= half;
@@ -239,7 +244,7 @@ impl Building<'_> {
 
     /// Assigns processors to all tasks: full columns from the left, then the first shelf, the second shelf from the
     /// right, and finally the small tasks in the largest gaps.
-    fn place(self, small: &[usize]) -> Option<Vec<Shelved>> {
+    fn place(self, small: &[usize]) -> Option<Vec<ShelvedTask>> {
         let upper_width: u32 = self.upper.iter().map(|entry| entry.processors).sum();
         let room = self.processors.checked_sub(self.columns())?;
         if self.lower_width() > room || upper_width > room {
@@ -258,7 +263,11 @@ impl Building<'_> {
             right -= processors;
             let start = self.end - self.time(entry);
             columns.ceiling[right as usize..(right + processors) as usize].fill(start);
-            columns.shelved.push(Shelved { task, processors: ProcSet::range(right, right + processors - 1), start });
+            columns.shelved.push(ShelvedTask {
+                task,
+                processors: ProcSet::range(right, right + processors - 1),
+                start,
+            });
         }
         self.fill_gaps(small, &mut columns)?;
         Some(columns.shelved)
@@ -308,7 +317,7 @@ impl Building<'_> {
                 return None;
             }
             let start = ceiling[first as usize] - gap;
-            shelved.push(Shelved { task, processors: ProcSet::range(first, first), start });
+            shelved.push(ShelvedTask { task, processors: ProcSet::range(first, first), start });
             gaps.push((gap - time, Reverse(first)));
         }
         Some(())
@@ -320,7 +329,7 @@ impl Columns {
     fn put(&mut self, building: &Building<'_>, task: usize, processors: ProcSet, start: Time) -> Time {
         let end = start + building.profiles[task].time(processors.len());
         processors.iter().for_each(|column| self.top[column as usize] = end);
-        self.shelved.push(Shelved { task, processors, start });
+        self.shelved.push(ShelvedTask { task, processors, start });
         end
     }
 }

@@ -6,7 +6,7 @@ use crate::free_time::{Period, Rows};
 
 /// A task that holds processors for some time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Holding<'p> {
+pub(crate) struct HoldingTask<'p> {
     pub task: TaskId,
     pub processors: &'p ProcSet,
     pub period: Period,
@@ -48,17 +48,17 @@ impl<'a> Usage<'a> {
     }
 
     /// Adds the amounts that a task holds.
-    pub fn hold(&mut self, holding: &Holding<'_>) {
+    pub fn hold(&mut self, holding: &HoldingTask<'_>) {
         self.each(holding, |all, amount| *all += amount);
     }
 
     /// Removes the amounts that [`Usage::hold`] added.
-    pub fn release(&mut self, holding: &Holding<'_>) {
+    pub fn release(&mut self, holding: &HoldingTask<'_>) {
         self.each(holding, |all, amount| *all -= amount);
     }
 
-    fn each(&mut self, holding: &Holding<'_>, change: impl Fn(&mut u128, u128)) {
-        let &Holding { task, processors, period, begun } = holding;
+    fn each(&mut self, holding: &HoldingTask<'_>, change: impl Fn(&mut u128, u128)) {
+        let &HoldingTask { task, processors, period, begun } = holding;
         let instance = self.instance;
         let demands = instance.demands(task);
         if demands.is_empty() || period.from >= period.until {

@@ -6,7 +6,7 @@ use super::jobs::as_graph;
 use super::keeper::expected_arrival;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{GraphProblem, NodeId, Place, rank};
+use crate::kernel::graph::{GraphProblem, NodeId, TaskPlace, rank};
 
 /// Returns, for each processor, the periods in which it is not available.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {
@@ -44,7 +44,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();
         let best = earliest(&problem, number, calendars, arrival, |_, end| end);
         // This never fails, because every task of an instance can run on some node.
-        let Some((Place { processor, start }, end)) = best else { continue };
+        let Some((TaskPlace { processor, start }, end)) = best else { continue };
         calendars[processor.index()].hold(1, start, end);
         let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());
         placed[number as usize] = Some((end, processors.clone()));

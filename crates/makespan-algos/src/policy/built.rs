@@ -7,11 +7,11 @@ use crate::catalogue::{Spec, SpecError};
 /// Data of an entry for a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct OfPolicy {
-    pub(super) build: fn(&mut Spec, u64) -> Result<Built, SpecError>,
+    pub(super) build: fn(&mut Spec, u64) -> Result<SupportedPolicy, SpecError>,
 }
 
 /// A policy with the check whether it supports an instance.
-pub(super) struct Built {
+pub(super) struct SupportedPolicy {
     pub policy: Box<dyn Policy>,
     pub supports: Supports,
 }

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use makespan_core::{Demand, Instance, Job, Objective, Policy, Rows, Scheduler, Unsupported};
 use thiserror::Error;
 
-use super::built::{Built, OfPolicy};
+use super::built::{OfPolicy, SupportedPolicy};
 use super::flow::{self, sequential_and_open};
 use super::held::equal_speeds;
 use super::job_flow;
-use super::order::Reading;
+use super::order::QueueReading;
 use super::queue_state::without_transfers;
 use super::slurm;
 use super::{
-    Batch, Communication, Conservative, Easy, Fcfs, Follow, Improve, Improving, Keep, MAPPERS, MoldableEasy, Passes,
-    QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
+    Batch, Communication, Conservative, Easy, Fcfs, Follow, Improve, Improving, KeptStart, MAPPERS, MoldableEasy,
+    Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::scheduler::{STEADY_STATE, needy};
@@ -60,7 +60,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         supports: ANY,
         source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
         parameters: &[ORDER, QUEUES, REQUEST],
-        kind: OfPolicy { build: |spec, _| Ok(Built::queue(Fcfs::new(reading(spec)?))) },
+        kind: OfPolicy { build: |spec, _| Ok(SupportedPolicy::queue(Fcfs::new(reading(spec)?))) },
     },
     Entry {
         name: "easy",
@@ -71,7 +71,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         kind: OfPolicy {
             build: |spec, _| {
                 let passes = spec.take("passes", Passes::default(), str::parse::<Passes>)?;
-                Ok(Built::queue(Easy::new(reading(spec)?).looking(passes)))
+                Ok(SupportedPolicy::queue(Easy::new(reading(spec)?).looking(passes)))
             },
         },
     },
@@ -81,7 +81,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         supports: ANY,
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, QUEUES, REQUEST],
-        kind: OfPolicy { build: |spec, _| Ok(Built::queue(Conservative::new(reading(spec)?))) },
+        kind: OfPolicy { build: |spec, _| Ok(SupportedPolicy::queue(Conservative::new(reading(spec)?))) },
     },
     Entry {
         name: "slurm",
@@ -95,7 +95,10 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
                 let request = spec.take("request", Request::default(), str::parse::<Request>)?;
                 let weighed: Vec<Box<str>> = rules.priority.tres.iter().map(|weight| weight.0.clone()).collect();
                 let has_all = move |instance: &Instance| slurm::has_weighed(instance, &weighed);
-                Ok(Built::queue(Slurm::new(rules, request)).only(equally_fast).only(slurm::supports).only(has_all))
+                Ok(SupportedPolicy::queue(Slurm::new(rules, request))
+                    .only(equally_fast)
+                    .only(slurm::supports)
+                    .only(has_all))
             },
         },
     },
@@ -108,8 +111,8 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         kind: OfPolicy {
             build: |spec, _| {
                 let (order, queues) = queue(spec)?;
-                let reading = Reading { order, queues, ..Reading::default() };
-                Ok(Built::queue(MoldableEasy::new(reading)).only(equally_fast))
+                let reading = QueueReading { order, queues, ..QueueReading::default() };
+                Ok(SupportedPolicy::queue(MoldableEasy::new(reading)).only(equally_fast))
             },
         },
     },
@@ -139,10 +142,10 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         summary: "a plan by a scheduler, made again whenever the world departs from it",
         supports: OFFLINE,
         source: "Makespan",
-        parameters: &[SCHEDULER, Parameter { name: "keep", values: Keep::VALUES, default: "oldest" }],
+        parameters: &[SCHEDULER, Parameter { name: "keep", values: KeptStart::VALUES, default: "oldest" }],
         kind: OfPolicy {
             build: |spec, seed| {
-                let keep = spec.take("keep", Keep::default(), str::parse::<Keep>)?;
+                let keep = spec.take("keep", KeptStart::default(), str::parse::<KeptStart>)?;
                 by_scheduler(spec, |scheduler| Replan::new(scheduler, seed).keeping(keep))
             },
         },
@@ -155,7 +158,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         parameters: &[
             Parameter { name: "objective", values: OBJECTIVES, default: "weighted-completion" },
             Parameter { name: "steps", values: STEPS, default: "2000" },
-            Parameter { name: "keep", values: Keep::VALUES, default: "oldest" },
+            Parameter { name: "keep", values: KeptStart::VALUES, default: "oldest" },
         ],
         kind: OfPolicy {
             build: |spec, seed| {
@@ -163,11 +166,11 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
                 let improving = Improving {
                     objective: spec.take("objective", default.objective, objective)?,
                     steps: spec.take("steps", default.steps, steps)?,
-                    keep: spec.take("keep", default.keep, str::parse::<Keep>)?,
+                    keep: spec.take("keep", default.keep, str::parse::<KeptStart>)?,
                 };
                 let policy = Box::new(Improve::new(improving, seed));
                 let supports = Box::new(crate::scheduler::counts_or_packs);
-                Ok(Built { policy, supports }.only(enough_for_all))
+                Ok(SupportedPolicy { policy, supports }.only(enough_for_all))
             },
         },
     },
@@ -248,7 +251,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
                 let judge = crate::scheduler(&name)?;
                 let policy = Box::new(Follow::new(crate::scheduler(&name)?, seed));
                 let supports = Box::new(move |instance: &Instance| supported_by(judge.as_ref(), &name, instance));
-                Ok(Built { policy, supports }.only(enough_for_all))
+                Ok(SupportedPolicy { policy, supports }.only(enough_for_all))
             },
         },
     },
@@ -276,14 +279,16 @@ fn flow(
     default: &str,
     when: When,
     scheduling_time: SchedulingTime,
-) -> Result<Built, SpecError> {
+) -> Result<SupportedPolicy, SpecError> {
     let name = spec.take("mapper", default.to_owned(), |text| Ok(text.to_owned()))?;
     let communication = spec.take("communication", Communication::Links, str::parse::<Communication>)?;
     let rules = Rules { when, scheduling_time, communication };
-    Ok(Built::any(TaskFlow::new(rules, flow::mapper(&name)?, seed)).only(sequential_and_open).only(without_needs))
+    Ok(SupportedPolicy::any(TaskFlow::new(rules, flow::mapper(&name)?, seed))
+        .only(sequential_and_open)
+        .only(without_needs))
 }
 
-impl Built {
+impl SupportedPolicy {
     /// Returns a policy that supports any instance without transfers between nodes.
     fn any(policy: impl Policy + 'static) -> Self {
         Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
@@ -311,9 +316,9 @@ impl Built {
     }
 }
 
-fn reading(spec: &mut Spec) -> Result<Reading, SpecError> {
+fn reading(spec: &mut Spec) -> Result<QueueReading, SpecError> {
     let (order, queues) = queue(spec)?;
-    Ok(Reading { order, queues, request: spec.take("request", Request::default(), str::parse::<Request>)? })
+    Ok(QueueReading { order, queues, request: spec.take("request", Request::default(), str::parse::<Request>)? })
 }
 
 fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
@@ -333,10 +338,10 @@ fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
 fn by_scheduler<P: Policy + 'static>(
     spec: &mut Spec,
     policy: impl FnOnce(Box<dyn Scheduler>) -> P,
-) -> Result<Built, SpecError> {
+) -> Result<SupportedPolicy, SpecError> {
     let name = placing(spec, SCHEDULER.default)?;
     let judge = crate::scheduler(&name)?;
-    let built = Built::any(policy(crate::scheduler(&name)?));
+    let built = SupportedPolicy::any(policy(crate::scheduler(&name)?));
     Ok(built.only(move |instance| supported_by(judge.as_ref(), &name, &one_by_one(instance))))
 }
 
@@ -397,7 +402,7 @@ pub fn policies() -> &'static [Entry<OfPolicy>] {
     &POLICIES
 }
 
-fn build(spec: &str, seed: u64) -> Result<Built, SpecError> {
+fn build(spec: &str, seed: u64) -> Result<SupportedPolicy, SpecError> {
     let made = Entry::made(&POLICIES, "policy", spec, |entry, spec| (entry.kind.build)(spec, seed));
     made.map_err(|error| {
         let is_scheduler = |name: &str| crate::catalogue().iter().any(|entry| entry.name == name);

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use makespan_core::{Decision, Event, FreeTime, Policy, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
-use self::plan::{News, Plan, Room, Start};
+use self::plan::{InstantEvents, ReservationPlan, ReservationSpace, ReservationStart};
 use self::sets::Sets;
-use super::held::Held;
-use super::order::{Place, Reading};
-use super::queue_state::{QueueState, Starts, Update};
-use super::space::Slot;
+use super::held::HeldProcessors;
+use super::order::{QueuePlace, QueueReading};
+use super::queue_state::{ProcessorStarts, QueueState, Update};
+use super::space::ClosedSlot;
 use crate::free_time::Period;
 
 /// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. As long as tasks
@@ -37,27 +37,27 @@ use crate::free_time::Period;
 /// ```
 #[derive(Debug, Default)]
 pub struct Conservative {
-    reading: Reading,
+    reading: QueueReading,
     state: Option<QueueState>,
     /// The reservations if the number of free processors determines whether a task fits. A reservation is then only a start.
-    starts: Plan<Time>,
+    starts: ReservationPlan<Time>,
     /// The reservations in all other cases. A reservation is then a start with processors.
-    slots: Plan<Slot>,
+    slots: ReservationPlan<ClosedSlot>,
     /// The processors of a reservation may be exchanged later. This map contains the current ones, by place in the queue.
-    places: BTreeMap<Place, Slot>,
+    places: BTreeMap<QueuePlace, ClosedSlot>,
 }
 
 impl Conservative {
     /// Returns the policy with these rules for the queue.
-    pub fn new(reading: Reading) -> Self {
+    pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }
 
-    fn by_counts(&mut self, news: News<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn by_counts(&mut self, news: InstantEvents<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let Some(state) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.starts, view.now);
         plan.take_in(&state.queue, &mut Counts { held: &mut state.held }, news, view);
-        let mut starts = Starts::new(view);
+        let mut starts = ProcessorStarts::new(view);
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
             if !starts.start(state, place, decisions) {
@@ -69,7 +69,7 @@ impl Conservative {
         }
     }
 
-    fn by_sets(&mut self, news: News<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn by_sets(&mut self, news: InstantEvents<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let Some(QueueState { queue, held, .. }) = self.state.as_mut() else { return };
         let (plan, now) = (&mut self.slots, view.now);
         if news.update == Update::Anew {
@@ -86,7 +86,7 @@ impl Conservative {
                 held.begin(place.task, &slot.processors, slot.start, slot.end);
                 decisions.push(Decision::Start { task: place.task, processors: slot.processors });
             } else {
-                let slot = Slot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot };
+                let slot = ClosedSlot { start: now + Time::TICK, end: slot.end + Time::TICK, ..slot };
                 self.places.insert(place, slot.clone());
                 plan.put(place, slot);
             }
@@ -101,13 +101,13 @@ impl Policy for Conservative {
         if self.reading.order.moves() {
             self.starts.see_order(&state.queue);
             self.slots.see_order(&state.queue);
-            let mut slots: FxHashMap<TaskId, Slot> =
+            let mut slots: FxHashMap<TaskId, ClosedSlot> =
                 std::mem::take(&mut self.places).into_iter().map(|(place, slot)| (place.task, slot)).collect();
             let now = state.queue.iter().filter_map(|place| Some((place, slots.remove(&place.task)?)));
             self.places = now.collect();
         }
         let late = state.held.extend(view, &[]);
-        let news = News { events, update, late, opened: state.held.take_opened() };
+        let news = InstantEvents { events, update, late, opened: state.held.take_opened() };
         let next = if state.counted {
             self.by_counts(news, view, decisions);
             self.starts.next_start()
@@ -123,38 +123,38 @@ impl Policy for Conservative {
 
 /// The room for reservations if only the number of free processors matters.
 struct Counts<'a> {
-    held: &'a mut Held,
+    held: &'a mut HeldProcessors,
 }
 
-impl Start for Time {
+impl ReservationStart for Time {
     fn start(&self) -> Time {
         *self
     }
 }
 
-impl Start for Slot {
+impl ReservationStart for ClosedSlot {
     fn start(&self) -> Time {
         self.start
     }
 }
 
-impl Room<Time> for Counts<'_> {
-    fn earliest(&mut self, place: Place, after: Time) -> Option<Time> {
+impl ReservationSpace<Time> for Counts<'_> {
+    fn earliest(&mut self, place: QueuePlace, after: Time) -> Option<Time> {
         let asked = place.asked;
         self.held.timeline.earliest_fit_in(asked.width, asked.time, Period::since(after))
     }
 
-    fn hold(&mut self, place: Place, start: &Time) {
+    fn hold(&mut self, place: QueuePlace, start: &Time) {
         let asked = place.asked;
         self.held.timeline.hold(asked.width, *start, *start + asked.time);
     }
 
-    fn release(&mut self, place: Place, start: &Time) {
+    fn release(&mut self, place: QueuePlace, start: &Time) {
         let asked = place.asked;
         self.held.timeline.release(&(asked.width, *start, *start + asked.time));
     }
 
-    fn earlier(&mut self, place: Place, start: &Time, now: Time, opened: Period) -> Option<Time> {
+    fn earlier(&mut self, place: QueuePlace, start: &Time, now: Time, opened: Period) -> Option<Time> {
         let asked = place.asked;
         // An earlier fit must overlap the period in which processors were released.
         let from = now.max(Time::from_ticks(opened.from.ticks() - asked.time.ticks() + 1));

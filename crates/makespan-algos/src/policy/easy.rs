@@ -2,10 +2,10 @@
 
 use makespan_core::{Decision, Event, Policy, TaskId, Time, View};
 
-use super::nodes_now::{NodesNow, NotNow};
-use super::order::{Place, Reading};
+use super::nodes_now::{NodesNow, UnfitTasks};
+use super::order::{QueuePlace, QueueReading};
 use super::queue::Gap;
-use super::queue_state::{QueueState, Starts, Update, wait_for};
+use super::queue_state::{ProcessorStarts, QueueState, Update, wait_for};
 use super::space::Space;
 use crate::free_time::Period;
 
@@ -31,7 +31,7 @@ use crate::free_time::Period;
 /// ```
 #[derive(Debug, Default)]
 pub struct Easy {
-    reading: Reading,
+    reading: QueueReading,
     passes: Passes,
     state: Option<QueueState>,
     /// The reservation that the last pass made, if no task has ended since then.
@@ -58,7 +58,7 @@ named!(Passes { "instant" => Instant, "event" => Event });
 #[derive(Clone, Copy, Debug)]
 struct Reserved {
     /// The head of the queue.
-    head: Place,
+    head: QueuePlace,
     /// The reserved start.
     start: Time,
     /// Number of processors that the head leaves free at its start.
@@ -67,7 +67,7 @@ struct Reserved {
 
 impl Easy {
     /// Returns the policy with these rules for the queue.
-    pub fn new(reading: Reading) -> Self {
+    pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }
 
@@ -98,12 +98,12 @@ impl Easy {
             decisions.extend(wait_for(&state.queue, view));
             return;
         }
-        let mut starts = Starts::new(view);
+        let mut starts = ProcessorStarts::new(view);
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
             // Visit only the new tasks. The other waiting tasks still do not fit, because no more processors are free,
             // and less time is left until the reservation.
-            let mut places: Vec<Place> =
+            let mut places: Vec<QueuePlace> =
                 arrivals(events).filter_map(|task| state.queue.place(view.instance, task)).collect();
             places.sort_unstable();
             if places.first().is_none_or(|&first| first > reserved.head) {
@@ -162,7 +162,7 @@ impl Easy {
 
 /// The free processors on which tasks are started.
 enum Ground<'a, 'b> {
-    Counts(Starts<'a, 'b>),
+    Counts(ProcessorStarts<'a, 'b>),
     Sets(Box<Space<'b>>),
 }
 
@@ -170,7 +170,7 @@ impl<'a, 'b> Ground<'a, 'b> {
     /// Returns the free processors before the ends of these tasks have been processed.
     fn new(state: &QueueState, ended: &[TaskId], view: &'a View<'b>) -> Self {
         if state.counted {
-            return Self::Counts(Starts::new(view));
+            return Self::Counts(ProcessorStarts::new(view));
         }
         let mut space = Space::of(view);
         ended.iter().filter_map(|&task| state.held.slot(task)).for_each(|slot| space.hold(slot));
@@ -210,7 +210,11 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
 }
 
 /// Visits the queue once, using only numbers of processors. Returns the reservation of the head, if it must wait.
-fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec<Decision>) -> Option<Reserved> {
+fn pass(
+    state: &mut QueueState,
+    starts: &mut ProcessorStarts<'_, '_>,
+    decisions: &mut Vec<Decision>,
+) -> Option<Reserved> {
     let now = starts.now();
     while let Some(place) = state.queue.first()
         && place.asked.width <= state.held.free(now)
@@ -229,8 +233,8 @@ fn pass(state: &mut QueueState, starts: &mut Starts<'_, '_>, decisions: &mut Vec
 fn backfill(
     state: &mut QueueState,
     reserved: &mut Reserved,
-    starts: &mut Starts<'_, '_>,
-    only: Option<&[Place]>,
+    starts: &mut ProcessorStarts<'_, '_>,
+    only: Option<&[QueuePlace]>,
     decisions: &mut Vec<Decision>,
 ) {
     let now = starts.now();
@@ -294,7 +298,7 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
     let Some(head) = state.queue.first() else { return };
     let Some(mut later) = nodes.later(head, state.held.ends(), view) else { return };
     let window = later.start.saturating_since(view.now);
-    let (mut after, mut refused, mut refused_long) = (head, NotNow::default(), NotNow::default());
+    let (mut after, mut refused, mut refused_long) = (head, UnfitTasks::default(), UnfitTasks::default());
     while nodes.free() > 0 {
         let gap = Gap { free: nodes.free(), window, beside: later.free().min(nodes.free()) };
         let Some(place) = state.queue.next_admitted(Some(after), gap) else { return };

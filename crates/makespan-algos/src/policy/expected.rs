@@ -2,7 +2,7 @@
 
 use makespan_core::{Placement, Policy, ProcSet, TaskId, Time, View};
 
-use super::play::Play;
+use super::play::PolicySimulation;
 
 /// The expected start of a waiting task, and the tasks that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct ExpectedStart {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<ExpectedStart> {
-    let mut play = Play::from(view.instance, view);
+    let mut play = PolicySimulation::from(view.instance, view);
     play.run(policy, &|task, processors| view.instance.time(task, processors), instants(view));
     expected(view, &play.started)
 }
@@ -54,7 +54,7 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
 /// Returns the expected starts for a policy that has processed all events until the view. The view shows the state after its last
 /// decisions. `wake` is the instant at which the policy has asked to be woken.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
-    let mut play = Play::from(view.instance, view);
+    let mut play = PolicySimulation::from(view.instance, view);
     play.go_on(policy, &|task, processors| view.instance.time(task, processors), instants(view), wake);
     expected(view, &play.started)
 }
@@ -90,7 +90,7 @@ fn expected(view: &View<'_>, started: &[Placement]) -> Vec<ExpectedStart> {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Ended, Instance, Job, Platform, Profile, Running, TaskSet, Unavailable};
+    use makespan_core::{EndedTasks, Instance, Job, Platform, Profile, Running, TaskSet, Unavailable};
 
     use super::*;
     use crate::policy::policy;
@@ -110,7 +110,7 @@ mod tests {
         let running = [Running { task: TaskId(0), start: t(0), processors: ProcSet::first(3) }];
         let waiting: TaskSet = (1..4).map(TaskId).collect();
         let free = ProcSet::range(3, 3);
-        let (now, instance, ended) = (t(4), &instance, Ended::default());
+        let (now, instance, ended) = (t(4), &instance, EndedTasks::default());
         let view = View { now, instance, waiting: &waiting, running: &running, free: &free, down: &[], ended };
         expected_starts(policy(spec, 1).unwrap().as_mut(), &view)
     }

@@ -3,8 +3,8 @@
 use makespan_core::{Decision, Event, Policy, View};
 
 use super::nodes_now::NodesNow;
-use super::order::Reading;
-use super::queue_state::{QueueState, Starts, wait_for};
+use super::order::QueueReading;
+use super::queue_state::{ProcessorStarts, QueueState, wait_for};
 use super::space::Space;
 
 /// Starts the tasks of a queue strictly in order. A task that does not fit delays all tasks after it.
@@ -20,7 +20,7 @@ use super::space::Space;
 /// ```
 #[derive(Debug, Default)]
 pub struct Fcfs {
-    reading: Reading,
+    reading: QueueReading,
     state: Option<QueueState>,
     /// Present if tasks need resources.
     nodes: Option<NodesNow>,
@@ -28,7 +28,7 @@ pub struct Fcfs {
 
 impl Fcfs {
     /// Returns the policy with these rules for the queue.
-    pub fn new(reading: Reading) -> Self {
+    pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }
 }
@@ -49,7 +49,7 @@ impl Policy for Fcfs {
             decisions.extend(wait_for(&state.queue, view));
             return;
         }
-        let mut starts = Starts::new(view);
+        let mut starts = ProcessorStarts::new(view);
         while let Some(place) = state.queue.first()
             && place.asked.width <= state.held.free(view.now)
             && starts.start(state, place, decisions)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use makespan_core::{FreeTime, Instance, ProcSet, TaskId, Time, Unavailable, View, believed_end};
 use rustc_hash::FxHashMap;
 
-use super::space::Slot;
+use super::space::ClosedSlot;
 use crate::free_time::{Period, Strips};
 
 /// The processors that running tasks and failures hold, until their expected ends. The data are updated at each event,
@@ -13,7 +13,7 @@ use crate::free_time::{Period, Strips};
 ///
 /// A task is expected to end by its estimate. If it runs longer, [`believed_end`] determines its expected end.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldProcessors {
     /// The number of free processors from now on, without unavailable periods. The past is forgotten.
     pub timeline: Strips,
     /// The expected ends of tasks.
@@ -42,7 +42,7 @@ struct Hold {
 /// Stands for an unknown end. Twice this instant does not overflow.
 const NEVER: Time = Time::from_ticks(i64::MAX / 2);
 
-impl Held {
+impl HeldProcessors {
     /// Returns the holdings that the view shows, including the processors of running tasks if `places` is set.
     pub(super) fn of(view: &View<'_>, places: bool) -> Self {
         let mut held = Self {
@@ -107,9 +107,9 @@ impl Held {
     }
 
     /// Returns the processors of a running task and its expected end, if processors matter.
-    pub(super) fn slot(&self, task: TaskId) -> Option<Slot> {
+    pub(super) fn slot(&self, task: TaskId) -> Option<ClosedSlot> {
         let (hold, processors) = (self.running.get(&task)?, self.places.as_ref()?.get(&task)?.clone());
-        Some(Slot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })
+        Some(ClosedSlot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })
     }
 
     /// Returns the expected end of each running task, in ascending order.

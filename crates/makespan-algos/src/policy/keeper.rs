@@ -2,7 +2,7 @@
 //! ([`Departure`]) decides when tasks start after a departure from the plan.
 
 use makespan_core::{
-    Decision, Dependence, Event, HeldAmount, Instance, Left, Placement, ProcSet, Running, TaskId, TaskSet, Time,
+    Decision, Dependence, Event, FreeAmounts, HeldAmount, Instance, Placement, ProcSet, Running, TaskId, TaskSet, Time,
     Unavailable, View,
 };
 use rustc_hash::FxHashMap;
@@ -283,7 +283,7 @@ impl PlanKeeper {
     /// Starts the tasks that may start now, in the planned order on each processor. Returns the first instant at which
     /// another task may start even if no event occurs before.
     pub fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Time> {
-        let (mut before, mut resources) = (ProcSet::new(), Left::of(view));
+        let (mut before, mut resources) = (ProcSet::new(), FreeAmounts::of(view));
         let mut wake: Option<Time> = None;
         let mut wake_at = |at: Time| wake = Some(wake.map_or(at, |wake| wake.min(at)));
         let mut awaited = vec![false; view.instance.platform().resources().len()];

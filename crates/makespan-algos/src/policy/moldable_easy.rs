@@ -4,10 +4,10 @@ use makespan_core::{Decision, Event, FreeTime, Instance, JobId, Policy, ProcSet,
 use rustc_hash::FxHashMap;
 
 use super::held::interchangeable;
-use super::order::{Place, Reading, Request, Widths, time_on_equal};
+use super::order::{QueuePlace, QueueReading, Request, Widths, time_on_equal};
 use super::queue::Gap;
 use super::queue_state::{QueueState, Update, wait_for};
-use super::space::{Slot, Space};
+use super::space::{ClosedSlot, Space};
 use crate::free_time::Strips;
 
 /// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the instant and
@@ -39,7 +39,7 @@ use crate::free_time::Strips;
 /// ```
 #[derive(Debug, Default)]
 pub struct MoldableEasy {
-    reading: Reading,
+    reading: QueueReading,
     state: Option<QueueState>,
     known: Known,
 }
@@ -271,7 +271,13 @@ impl<'a> Chooser<'a> {
 /// The changes that a pass makes, with or without regard to which processors are free.
 trait Table: Outlook {
     /// Starts the task at this place of the queue now. Returns whether this was possible.
-    fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool;
+    fn start(
+        &mut self,
+        state: &mut QueueState,
+        place: QueuePlace,
+        choice: Choice,
+        decisions: &mut Vec<Decision>,
+    ) -> bool;
     /// Reserves processors for the head.
     fn reserve(&mut self, task: TaskId, choice: Choice);
 }
@@ -297,7 +303,13 @@ impl Outlook for Counted {
 }
 
 impl Table for Counted {
-    fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
+    fn start(
+        &mut self,
+        state: &mut QueueState,
+        place: QueuePlace,
+        choice: Choice,
+        decisions: &mut Vec<Decision>,
+    ) -> bool {
         let Some(processors) = self.free.take(choice.width) else { return false };
         let task = place.task;
         state.queue.remove(place);
@@ -313,7 +325,13 @@ impl Table for Counted {
 }
 
 impl Table for Space<'_> {
-    fn start(&mut self, state: &mut QueueState, place: Place, choice: Choice, decisions: &mut Vec<Decision>) -> bool {
+    fn start(
+        &mut self,
+        state: &mut QueueState,
+        place: QueuePlace,
+        choice: Choice,
+        decisions: &mut Vec<Decision>,
+    ) -> bool {
         let slot = self.place(place.task, choice.width, choice.start);
         slot.is_some_and(|slot| {
             state.start_in(self, place, slot, decisions);
@@ -322,7 +340,7 @@ impl Table for Space<'_> {
     }
 
     fn reserve(&mut self, task: TaskId, choice: Choice) {
-        let slot: Option<Slot> = self.place(task, choice.width, choice.start);
+        let slot: Option<ClosedSlot> = self.place(task, choice.width, choice.start);
         slot.into_iter().for_each(|slot| Space::reserve(self, slot));
     }
 }
@@ -336,7 +354,7 @@ fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) ->
         return all;
     }
     let room = |others: usize| {
-        let wanted = |place: Place| u64::from(Chooser::new(instance, place.task, Load { others, ..load }).wanted);
+        let wanted = |place: QueuePlace| u64::from(Chooser::new(instance, place.task, Load { others, ..load }).wanted);
         state.queue.iter().map(wanted).sum::<u64>() <= u64::from(free)
     };
     if !room(all) {
@@ -404,8 +422,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 impl MoldableEasy {
     /// Returns the policy with these rules for the queue. If the order of the queue depends on the area or the time of
     /// a task, those on its fewest processors count.
-    pub fn new(reading: Reading) -> Self {
-        Self { reading: Reading { request: Request::Fewest, ..reading }, ..Self::default() }
+    pub fn new(reading: QueueReading) -> Self {
+        Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }
 }
 

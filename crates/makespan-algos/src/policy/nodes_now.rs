@@ -4,20 +4,20 @@
 use makespan_core::{Decision, Event, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
-use super::order::Place;
+use super::order::QueuePlace;
 use super::queue_state::QueueState;
-use crate::kernel::packing::{Machines, Part, Rooms, State, Wanted};
+use crate::kernel::packing::{HeldPart, NodeRooms, PackingMachines, PackingState, TaskToPlace};
 
 /// The free processors and the remaining resources of each node. The cost of an event is proportional to its changes.
 /// Each start costs a walk over the nodes.
 #[derive(Debug)]
 pub(super) struct NodesNow {
-    machines: Machines,
-    state: State,
+    machines: PackingMachines,
+    state: PackingState,
     /// The free ids of each cell.
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, Held>,
-    rooms: Rooms,
+    rooms: NodeRooms,
     /// The last task that did not fit. As long as no task starts, this task needs to be checked again only on nodes on
     /// which a task has ended.
     blocked: Option<Blocked>,
@@ -26,7 +26,7 @@ pub(super) struct NodesNow {
 /// A task that did not fit.
 #[derive(Debug)]
 struct Blocked {
-    place: Place,
+    place: QueuePlace,
     /// The number of processors that the task could have on each node.
     rooms: Vec<u32>,
     sum: u64,
@@ -36,15 +36,15 @@ struct Blocked {
 #[derive(Debug)]
 struct Held {
     processors: u32,
-    parts: Vec<Part>,
+    parts: Vec<HeldPart>,
     ids: Vec<ProcSet>,
 }
 
 /// The state of the nodes at the reserved start of the head of a queue, in which the head holds its processors and resources.
 #[derive(Debug)]
-pub(super) struct Later {
+pub(super) struct NodesLater {
     pub start: Time,
-    state: State,
+    state: PackingState,
 }
 
 impl NodesNow {
@@ -54,12 +54,12 @@ impl NodesNow {
         if !instance.has_demands() || !view.down.is_empty() {
             return None;
         }
-        let machines = Machines::new(instance);
+        let machines = PackingMachines::new(instance);
         let ids = machines.cells.iter().map(|cell| cell.ids.clone()).collect();
-        let mut state = State::default();
+        let mut state = PackingState::default();
         state.reset(&machines, view.now.ticks());
         let mut nodes =
-            Self { machines, state, ids, running: FxHashMap::default(), rooms: Rooms::default(), blocked: None };
+            Self { machines, state, ids, running: FxHashMap::default(), rooms: NodeRooms::default(), blocked: None };
         for running in view.running {
             nodes.see(instance, running.task, &running.processors);
         }
@@ -78,7 +78,7 @@ impl NodesNow {
         for (cell, own) in self.machines.cells.iter().enumerate() {
             let ids = own.ids.intersection(processors);
             if !ids.is_empty() {
-                held.parts.push(Part { cell: cell as u32, count: ids.len() });
+                held.parts.push(HeldPart { cell: cell as u32, count: ids.len() });
                 self.ids[cell].remove(&ids);
                 held.ids.push(ids);
             }
@@ -155,8 +155,8 @@ impl NodesNow {
     pub fn start(
         &mut self,
         state: &mut QueueState,
-        place: Place,
-        beside: Option<&mut Later>,
+        place: QueuePlace,
+        beside: Option<&mut NodesLater>,
         view: &View<'_>,
         decisions: &mut Vec<Decision>,
     ) -> bool {
@@ -201,7 +201,12 @@ impl NodesNow {
 
     /// Returns the instant at which the task at the head of the queue can start according to the expected ends of running tasks.
     /// Also returns the nodes at this instant, including what the head holds.
-    pub fn later(&mut self, head: Place, ends: impl Iterator<Item = (Time, TaskId)>, view: &View<'_>) -> Option<Later> {
+    pub fn later(
+        &mut self,
+        head: QueuePlace,
+        ends: impl Iterator<Item = (Time, TaskId)>,
+        view: &View<'_>,
+    ) -> Option<NodesLater> {
         let Self { machines, state, running, rooms, .. } = self;
         let wanted = wanted(view.instance, head);
         let mut later = state.clone();
@@ -215,26 +220,26 @@ impl NodesNow {
             later.advance(machines, at.max(view.now).ticks());
             if let Some(duration) = later.find(machines, &wanted, rooms, None) {
                 later.hold(machines, &wanted, duration, rooms, &mut Vec::new());
-                return Some(Later { start: at.max(view.now), state: later });
+                return Some(NodesLater { start: at.max(view.now), state: later });
             }
         }
         None
     }
 }
 
-impl Later {
+impl NodesLater {
     /// Returns the number of processors that the head leaves free.
     pub fn free(&self) -> u32 {
         self.state.total
     }
 }
 
-fn wanted(instance: &Instance, place: Place) -> Wanted<'_> {
+fn wanted(instance: &Instance, place: QueuePlace) -> TaskToPlace<'_> {
     let (task, processors) = (place.task, place.asked.width);
     let time = instance.profile(task).time(processors).ticks();
     let walltime = instance.walltime(task).map_or(i64::MAX, Time::ticks);
     let choice = crate::kernel::choices::Choice { processors, time };
-    Wanted::of(instance, task, choice, walltime)
+    TaskToPlace::of(instance, task, choice, walltime)
 }
 
 fn take(free: &mut ProcSet, count: u32) -> ProcSet {
@@ -244,23 +249,24 @@ fn take(free: &mut ProcSet, count: u32) -> ProcSet {
 /// The tasks that did not fit at an instant. A task is skipped if it needs at least as many processors and as much of each resource
 /// as one of them.
 #[derive(Debug, Default)]
-pub(super) struct NotNow(Vec<Place>);
+pub(super) struct UnfitTasks(Vec<QueuePlace>);
 
-impl NotNow {
+impl UnfitTasks {
     /// Adds a task that did not fit.
-    pub fn add(&mut self, place: Place) {
+    pub fn add(&mut self, place: QueuePlace) {
         self.0.push(place);
     }
 
     /// Returns whether some task that needs at most as much did not fit.
-    pub fn covers(&self, place: Place, instance: &Instance) -> bool {
-        let no_more = |other: &Place| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
+    pub fn covers(&self, place: QueuePlace, instance: &Instance) -> bool {
+        let no_more =
+            |other: &QueuePlace| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
         self.0.iter().any(no_more)
     }
 }
 
 /// Returns whether, for every resource, the task `one` needs at most as much for each processor as the task `other`.
-fn needs_no_more(instance: &Instance, one: Place, other: Place) -> bool {
+fn needs_no_more(instance: &Instance, one: QueuePlace, other: QueuePlace) -> bool {
     if instance.demands_number(one.task) == instance.demands_number(other.task) && one.asked.width == other.asked.width
     {
         return true;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use makespan_core::{Area, Instance, NodeClasses, Profile, TaskId, Time};
 
-pub(super) use crate::kernel::leaves::Asked;
+pub(super) use crate::kernel::leaves::LeafRequest;
 
 /// The order of a queue. Ties are broken by release, and then by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl QueueOrder {
     }
 
     /// Returns the sort key of a task with this request. Tasks with smaller keys come first.
-    fn key(self, instance: &Instance, task: TaskId, Asked { width, time }: Asked, now: Time) -> i128 {
+    fn key(self, instance: &Instance, task: TaskId, LeafRequest { width, time }: LeafRequest, now: Time) -> i128 {
         let wait = || (now - instance.release(task)).seconds().max(0.0);
         let processors = f64::from(width);
         let area = || -> Area { time.area(width) };
@@ -110,7 +110,7 @@ fn in_order(number: f64) -> i128 {
 
 /// The rules for reading a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct QueueReading {
     /// The order of the queue.
     pub order: QueueOrder,
     /// The number of processors that a moldable task requests.
@@ -121,23 +121,23 @@ pub struct Reading {
 
 /// The place of a task in the order of a queue, and its request. Earlier places are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct QueuePlace {
     queue: Reverse<i32>,
     key: i128,
     release: Time,
     pub task: TaskId,
-    pub asked: Asked,
+    pub asked: LeafRequest,
 }
 
-impl Place {
+impl QueuePlace {
     /// Returns the current place of a task that requests `width` processors.
-    pub(super) fn new(instance: &Instance, task: TaskId, width: u32, reading: Reading, now: Time) -> Self {
-        let Reading { order, queues, .. } = reading;
+    pub(super) fn new(instance: &Instance, task: TaskId, width: u32, reading: QueueReading, now: Time) -> Self {
+        let QueueReading { order, queues, .. } = reading;
         let job = instance.job_of(task);
         let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
         // Use the time of the profile for the order. On slower processors, the task takes longer.
-        let key = order.key(instance, task, Asked { width, time: instance.profile(task).time(width) }, now);
-        let asked = Asked { width, time: time_on_equal(instance, task, width) };
+        let key = order.key(instance, task, LeafRequest { width, time: instance.profile(task).time(width) }, now);
+        let asked = LeafRequest { width, time: time_on_equal(instance, task, width) };
         Self { queue, key, release: job.release, task, asked }
     }
 }
@@ -239,10 +239,10 @@ mod tests {
         let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
         let ids = |order: &str| {
             let order: QueueOrder = order.parse().unwrap();
-            let reading = Reading { order, ..Reading::default() };
+            let reading = QueueReading { order, ..QueueReading::default() };
             let now = Time::from_ticks(12);
-            let place = |(task, width)| Place::new(&instance, task, width, reading, now);
-            let mut places: Vec<Place> = instance.task_ids().zip([2, 1, 4, 1]).map(place).collect();
+            let place = |(task, width)| QueuePlace::new(&instance, task, width, reading, now);
+            let mut places: Vec<QueuePlace> = instance.task_ids().zip([2, 1, 4, 1]).map(place).collect();
             places.sort_unstable();
             places.iter().map(|place| place.task.0).collect::<Vec<_>>()
         };
@@ -271,8 +271,8 @@ mod tests {
         let instance = instance.unwrap();
         let first = |order: QueueOrder, now: i64| {
             let key = |(task, width): (TaskId, u32)| {
-                let reading = Reading { order, ..Reading::default() };
-                Place::new(&instance, task, width, reading, Time::from_seconds(now))
+                let reading = QueueReading { order, ..QueueReading::default() };
+                QueuePlace::new(&instance, task, width, reading, Time::from_seconds(now))
             };
             instance.task_ids().zip([64, 1]).min_by_key(|&one| key(one)).unwrap().0.0
         };

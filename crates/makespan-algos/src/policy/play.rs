@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{
-    Decision, Ended, Event, Instance, Placement, Policy, ProcSet, Running, TaskId, TaskSet, Time, Unavailable, View,
+    Decision, EndedTasks, Event, Instance, Placement, Policy, ProcSet, Running, TaskId, TaskSet, Time, Unavailable,
+    View,
 };
 use rustc_hash::FxHashMap;
 
 /// A simulated future of a policy, without failures.
-pub(super) struct Play<'a> {
+pub(super) struct PolicySimulation<'a> {
     instance: &'a Instance,
     now: Time,
     waiting: TaskSet,
@@ -26,7 +27,7 @@ pub(super) struct Play<'a> {
     pub started: Vec<Placement>,
 }
 
-impl<'a> Play<'a> {
+impl<'a> PolicySimulation<'a> {
     /// Returns a simulation that begins with the waiting and running tasks of the view. Running tasks end as expected.
     pub(super) fn from(instance: &'a Instance, view: &View<'_>) -> Self {
         let held = view.running.iter().map(|running| &running.processors);
@@ -78,7 +79,7 @@ impl<'a> Play<'a> {
         for _ in 0..most {
             let free = self.free();
             let Self { now, instance, .. } = *self;
-            let (waiting, running, down, ended) = (&self.waiting, &self.running, &self.down, Ended::default());
+            let (waiting, running, down, ended) = (&self.waiting, &self.running, &self.down, EndedTasks::default());
             let view = View { now, instance, waiting, running, free: &free, down, ended };
             policy.on(&events, &view, &mut decisions);
             let mut wake = None;
@@ -157,11 +158,11 @@ impl<'a> Play<'a> {
 }
 
 #[cfg(test)]
-impl<'a> Play<'a> {
+impl<'a> PolicySimulation<'a> {
     /// Returns a simulation that begins before the first release. All tasks arrive later.
     pub(super) fn all(instance: &'a Instance) -> Self {
         let (waiting, free) = (TaskSet::new(), ProcSet::first(instance.processors()));
-        let (now, ended) = (Time::ZERO, Ended::default());
+        let (now, ended) = (Time::ZERO, EndedTasks::default());
         let view = View { now, instance, waiting: &waiting, running: &[], free: &free, down: &[], ended };
         let mut play = Self::from(instance, &view);
         play.arrivals = instance.task_ids().collect();

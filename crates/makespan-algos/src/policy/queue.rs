@@ -2,14 +2,14 @@
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 
-use super::order::{Asked, Place, Reading, Widths};
-use crate::kernel::leaves::{Least, Tree};
+use super::order::{LeafRequest, QueuePlace, QueueReading, Widths};
+use crate::kernel::leaves::{LeafMinimum, Tree};
 
 /// Waiting tasks in the order of a queue, in small blocks that are contiguous in memory. In a tree over the blocks, each node
 /// stores the minimum width and the minimum time of the tasks below it.
 #[derive(Debug)]
 pub(super) struct Queue {
-    reading: Reading,
+    reading: QueueReading,
     /// The instant at which the order was computed.
     now: Time,
     widths: Widths,
@@ -19,18 +19,18 @@ pub(super) struct Queue {
     /// Number of blocks without tasks.
     empty: usize,
     /// The tree over the blocks.
-    tree: Tree<Asked>,
+    tree: Tree<LeafRequest>,
 }
 
 /// Consecutive places in ascending order.
 #[derive(Debug)]
 struct Block {
-    places: Vec<Place>,
+    places: Vec<QueuePlace>,
     /// The end of the block: no place of this block or of an earlier block is after this place, and all places of later
     /// blocks are after it.
-    upto: Place,
+    upto: QueuePlace,
     /// The minimum width and time in this block.
-    least: Asked,
+    least: LeafRequest,
 }
 
 /// The free processors for a task. The task must need at most `beside` processors, or at most `free` processors if it
@@ -47,7 +47,7 @@ pub(super) struct Gap {
 
 impl Gap {
     /// Returns whether a task with this request fits.
-    pub(super) fn admits(self, Asked { width, time }: Asked) -> bool {
+    pub(super) fn admits(self, LeafRequest { width, time }: LeafRequest) -> bool {
         width <= self.beside || width <= self.free && time <= self.window
     }
 }
@@ -57,7 +57,7 @@ const LENGTH: usize = 16;
 
 impl Queue {
     /// An empty queue.
-    pub(super) fn new(instance: &Instance, reading: Reading) -> Self {
+    pub(super) fn new(instance: &Instance, reading: QueueReading) -> Self {
         Self {
             reading,
             now: Time::ZERO,
@@ -80,10 +80,13 @@ impl Queue {
             return false;
         }
         self.now = now;
-        let mut places: Vec<Place> = self.waiting.iter().map(|task| self.place_of(instance, task)).collect();
+        let mut places: Vec<QueuePlace> = self.waiting.iter().map(|task| self.place_of(instance, task)).collect();
         places.sort_unstable();
-        let block =
-            |places: &[Place]| Block { places: places.to_vec(), upto: places[places.len() - 1], least: all(places) };
+        let block = |places: &[QueuePlace]| Block {
+            places: places.to_vec(),
+            upto: places[places.len() - 1],
+            least: all(places),
+        };
         self.blocks = places.chunks(LENGTH).map(block).collect();
         self.empty = 0;
         self.tree.clear();
@@ -93,27 +96,27 @@ impl Queue {
 
     /// Makes `waiting` the set of waiting tasks.
     pub(super) fn reset(&mut self, instance: &Instance, waiting: &TaskSet) {
-        let gone: Vec<Place> = self.iter().filter(|place| !waiting.contains(place.task)).collect();
+        let gone: Vec<QueuePlace> = self.iter().filter(|place| !waiting.contains(place.task)).collect();
         gone.into_iter().for_each(|place| self.remove(place));
         waiting.iter().for_each(|task| self.insert(instance, task));
     }
 
     /// Returns the place of a task, if it waits.
-    pub(super) fn place(&self, instance: &Instance, task: TaskId) -> Option<Place> {
+    pub(super) fn place(&self, instance: &Instance, task: TaskId) -> Option<QueuePlace> {
         self.contains(task).then(|| self.place_of(instance, task))
     }
 
     /// Moves waiting tasks whose times have changed to their new places. Returns whether there are any.
     pub(super) fn restate(&mut self, instance: &Instance, restated: &TaskSet) -> bool {
-        let moved: Vec<Place> = self.iter().filter(|place| restated.contains(place.task)).collect();
+        let moved: Vec<QueuePlace> = self.iter().filter(|place| restated.contains(place.task)).collect();
         moved.iter().for_each(|&place| self.remove(place));
         moved.iter().for_each(|place| self.insert(instance, place.task));
         !moved.is_empty()
     }
 
     /// Returns the place that a task would have. Its request changes only if its times change.
-    fn place_of(&self, instance: &Instance, task: TaskId) -> Place {
-        Place::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
+    fn place_of(&self, instance: &Instance, task: TaskId) -> QueuePlace {
+        QueuePlace::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
     }
 
     /// Returns whether the task waits.
@@ -149,7 +152,7 @@ impl Queue {
     }
 
     /// Adds a place after all others.
-    fn append(&mut self, place: Place) {
+    fn append(&mut self, place: QueuePlace) {
         match self.blocks.last_mut() {
             Some(last) if last.places.len() < 2 * LENGTH => {
                 self.empty -= usize::from(last.places.is_empty());
@@ -166,7 +169,7 @@ impl Queue {
     }
 
     /// Removes the task at this place.
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: QueuePlace) {
         self.waiting.remove(place.task);
         let at = self.block_of(place);
         let Some(block) = self.blocks.get_mut(at) else { return };
@@ -188,28 +191,28 @@ impl Queue {
     }
 
     /// Returns all waiting tasks in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = QueuePlace> + '_ {
         self.blocks.iter().flat_map(|block| block.places.iter().copied())
     }
 
     /// Returns the first waiting task.
-    pub(super) fn first(&self) -> Option<Place> {
+    pub(super) fn first(&self) -> Option<QueuePlace> {
         self.search(None, |asked| asked.width < u32::MAX)
     }
 
     /// Returns the first place after `after`, or of all places, that the gap admits.
-    pub(super) fn next_admitted(&self, after: Option<Place>, gap: Gap) -> Option<Place> {
+    pub(super) fn next_admitted(&self, after: Option<QueuePlace>, gap: Gap) -> Option<QueuePlace> {
         self.search(after, |asked| gap.admits(asked))
     }
 
     /// Returns the block that contains a place or would contain it, or the number of blocks if the place is after all blocks.
-    fn block_of(&self, place: Place) -> usize {
+    fn block_of(&self, place: QueuePlace) -> usize {
         self.blocks.partition_point(|block| block.upto < place)
     }
 
     /// Returns the first place after `after` that `may` accepts. If `may` accepts one of several requests, it must accept their
     /// minimum.
-    fn search(&self, after: Option<Place>, may: impl Fn(Asked) -> bool) -> Option<Place> {
+    fn search(&self, after: Option<QueuePlace>, may: impl Fn(LeafRequest) -> bool) -> Option<QueuePlace> {
         let mut at = 0;
         if let Some(after) = after {
             at = self.block_of(after);
@@ -230,7 +233,7 @@ impl Queue {
     }
 
     /// Sets the minimum of a block.
-    fn set(&mut self, at: usize, asked: Asked) {
+    fn set(&mut self, at: usize, asked: LeafRequest) {
         self.blocks[at].least = asked;
         self.tree.set(at, asked);
     }
@@ -243,8 +246,8 @@ impl Queue {
 }
 
 /// Returns the minimum width and time of these places.
-fn all(places: &[Place]) -> Asked {
-    places.iter().map(|place| place.asked).fold(Asked::NONE, Asked::least)
+fn all(places: &[QueuePlace]) -> LeafRequest {
+    places.iter().map(|place| place.asked).fold(LeafRequest::NONE, LeafRequest::least)
 }
 
 #[cfg(test)]
@@ -286,8 +289,8 @@ mod tests {
         ) {
             let instance = instance(700);
             let order = ["fcfs", "sjf", "laf", "widest", "wfp3"][order].parse().unwrap();
-            let mut queue = Queue::new(&instance, Reading { order, ..Reading::default() });
-            let mut naive: Vec<Place> = Vec::new();
+            let mut queue = Queue::new(&instance, QueueReading { order, ..QueueReading::default() });
+            let mut naive: Vec<QueuePlace> = Vec::new();
             if all {
                 queue.reset(&instance, &instance.task_ids().collect());
                 naive = instance.task_ids().map(|task| queue.place_of(&instance, task)).collect();

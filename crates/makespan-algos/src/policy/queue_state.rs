@@ -2,16 +2,16 @@
 
 use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
-use super::held::{Held, counts_suffice};
-use super::order::{Place, Reading};
+use super::held::{HeldProcessors, counts_suffice};
+use super::order::{QueuePlace, QueueReading};
 use super::queue::Queue;
-use super::space::{Slot, Space, next_opening};
+use super::space::{ClosedSlot, Space, next_opening};
 
 /// The waiting tasks in order, and the processors that are held.
 #[derive(Debug)]
 pub(super) struct QueueState {
     pub queue: Queue,
-    pub held: Held,
+    pub held: HeldProcessors,
     /// Whether the number of free processors determines whether a task fits. Otherwise it also matters which processors
     /// a task gets.
     pub counted: bool,
@@ -33,16 +33,16 @@ pub(super) enum Update {
 
 impl QueueState {
     /// Returns the state that the view shows.
-    pub(super) fn of(view: &View<'_>, reading: Reading) -> Self {
+    pub(super) fn of(view: &View<'_>, reading: QueueReading) -> Self {
         let mut queue = Queue::new(view.instance, reading);
         queue.advance(view.instance, view.now);
         queue.reset(view.instance, view.waiting);
         let counted = counts_suffice(view.instance);
-        Self { queue, held: Held::of(view, !counted), counted }
+        Self { queue, held: HeldProcessors::of(view, !counted), counted }
     }
 
     /// Returns the state that the view shows, without the tasks that are submitted at this instant.
-    pub(super) fn before(events: &[Event], view: &View<'_>, reading: Reading) -> Self {
+    pub(super) fn before(events: &[Event], view: &View<'_>, reading: QueueReading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {
             if let Event::Submitted(task) = *event
@@ -57,7 +57,7 @@ impl QueueState {
 
     /// Processes the events of an instant. If the policy does not know some tasks, for example those of an earlier session, the
     /// state is read from the view.
-    pub(super) fn hear(state: &mut Option<Self>, reading: Reading, events: &[Event], view: &View<'_>) -> Update {
+    pub(super) fn hear(state: &mut Option<Self>, reading: QueueReading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
             *state = Some(Self::of(view, reading));
             return Update::Anew;
@@ -77,7 +77,7 @@ impl QueueState {
             return heard;
         }
         known.queue.reset(view.instance, view.waiting);
-        known.held = Held::of(view, !known.counted);
+        known.held = HeldProcessors::of(view, !known.counted);
         Update::Anew
     }
 
@@ -129,13 +129,13 @@ impl QueueState {
     pub(super) fn longest(&self, instance: &Instance) -> Time {
         let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
-        let time = |place: Place| instance.profile(place.task).slowest().divided_by(slowest);
+        let time = |place: QueuePlace| instance.profile(place.task).slowest().divided_by(slowest);
         self.queue.iter().map(time).max().unwrap_or(Time::ZERO)
     }
 
     /// Starts the tasks at the head of the queue while they fit, if it matters which processors they get. Returns the first task
     /// that does not fit.
-    pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<Place> {
+    pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<QueuePlace> {
         while let Some(place) = self.queue.first() {
             let Some(slot) = space.place(place.task, place.asked.width, space.now()) else { return Some(place) };
             self.start_in(space, place, slot, decisions);
@@ -144,7 +144,13 @@ impl QueueState {
     }
 
     /// Starts the task at this place of the queue now in the given slot.
-    pub(super) fn start_in(&mut self, space: &mut Space<'_>, place: Place, slot: Slot, decisions: &mut Vec<Decision>) {
+    pub(super) fn start_in(
+        &mut self,
+        space: &mut Space<'_>,
+        place: QueuePlace,
+        slot: ClosedSlot,
+        decisions: &mut Vec<Decision>,
+    ) {
         let task = place.task;
         self.queue.remove(place);
         self.held.begin(task, &slot.processors, slot.start, slot.end);
@@ -154,13 +160,13 @@ impl QueueState {
 }
 
 /// Starts of tasks if only the number of processors matters.
-pub(super) struct Starts<'a, 'b> {
+pub(super) struct ProcessorStarts<'a, 'b> {
     view: &'a View<'b>,
     /// The free processors, computed when they are first needed.
     free: Option<makespan_core::ProcSet>,
 }
 
-impl<'a, 'b> Starts<'a, 'b> {
+impl<'a, 'b> ProcessorStarts<'a, 'b> {
     pub(super) fn new(view: &'a View<'b>) -> Self {
         Self { view, free: None }
     }
@@ -171,8 +177,8 @@ impl<'a, 'b> Starts<'a, 'b> {
     }
 
     /// Starts the task at this place of the queue now. Returns whether enough processors are free.
-    pub(super) fn start(&mut self, state: &mut QueueState, place: Place, decisions: &mut Vec<Decision>) -> bool {
-        let Place { task, asked, .. } = place;
+    pub(super) fn start(&mut self, state: &mut QueueState, place: QueuePlace, decisions: &mut Vec<Decision>) -> bool {
+        let QueuePlace { task, asked, .. } = place;
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
         let Some(processors) = free.take(asked.width) else { return false };
         state.queue.remove(place);
@@ -192,7 +198,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     let next = instance.unavailable().iter().filter(|period| period.end > view.now).map(|period| period.start).min()?;
     let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
     let slowest = slowest.fold(f64::INFINITY, f64::min);
-    let reach = |place: Place| view.now + instance.profile(place.task).slowest().divided_by(slowest);
+    let reach = |place: QueuePlace| view.now + instance.profile(place.task).slowest().divided_by(slowest);
     // Check that some waiting task could reach the period. Usually the first task does.
     if next > view.now && !queue.iter().any(|place| reach(place) > next) {
         return None;

@@ -13,7 +13,7 @@ type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 /// waiting tasks from the view.
 ///
 /// If the rules do not support unavailable periods, the old policy stays, and may start tasks that run into a period.
-pub struct Renewed<'a> {
+pub struct RenewedPolicy<'a> {
     policy: Box<dyn Policy>,
     make: Make<'a>,
     /// The periods that the policy knows.
@@ -24,7 +24,7 @@ pub struct Renewed<'a> {
     failed: Vec<TaskId>,
 }
 
-impl<'a> Renewed<'a> {
+impl<'a> RenewedPolicy<'a> {
     /// Returns a policy that begins with `policy` for this instance, and creates later policies with `make`.
     pub fn new(
         policy: Box<dyn Policy>,
@@ -61,7 +61,7 @@ impl<'a> Renewed<'a> {
     }
 }
 
-impl Policy for Renewed<'_> {
+impl Policy for RenewedPolicy<'_> {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let failed = events.iter().filter_map(|event| if let Event::Failed(task) = event { Some(*task) } else { None });
         self.failed.extend(failed);
@@ -93,7 +93,7 @@ impl Policy for Renewed<'_> {
     }
 }
 
-impl fmt::Debug for Renewed<'_> {
+impl fmt::Debug for RenewedPolicy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Renewed").field("periods", &self.periods).finish_non_exhaustive()
     }
@@ -147,7 +147,7 @@ mod tests {
     /// number `at_event`.
     fn drive(spec: &str, instance: &Instance, at_event: usize) {
         let make = |instance: &Instance| policy_for(spec, instance, 1).ok();
-        let mut policy = Renewed::new(make(instance).unwrap(), instance, make);
+        let mut policy = RenewedPolicy::new(make(instance).unwrap(), instance, make);
         let half = ProcSet::first(instance.processors() / 2);
         let mut driven = Driven { cluster: Cluster::new(instance), closed: half, closes: None, wake: None };
         let minute = Time::from_seconds(60);

@@ -27,12 +27,12 @@ pub struct Replan {
     seed: u64,
     /// The current plan. It is marked as out of date when the scheduler must compute a new plan.
     keeper: PlanKeeper,
-    keep: Keep,
+    keep: KeptStart,
 }
 
 /// The task whose start a new plan must not postpone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeptStart {
     /// The waiting task that was released first. Ties are broken in the order of the instance.
     #[default]
     Oldest,
@@ -40,19 +40,19 @@ pub enum Keep {
     None,
 }
 
-named!(Keep { "oldest" => Oldest, "none" => None });
+named!(KeptStart { "oldest" => Oldest, "none" => None });
 
 impl Replan {
     /// Returns a policy that plans with `scheduler`. Each plan uses the same seed.
     pub fn new(scheduler: Box<dyn Scheduler>, seed: u64) -> Self {
         let mut keeper = PlanKeeper::new(Departure::Replan);
         keeper.depart();
-        Self { scheduler, seed, keeper, keep: Keep::default() }
+        Self { scheduler, seed, keeper, keep: KeptStart::default() }
     }
 
     /// Sets the task whose start a new plan must not postpone.
     #[must_use]
-    pub fn keeping(self, keep: Keep) -> Self {
+    pub fn keeping(self, keep: KeptStart) -> Self {
         Self { keep, ..self }
     }
 
@@ -83,7 +83,7 @@ impl Replan {
     /// an earlier start is possible.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
         // Keep no start if tasks need resources, because the policy cannot compute how early the held resources allow a start.
-        if self.keep == Keep::None || view.instance.has_demands() {
+        if self.keep == KeptStart::None || view.instance.has_demands() {
             return None;
         }
         let competes = |task: &TaskId| !view.instance.job_of(*task).is_best_effort();
@@ -154,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
+    use crate::policy::play::{PolicySimulation, WIDE, a_wide_job_among_narrow_ones};
 
     /// Simulates the policy. `percent` returns the real run time of a task as a percentage of its estimate.
     fn play(spec: &str, instance: &Instance, percent: impl Fn(TaskId) -> i64) -> Vec<Placement> {
@@ -164,7 +164,7 @@ mod tests {
             assert!(!platform.is_compact() || platform.is_best_placement(on));
             Time::from_ticks(instance.time(task, on).ticks() * percent(task) / 100)
         };
-        Play::starts(instance, &mut policy, &real)
+        PolicySimulation::starts(instance, &mut policy, &real)
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         let seconds = Time::from_seconds;
         let instance = a_wide_job_among_narrow_ones();
         let start = |policy: &mut dyn Policy| {
-            let played = Play::starts(&instance, policy, &|task, on| instance.time(task, on));
+            let played = PolicySimulation::starts(&instance, policy, &|task, on| instance.time(task, on));
             played.iter().find(|at| at.task == WIDE).unwrap().start
         };
         let fcfs = start(crate::policy::policy("fcfs", 1).unwrap().as_mut());
@@ -182,7 +182,7 @@ mod tests {
             assert!(kept <= fcfs + seconds(20), "{spec}: {kept}, fcfs {fcfs}");
         }
         let scheduler = crate::scheduler("list[order=saf]").unwrap();
-        assert!(start(&mut Replan::new(scheduler, 1).keeping(Keep::None)) > seconds(450));
+        assert!(start(&mut Replan::new(scheduler, 1).keeping(KeptStart::None)) > seconds(450));
     }
 
     /// The policy, and for each task the start that was planned when it first became the oldest waiting task.
@@ -228,7 +228,7 @@ mod tests {
             for spec in ["list", "list[order=saf]"] {
                 let policy = Replan::new(crate::scheduler(spec).unwrap(), 1);
                 let mut watched = Watched { policy, promised: vec![None; rows.len()] };
-                let played = Play::starts(&instance, &mut watched, &real);
+                let played = PolicySimulation::starts(&instance, &mut watched, &real);
                 prop_assert_eq!(played.len(), rows.len());
                 for at in played {
                     let promised = watched.promised[at.task.index()];

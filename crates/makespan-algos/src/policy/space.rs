@@ -2,15 +2,15 @@
 
 use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
-use super::order::Place;
+use super::order::QueuePlace;
 use crate::free_time::Period;
-use crate::kernel::usage::{Holding, Usage};
+use crate::kernel::usage::{HoldingTask, Usage};
 use crate::kernel::{take_compact, widest_compact};
 use crate::speeds::speeds;
 
 /// Processors that are closed from `start` to `end`, because they are held, reserved, down or unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct ClosedSlot {
     pub processors: ProcSet,
     pub start: Time,
     pub end: Time,
@@ -20,11 +20,11 @@ pub(super) struct Slot {
     pub begun: bool,
 }
 
-impl Slot {
+impl ClosedSlot {
     /// Returns the amounts that the task of the slot holds, if there is a task.
-    fn holding(&self) -> Option<Holding<'_>> {
+    fn holding(&self) -> Option<HoldingTask<'_>> {
         let &Self { ref processors, start, end, task, begun } = self;
-        Some(Holding { task: task?, processors, period: Period { from: start, until: end }, begun })
+        Some(HoldingTask { task: task?, processors, period: Period { from: start, until: end }, begun })
     }
 }
 
@@ -39,7 +39,7 @@ struct Reserved {
     start: Time,
     end: Time,
     /// The slot of the task if it also holds resources or needs a best placement. Then its processors are fixed.
-    held: Option<Slot>,
+    held: Option<ClosedSlot>,
 }
 
 impl Reserved {
@@ -59,7 +59,7 @@ impl Reserved {
 pub(super) struct Space<'a> {
     instance: &'a Instance,
     now: Time,
-    slots: Vec<Slot>,
+    slots: Vec<ClosedSlot>,
     /// The reservation of a waiting task.
     reserved: Option<Reserved>,
     /// The distinct speeds in decreasing order, each with the processors that are at least as fast.
@@ -79,14 +79,14 @@ impl<'a> Space<'a> {
         let periods = || view.instance.unavailable().iter().filter(|period| period.end > now);
         let closed = periods().map(|period| (period, period.end));
         let down = view.down.iter().map(|failure| (failure, failure.end.max(now + Time::TICK)));
-        let closed = closed.chain(down).map(|(period, end)| Slot {
+        let closed = closed.chain(down).map(|(period, end)| ClosedSlot {
             processors: period.processors.clone(),
             start: period.start,
             end,
             task: None,
             begun: false,
         });
-        let slots: Vec<Slot> = running(view).collect();
+        let slots: Vec<ClosedSlot> = running(view).collect();
         let reach = slots.iter().map(|slot| slot.end).max().unwrap_or(now);
         let closing = periods().map(|period| period.start).min();
         let slots = slots.into_iter().chain(closed).collect();
@@ -101,12 +101,12 @@ impl<'a> Space<'a> {
             reach,
             usage: Usage::new(view.instance, |resource| view.ended.used_up(resource)),
         };
-        space.slots.iter().filter_map(Slot::holding).for_each(|holding| space.usage.hold(&holding));
+        space.slots.iter().filter_map(ClosedSlot::holding).for_each(|holding| space.usage.hold(&holding));
         space
     }
 
     /// Closes the processors of a slot.
-    pub(super) fn hold(&mut self, slot: Slot) {
+    pub(super) fn hold(&mut self, slot: ClosedSlot) {
         self.reach = self.reach.max(slot.end);
         if let Some(reserved) = self.reserved.as_mut().filter(|reserved| reserved.meets(slot.start, slot.end)) {
             let shared = slot.processors.intersection(&reserved.processors);
@@ -118,7 +118,7 @@ impl<'a> Space<'a> {
     }
 
     /// Opens the processors that [`Space::hold`] closed.
-    pub(super) fn release(&mut self, slot: &Slot) {
+    pub(super) fn release(&mut self, slot: &ClosedSlot) {
         if let Some(at) = self.slots.iter().rposition(|other| other == slot) {
             let slot = self.slots.swap_remove(at);
             slot.holding().iter().for_each(|holding| self.usage.release(holding));
@@ -126,14 +126,14 @@ impl<'a> Space<'a> {
     }
 
     /// Adds the resources that the task of a slot holds.
-    fn count(&mut self, slot: &Slot) {
+    fn count(&mut self, slot: &ClosedSlot) {
         slot.holding().iter().for_each(|holding| self.usage.hold(holding));
     }
 
     /// Reserves room for the first task that must wait, at the start of the slot and for its length. The reservation is
     /// for any processors on which the task ends by the end of the slot. If best placement is required or tasks need
     /// resources, the processors of the slot are reserved.
-    pub(super) fn reserve(&mut self, slot: Slot) {
+    pub(super) fn reserve(&mut self, slot: ClosedSlot) {
         self.reach = self.reach.max(slot.end);
         if self.has_own_processors() {
             self.count(&slot);
@@ -141,7 +141,7 @@ impl<'a> Space<'a> {
             self.reserved = Some(Reserved { processors, spare: 0, start, end, held: Some(slot) });
             return;
         }
-        let Slot { processors, start, end, task, .. } = slot;
+        let ClosedSlot { processors, start, end, task, .. } = slot;
         // Compare ends and not speeds: times are rounded up, so a task may end at the same instant on slower processors.
         let in_time = |speed| task.is_some_and(|task| start + self.time_at(task, processors.len(), speed) <= end);
         let as_fast = self.speeds.iter().rfind(|(speed, _)| in_time(*speed));
@@ -157,7 +157,7 @@ impl<'a> Space<'a> {
 
     fn take_reserved(&mut self) -> Option<Reserved> {
         let reserved = self.reserved.take()?;
-        reserved.held.iter().filter_map(Slot::holding).for_each(|holding| self.usage.release(&holding));
+        reserved.held.iter().filter_map(ClosedSlot::holding).for_each(|holding| self.usage.release(&holding));
         Some(reserved)
     }
 
@@ -169,7 +169,7 @@ impl<'a> Space<'a> {
     /// Returns a slot from now on for the task at `place`, if it fits only after the reservation of the task at `head`
     /// moves to other processors. The task at `head` must fit on these processors at its reserved start. Moves the
     /// reservation if this is possible.
-    pub(super) fn exchange(&mut self, place: Place, head: Place) -> Option<Slot> {
+    pub(super) fn exchange(&mut self, place: QueuePlace, head: QueuePlace) -> Option<ClosedSlot> {
         if !self.has_own_processors() {
             return None;
         }
@@ -206,7 +206,7 @@ impl<'a> Space<'a> {
     /// Returns the slot from `start` on for a task on `width` processors. Uses the processors that are at least as fast
     /// as the highest speed that enough processors reach, and among these the slowest. Uses a best placement if
     /// required. Returns `None` if the time would exceed the walltime.
-    pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<Slot> {
+    pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<ClosedSlot> {
         let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
             if fast.len() < width {
@@ -227,7 +227,7 @@ impl<'a> Space<'a> {
             if let Some(processors) = self.take(open, width, Period { from: start, until: end }, faster) {
                 // If processors of different speeds are used, the slowest one determines the time.
                 let end = start + self.instance.time(task, &processors);
-                return Some(Slot { processors, start, end, task: Some(task), begun: false });
+                return Some(ClosedSlot { processors, start, end, task: Some(task), begun: false });
             }
         }
         None
@@ -311,7 +311,7 @@ impl<'a> Space<'a> {
     }
 
     /// Returns the first slot from `after` on. Only `after` itself and the instants at which processors open are tried.
-    pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<Slot> {
+    pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<ClosedSlot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
         instants.find_map(|instant| self.place(task, width, instant))
     }
@@ -362,7 +362,7 @@ impl<'a> Space<'a> {
 
 /// Returns the slots of running tasks until their expected ends. A task that runs into an unavailable period is interrupted when
 /// the period begins.
-pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'v> {
+pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = ClosedSlot> + use<'v> {
     let (now, instance, running) = (view.now, view.instance, view.running);
     running.iter().map(move |running| {
         let coming = instance.unavailable().iter().filter(|period| period.start > now);
@@ -370,7 +370,7 @@ pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = Slot> + use<'
         let limit = meeting.map(|period| period.start).min().unwrap_or(Time::MAX);
         let end = running.expected_end(instance, now).min(limit);
         let processors = running.processors.clone();
-        Slot { processors, start: running.start, end, task: Some(running.task), begun: true }
+        ClosedSlot { processors, start: running.start, end, task: Some(running.task), begun: true }
     })
 }
 

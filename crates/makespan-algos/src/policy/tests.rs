@@ -8,7 +8,7 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-use super::play::Play;
+use super::play::PolicySimulation;
 use super::queue::Queue;
 use super::*;
 
@@ -258,7 +258,7 @@ fn naive_conservative(rows: &[Row], order: &[TaskId]) -> Vec<i64> {
 }
 
 fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
-    let mut queue = Queue::new(instance, Reading { order: name.parse().unwrap(), ..Reading::default() });
+    let mut queue = Queue::new(instance, QueueReading { order: name.parse().unwrap(), ..QueueReading::default() });
     queue.reset(instance, &instance.task_ids().collect());
     queue.iter().map(|place| place.task).collect()
 }
@@ -271,7 +271,7 @@ fn an_unrelated_event_does_not_change_a_schedule() {
         let begun = |rows: &[Row]| {
             let instance = flat(rows);
             let mut policy = policy(&format!("easy[passes={passes}]"), 1).unwrap();
-            starts(&Play::starts(&instance, policy.as_mut(), &real(rows)), rows.len())
+            starts(&PolicySimulation::starts(&instance, policy.as_mut(), &real(rows)), rows.len())
         };
         let rows = [(4, 2, 0, 500), (8, 5, 1, 100), (1, 1, 10, 100)];
         let alone = begun(&rows);
@@ -288,13 +288,13 @@ proptest! {
         let instance = flat(&rows);
         for name in ["fcfs", "sjf", "laf", "widest"] {
             let order = queue_order(name, &instance);
-            let reading = Reading { order: name.parse().unwrap(), ..Reading::default() };
+            let reading = QueueReading { order: name.parse().unwrap(), ..QueueReading::default() };
             for passes in [Passes::Instant, Passes::Event] {
-                let played = Play::starts(&instance, &mut Easy::new(reading).looking(passes), &real(&rows));
+                let played = PolicySimulation::starts(&instance, &mut Easy::new(reading).looking(passes), &real(&rows));
                 let expected = naive_easy(&rows, &order, true, passes);
                 prop_assert_eq!(starts(&played, rows.len()), expected, "{} {:?}", name, passes);
             }
-            let played = Play::starts(&instance, &mut Fcfs::new(reading), &real(&rows));
+            let played = PolicySimulation::starts(&instance, &mut Fcfs::new(reading), &real(&rows));
             let expected = naive_easy(&rows, &order, false, Passes::Instant);
             prop_assert_eq!(starts(&played, rows.len()), expected, "{}", name);
         }
@@ -305,8 +305,8 @@ proptest! {
         let instance = flat(&rows);
         for name in ["fcfs", "sjf", "laf"] {
             let order = queue_order(name, &instance);
-            let reading = Reading { order: name.parse().unwrap(), ..Reading::default() };
-            let played = Play::starts(&instance, &mut Conservative::new(reading), &real(&rows));
+            let reading = QueueReading { order: name.parse().unwrap(), ..QueueReading::default() };
+            let played = PolicySimulation::starts(&instance, &mut Conservative::new(reading), &real(&rows));
             prop_assert_eq!(starts(&played, rows.len()), naive_conservative(&rows, &order), "{}", name);
         }
     }
@@ -337,7 +337,7 @@ proptest! {
         for (spec, order) in orders {
             let played = |name: &str| {
                 let mut policy = policy(&format!("{name}[{spec}]"), 1).unwrap();
-                starts(&Play::starts(&instance, policy.as_mut(), &real(&rows)), rows.len())
+                starts(&PolicySimulation::starts(&instance, policy.as_mut(), &real(&rows)), rows.len())
             };
             prop_assert_eq!(played("fcfs"), naive_easy(&rows, &order, false, Passes::Instant), "{}", spec);
             prop_assert_eq!(played("easy"), naive_easy(&rows, &order, true, Passes::Event), "{}", spec);
@@ -354,7 +354,7 @@ proptest! {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();
         let instance = flat(&rows);
         let [event, instant] = ["easy", "easy[passes=instant]"]
-            .map(|spec| starts(&Play::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(&rows)), rows.len()));
+            .map(|spec| starts(&PolicySimulation::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(&rows)), rows.len()));
         prop_assert_eq!(event, instant);
     }
 
@@ -367,7 +367,7 @@ proptest! {
         for spec in ["fcfs[order=sjf]", "easy", "easy[order=sjf]", "easy[order=widest,passes=instant]", "conservative[order=laf]"] {
             let begun = |rows: &[Row]| {
                 let instance = flat(rows);
-                starts(&Play::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(rows)), rows.len())
+                starts(&PolicySimulation::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(rows)), rows.len())
             };
             let mut after: Vec<i64> = begun(&later).iter().map(|start| start - 500).collect();
             after.pop();
@@ -419,7 +419,7 @@ proptest! {
             for spec in PARTICULAR {
                 // Some policies support only equal speeds.
                 let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
-                let played = Play::starts(&instance, policy.as_mut(), &|task, on| instance.time(task, on));
+                let played = PolicySimulation::starts(&instance, policy.as_mut(), &|task, on| instance.time(task, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
                 sound(&instance, &played)?;
             }
@@ -431,8 +431,8 @@ proptest! {
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
         let instance = flat(&rows);
-        let easy = Play::starts(&instance, policy("easy[passes=instant]", 1).unwrap().as_mut(), &real(&rows));
-        let moldable = Play::starts(&instance, policy("moldable-easy", 1).unwrap().as_mut(), &real(&rows));
+        let easy = PolicySimulation::starts(&instance, policy("easy[passes=instant]", 1).unwrap().as_mut(), &real(&rows));
+        let moldable = PolicySimulation::starts(&instance, policy("moldable-easy", 1).unwrap().as_mut(), &real(&rows));
         prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
     }
 
@@ -441,7 +441,7 @@ proptest! {
     fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
         let instance = flat(&rows);
         for spec in ["batch", "batch[scheduler=demt[shuffles=2]]", "doubling"] {
-            let played = Play::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(&rows));
+            let played = PolicySimulation::starts(&instance, policy(spec, 1).unwrap().as_mut(), &real(&rows));
             prop_assert_eq!(played.len(), rows.len());
             sound(&instance, &played)?;
             if !spec.starts_with("batch") {
@@ -465,7 +465,7 @@ proptest! {
         let instance = flat(&rows);
         for scheduler in ["list", "demt[shuffles=2]", "gang"] {
             let plan = crate::scheduler(scheduler).unwrap().schedule(&instance, &mut Context::with_seed(1)).unwrap();
-            let mut played = Play::starts(&instance, policy(&format!("batch[scheduler={scheduler}]"), 1).unwrap().as_mut(), &real(&rows));
+            let mut played = PolicySimulation::starts(&instance, policy(&format!("batch[scheduler={scheduler}]"), 1).unwrap().as_mut(), &real(&rows));
             played.sort_by_key(|placement| (placement.start, placement.task));
             let planned = plan.into_schedule().unwrap();
             prop_assert_eq!(played.as_slice(), planned.placements(), "{}", scheduler);
@@ -480,7 +480,7 @@ proptest! {
         for passes in [Passes::Instant, Passes::Event] {
             let policy = Easy::default().looking(passes);
             let mut watched = Watched { policy, reserved: vec![None; rows.len()] };
-            let played = Play::starts(&instance, &mut watched, &real(&rows));
+            let played = PolicySimulation::starts(&instance, &mut watched, &real(&rows));
             for placement in &played {
                 if let Some(reserved) = watched.reserved[placement.task.index()] {
                     prop_assert!(placement.start <= reserved);
@@ -536,7 +536,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
     let instance = Instance::new(platform, jobs, vec![]).unwrap();
     for spec in ["fcfs", "easy", "conservative", "easy[request=fewest]", "conservative[request=fastest]"] {
         let mut policy = policy_for(spec, &instance, 1).unwrap();
-        let played = Play::starts(&instance, policy.as_mut(), &|task, processors| instance.time(task, processors));
+        let played =
+            PolicySimulation::starts(&instance, policy.as_mut(), &|task, processors| instance.time(task, processors));
         assert_eq!(starts(&played, 3), [0, 5, 10], "{spec}");
         assert!(played.iter().all(|placement| instance.accepts(placement.task, &placement.processors)), "{spec}");
     }

@@ -3,8 +3,8 @@
 use makespan_bounds::dual::{self, Dual};
 use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 
-use crate::kernel::list::Allotted;
-use crate::kernel::open::Open;
+use crate::kernel::list::AllottedTask;
+use crate::kernel::open::OpenPlatform;
 
 /// The guess of the dual approximation for some tasks. It includes the shelf and the allotment of each task.
 pub(super) struct DualAllotment<'a> {
@@ -34,9 +34,9 @@ impl<'a> DualAllotment<'a> {
 
     /// Returns the tasks in shelf order. If processors are closed after `from`, lists with allotments for the open processors are
     /// compared with this one, and the list that ends first is returned.
-    pub(super) fn list(&self, builder: &mut ScheduleBuilder<'_>, from: Time) -> Vec<Allotted> {
+    pub(super) fn list(&self, builder: &mut ScheduleBuilder<'_>, from: Time) -> Vec<AllottedTask> {
         let plain = self.in_shelf_order();
-        match Open::of(self.instance, from) {
+        match OpenPlatform::of(self.instance, from) {
             None => plain,
             Some(open) => open.shortest(builder, self.instance, &open.lists(self.instance, plain)).list,
         }
@@ -47,11 +47,11 @@ impl<'a> DualAllotment<'a> {
         &self,
         builder: &mut ScheduleBuilder<'_>,
         from: Time,
-        sort: impl Fn(&mut [Allotted]),
-    ) -> Vec<Allotted> {
+        sort: impl Fn(&mut [AllottedTask]),
+    ) -> Vec<AllottedTask> {
         let instance = self.instance;
         let mut plain = self.in_shelf_order();
-        let Some(open) = Open::of(instance, from) else {
+        let Some(open) = OpenPlatform::of(instance, from) else {
             sort(&mut plain);
             return plain;
         };
@@ -64,14 +64,14 @@ impl<'a> DualAllotment<'a> {
 
     /// Returns the tasks in the order of the construction: first shelf, second shelf, and then small sequential tasks, each by
     /// decreasing time.
-    pub(super) fn in_shelf_order(&self) -> Vec<Allotted> {
+    pub(super) fn in_shelf_order(&self) -> Vec<AllottedTask> {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let entry = |index: usize| {
             let processors = self.processors(index);
             let time = self.profiles[index].time(processors);
             let small = processors == 1 && time <= half;
             let shelf = if small { 2 } else { u8::from(!self.first_shelf[index]) };
-            (shelf, std::cmp::Reverse(time), Allotted { task: self.tasks[index], processors })
+            (shelf, std::cmp::Reverse(time), AllottedTask { task: self.tasks[index], processors })
         };
         let mut entries: Vec<_> = (0..self.tasks.len()).map(entry).collect();
         entries.sort_by_key(|&(shelf, time, allotted)| (shelf, time, allotted.task));

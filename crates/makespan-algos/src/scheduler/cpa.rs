@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::moldable_graph::{self, Placing};
-use crate::kernel::critical_area::{Limits, allotments};
+use crate::kernel::critical_area::{CpaLimits, allotments};
 
 /// Critical path and area: allotments grow along the critical path until the path is at most as long as the mean area.
 /// Then the tasks are placed by decreasing bottom level, each on the processors that are free first.
@@ -52,7 +52,7 @@ impl Scheduler for Cpa {
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         moldable_graph::planned(self, "cpa", instance, self.placing, |packing| {
             let processors = instance.processors();
-            let limits = Limits { slower: 1.0, processors: processors.into(), most: processors, of_level: None };
+            let limits = CpaLimits { slower: 1.0, processors: processors.into(), most: processors, of_level: None };
             allotments(packing, &limits)
         })
     }

@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
-use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, placing::Placing, rank};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest for them
 /// together. Other tasks run where they end first. The task with the highest sum of upward and downward rank comes first.
@@ -54,7 +54,7 @@ impl Scheduler for Cpop {
 }
 
 /// Returns the place of each task.
-pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
+pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     let times = rank::mean_times(problem);
     let (up, down) = (rank::upward(problem, &times), rank::downward(problem, &times));
     let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();

@@ -14,10 +14,10 @@ use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::draft::Draft;
 use crate::kernel::chains::method::Method;
 use crate::kernel::chains::outline::{Outline, Share};
-use crate::kernel::chains::squeeze::{Squeezed, squeeze};
-use crate::kernel::chains::strategy::{Offer, Settings, heft};
+use crate::kernel::chains::squeeze::{SqueezeResult, squeeze};
+use crate::kernel::chains::strategy::{JobSchedule, Settings, heft};
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{GraphProblem, Place};
+use crate::kernel::graph::{GraphProblem, TaskPlace};
 
 /// Number of equal parts into which the time from HEFT's end to the deadline is divided. Variants are planned to end by
 /// HEFT's end, and by the end of each part.
@@ -166,7 +166,7 @@ struct Job<'a> {
 
 /// The plan for all jobs, or several plans if there is only one job, and the remarks about them.
 struct Passed {
-    schedules: Vec<Vec<Place>>,
+    schedules: Vec<Vec<TaskPlace>>,
     remarks: Vec<String>,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Planner<'a> {
         };
         let problem = first.outline.real.problem();
         let mut calendars = calendars(problem);
-        let mut places = vec![Place::default(); problem.tasks()];
+        let mut places = vec![TaskPlace::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
         // Number of tasks of bags that take HEFT's places, because no other plan was found.
         let mut unnamed = 0;
@@ -216,7 +216,7 @@ impl<'a> Planner<'a> {
             let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
                 offers = job.outline.strategy(&calendars, &found, job.end, share);
-                offers.push(Offer::plain(&found));
+                offers.push(JobSchedule::plain(&found));
             }
             if self.jobs.len() == 1 {
                 passed.schedules.extend(offers.iter().map(|offer| offer.places.clone()));
@@ -255,9 +255,9 @@ impl<'a> Planner<'a> {
             return None;
         }
         match squeeze(real, calendars, job.end, TRIED / jobs) {
-            Squeezed::Found(found) => return Some(found),
-            Squeezed::Impossible => return None,
-            Squeezed::Unknown => {}
+            SqueezeResult::Found(found) => return Some(found),
+            SqueezeResult::Impossible => return None,
+            SqueezeResult::Unknown => {}
         }
         // Make an instance of this job alone, in which processors are unavailable while other jobs hold them.
         let taken = real.problem().processor_ids().zip(calendars).flat_map(|(processor, calendar)| {
@@ -285,7 +285,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the remarks about the plan of one job. `best` contains the offer, and whether it was found by a search.
-    fn remark(&self, job: &Job, best: Option<(&Offer, bool)>, fallback: i64) -> Vec<String> {
+    fn remark(&self, job: &Job, best: Option<(&JobSchedule, bool)>, fallback: i64) -> Vec<String> {
         let name = self.called(job.id);
         let stated = self.instance.job(job.id).deadline.is_some();
         let due = if stated { "its deadline" } else { "the deadline that it was given" };
@@ -312,7 +312,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the remark about the reserves of isolated tasks, with the utilisation of the processors as defined in the paper.
-    fn held(&self, job: &Job, offer: &Offer) -> Option<String> {
+    fn held(&self, job: &Job, offer: &JobSchedule) -> Option<String> {
         let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());
         let share =

@@ -11,9 +11,9 @@ use super::{check_supported, counted_or_packed, needs_free_placement, packed};
 use crate::free_time::Period;
 use crate::kernel::batches::by_batches;
 use crate::kernel::compact::{self, Shuffle, Shuffling};
-use crate::kernel::doubling::{self, Candidate};
-use crate::kernel::list::{self, Allotted, ListSweep};
-use crate::kernel::open::Open;
+use crate::kernel::doubling::{self, SelectionTask};
+use crate::kernel::list::{self, AllottedTask, ListSweep};
+use crate::kernel::open::OpenPlatform;
 
 /// The stages of the paper by which batches are compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Scheduler for Demt {
         let mut random = ChaCha8Rng::seed_from_u64(context.seed);
         let schedule = by_batches(instance, |builder, tasks, from| {
             let dual = DualAllotment::of(instance, tasks);
-            let open = Open::of(instance, from);
+            let open = OpenPlatform::of(instance, from);
             if self.compaction != Compaction::List {
                 let mut batches = select(instance, tasks, &dual, open.as_ref());
                 if let Some(open) = &open {
@@ -150,15 +150,16 @@ impl Scheduler for Demt {
 fn around(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
-    open: &Open<'_>,
-    lists: [Vec<Allotted>; 2],
-    in_shelf_order: Vec<Allotted>,
-) -> Vec<Allotted> {
+    open: &OpenPlatform<'_>,
+    lists: [Vec<AllottedTask>; 2],
+    in_shelf_order: Vec<AllottedTask>,
+) -> Vec<AllottedTask> {
     let for_makespan = open.lists(instance, in_shelf_order);
     let shortest = open.shortest(builder, instance, &for_makespan);
     let [first, second] = lists.map(|list| open.near(builder, instance, list, shortest.clone()));
     let mut sweep = ListSweep::default();
-    let mut value = |list: &[Allotted]| compact::weighted_completion(builder, instance, list, open.from(), &mut sweep);
+    let mut value =
+        |list: &[AllottedTask]| compact::weighted_completion(builder, instance, list, open.from(), &mut sweep);
     if value(&second) < value(&first) { second } else { first }
 }
 
@@ -167,10 +168,10 @@ fn select(
     instance: &Instance,
     tasks: &[TaskId],
     dual: &DualAllotment<'_>,
-    open: Option<&Open<'_>>,
+    open: Option<&OpenPlatform<'_>>,
 ) -> Vec<doubling::Batch> {
-    let candidate = |(&task, &profile)| Candidate { task, profile, weight: instance.weight(task).millionths() };
-    let candidates: Vec<Candidate<'_>> = tasks.iter().zip(&dual.profiles).map(candidate).collect();
+    let candidate = |(&task, &profile)| SelectionTask { task, profile, weight: instance.weight(task).millionths() };
+    let candidates: Vec<SelectionTask<'_>> = tasks.iter().zip(&dual.profiles).map(candidate).collect();
     match open {
         None => doubling::batches(&candidates, dual.guess, &instance.processors()),
         Some(open) => doubling::batches(&candidates, open.guess(&dual.profiles), open),

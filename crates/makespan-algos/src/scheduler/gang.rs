@@ -10,8 +10,8 @@ use makespan_core::{
 use super::allotment::DualAllotment;
 use super::list_graham::density;
 use super::{check_supported, counted_or_packed, packed};
-use crate::kernel::list::{self, Allotted};
-use crate::kernel::open::Open;
+use crate::kernel::list::{self, AllottedTask};
+use crate::kernel::open::OpenPlatform;
 
 /// Runs one task after another, each on all processors, by decreasing weight over time.
 ///
@@ -57,14 +57,14 @@ impl Scheduler for Gang {
             return packed::planned(self, packed::gang(instance, self.packed));
         }
         check_supported(self, instance)?;
-        let allotted = |task| Allotted { task, processors: instance.profile(task).fastest() };
-        let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
+        let allotted = |task| AllottedTask { task, processors: instance.profile(task).fastest() };
+        let mut list: Vec<AllottedTask> = instance.task_ids().map(allotted).collect();
         list.sort_by_cached_key(|entry| {
             let profile = instance.profile(entry.task);
             Reverse(density(instance, entry.task, profile.shortest()))
         });
         let from = instance.first_release();
-        let open = Open::of(instance, from);
+        let open = OpenPlatform::of(instance, from);
         if let Some(open) = &open {
             open.earliest(instance, &mut list);
         }
@@ -88,7 +88,12 @@ impl Scheduler for Gang {
 }
 
 /// If the plan ends far later than a list made for the makespan, returns a list that ends earlier. Otherwise returns `None`.
-fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, end: Time) -> Option<Vec<Allotted>> {
+fn brought_forward(
+    instance: &Instance,
+    open: &OpenPlatform<'_>,
+    list: Vec<AllottedTask>,
+    end: Time,
+) -> Option<Vec<AllottedTask>> {
     let tasks: Vec<TaskId> = instance.task_ids().collect();
     let lists = open.lists(instance, DualAllotment::of(instance, &tasks).in_shelf_order());
     let mut builder = ScheduleBuilder::new(instance);
@@ -100,8 +105,8 @@ fn brought_forward(instance: &Instance, open: &Open<'_>, list: Vec<Allotted>, en
 fn one_by_one(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
-    list: &[Allotted],
-    open: Option<&Open<'_>>,
+    list: &[AllottedTask],
+    open: Option<&OpenPlatform<'_>>,
 ) -> Time {
     let release = |at: usize| instance.release(list[at].task);
     let mut arrivals: Vec<usize> = (0..list.len()).collect();
@@ -117,9 +122,10 @@ fn one_by_one(
             waiting.push(Reverse(at));
         }
         if let Some(Reverse(at)) = waiting.pop() {
-            let Allotted { task, processors } = list[at];
+            let AllottedTask { task, processors } = list[at];
             let chosen = open.and_then(|open| open.ends_first(instance.profile(task), now));
-            now = list::place(builder, instance, &[Allotted { task, processors: chosen.unwrap_or(processors) }], now);
+            now =
+                list::place(builder, instance, &[AllottedTask { task, processors: chosen.unwrap_or(processors) }], now);
         }
     }
     now

@@ -5,7 +5,7 @@ use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError
 use super::check_supported;
 use super::moldable_graph::{clusters, earliest, packing_on_clusters};
 use crate::kernel::clusters::{ClusterId, Clusters};
-use crate::kernel::critical_area::{Limits, allotments};
+use crate::kernel::critical_area::{CpaLimits, allotments};
 use crate::kernel::packing::{Packing, Row};
 
 /// CPA for several clusters of different speeds. Allotments are chosen on a reference cluster with the same total power. Each task
@@ -54,8 +54,12 @@ impl Scheduler for Hcpa {
         let packing = packing_on_clusters(instance).map_err(unsupported)?;
         let clusters = clusters(&packing).map_err(unsupported)?;
         let reference = Reference::of(&clusters);
-        let limits =
-            Limits { slower: reference.slower, processors: reference.processors, most: reference.most, of_level: None };
+        let limits = CpaLimits {
+            slower: reference.slower,
+            processors: reference.processors,
+            most: reference.most,
+            of_level: None,
+        };
         let choices = allotments(&packing, &limits);
         let time = |row: Row| reference.slower * packing.fastest(choices[row.index()]) as f64;
         let ranks = packing.ranks_by(time);

@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
-use crate::kernel::graph::{GraphProblem, Place, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, TaskPlace, placing::Placing, rank};
 
 /// Heterogeneous earliest finish time: places tasks by decreasing upward rank, each in the earliest gap of the processor on which
 /// it ends first.
@@ -59,7 +59,7 @@ impl Scheduler for Heft {
 
 /// Returns the place of each task. The next task is always the task with the highest rank among the tasks whose
 /// predecessors are all placed. Any ranks give a valid schedule.
-pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<Place> {
+pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<TaskPlace> {
     let mut placing = Placing::new(problem);
     for task in rank::ready_first(problem, ranks) {
         placing.place(task, |_, end| end);

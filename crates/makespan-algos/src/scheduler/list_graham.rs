@@ -9,7 +9,7 @@ use makespan_core::{
 use super::allotment::DualAllotment;
 use super::order::Order;
 use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
-use crate::kernel::list::{self, Allotted};
+use crate::kernel::list::{self, AllottedTask};
 
 /// Graham's list algorithm on the allotments that the dual approximation selects.
 ///
@@ -67,8 +67,8 @@ impl Scheduler for ListGraham {
 
 impl ListGraham {
     /// Sorts the list. The sort is stable, so equal tasks keep the shelf order.
-    fn sort(&self, instance: &Instance, list: &mut [Allotted]) {
-        let time = |allotted: &Allotted| instance.profile(allotted.task).time(allotted.processors);
+    fn sort(&self, instance: &Instance, list: &mut [AllottedTask]) {
+        let time = |allotted: &AllottedTask| instance.profile(allotted.task).time(allotted.processors);
         match self.order {
             Order::Shelf => {}
             Order::Saf => list.sort_by_cached_key(|allotted| time(allotted).area(allotted.processors)),

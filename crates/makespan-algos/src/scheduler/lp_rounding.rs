@@ -4,7 +4,7 @@ use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError
 
 use super::{all_tasks_monotone, is_unrestricted, packed};
 use crate::kernel::packing::{Packing, Row};
-use crate::kernel::path_area::{self, Mixed, Mixture};
+use crate::kernel::path_area::{self, MixedSolution, Mixture};
 
 /// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each task a time
 /// between the times of two allotments. The task gets the slower allotment if its share of this mixture is at least `rho`, and
@@ -102,7 +102,7 @@ impl Scheduler for LpRounding {
             return None;
         }
         let packing = packed::packing(instance).ok()?;
-        let Mixed { value, bound, .. } = path_area::solve(&packing);
+        let MixedSolution { value, bound, .. } = path_area::solve(&packing);
         let (processors, rho) = (instance.processors(), self.rho());
         let most = best_cap(processors, rho);
         // Increase the ratio slightly, to allow for floating-point errors.

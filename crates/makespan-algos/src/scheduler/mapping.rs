@@ -30,12 +30,12 @@ use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time
 /// let plan = Mapped::new("min-min", MinMin).schedule(&instance, &mut Context::default()).unwrap();
 /// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(2));
 /// ```
-pub struct Mapped {
+pub struct MappingScheduler {
     spec: String,
     mapper: Box<dyn Mapper + Send + Sync>,
 }
 
-impl Mapped {
+impl MappingScheduler {
     /// Returns the scheduler for a mapper. `spec` is its name in specs.
     pub fn new(spec: impl Into<String>, mapper: impl Mapper + Send + Sync + 'static) -> Self {
         Self { spec: spec.into(), mapper: Box::new(mapper) }
@@ -47,7 +47,7 @@ impl Mapped {
     }
 }
 
-impl Scheduler for Mapped {
+impl Scheduler for MappingScheduler {
     fn name(&self) -> String {
         self.spec.clone()
     }

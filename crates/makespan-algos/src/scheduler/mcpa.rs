@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::moldable_graph::{self, Placing};
-use crate::kernel::critical_area::{Limits, allotments};
+use crate::kernel::critical_area::{CpaLimits, allotments};
 
 /// CPA with an additional limit: the tasks of one precedence level together get at most the processors of the platform, so that
 /// they can run at the same time.
@@ -48,7 +48,7 @@ impl Scheduler for Mcpa {
     fn schedule(&self, instance: &Instance, _: &mut Context) -> Result<Plan, ScheduleError> {
         moldable_graph::planned(self, "mcpa", instance, self.placing, |packing| {
             let most = instance.processors();
-            let limits = Limits { slower: 1.0, processors: most.into(), most, of_level: Some(most.into()) };
+            let limits = CpaLimits { slower: 1.0, processors: most.into(), most, of_level: Some(most.into()) };
             allotments(packing, &limits)
         })
     }

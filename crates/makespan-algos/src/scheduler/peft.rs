@@ -3,7 +3,7 @@
 use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
-use crate::kernel::graph::{GraphProblem, NEVER, Place, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, placing::Placing, rank};
 
 /// Predict earliest finish time: a HEFT with lookahead. It uses a table of the minimum remaining time after each task, for each
 /// processor that may run the task.
@@ -54,7 +54,7 @@ impl Scheduler for Peft {
 }
 
 /// Returns the place and the time of each task.
-pub(super) fn places(problem: &GraphProblem) -> Vec<Place> {
+pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     let table = optimistic_costs(problem);
     let nodes = problem.nodes();
     let row = |task: u32| &table[task as usize * nodes..][..nodes];

@@ -7,7 +7,7 @@ use makespan_core::{
 };
 
 use super::{check_supported, counted_or_packed, greedy_list_guarantee, packed};
-use crate::kernel::list::{self, Allotted};
+use crate::kernel::list::{self, AllottedTask};
 
 /// Runs every task on one processor (or the fewest it accepts), longest processing time first.
 ///
@@ -47,8 +47,8 @@ impl Scheduler for Sequential {
             return packed::planned(self, packed::sequential(instance));
         }
         check_supported(self, instance)?;
-        let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
-        let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
+        let allotted = |task| AllottedTask { task, processors: instance.profile(task).min_processors() };
+        let mut list: Vec<AllottedTask> = instance.task_ids().map(allotted).collect();
         list.sort_by_key(|entry| Reverse(instance.profile(entry.task).longest()));
         let mut builder = ScheduleBuilder::new(instance);
         list::place(&mut builder, instance, &list, instance.first_release());

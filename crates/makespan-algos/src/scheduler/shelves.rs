@@ -10,7 +10,7 @@ use makespan_core::{
 
 use super::allotment::DualAllotment;
 use super::{all_monotone, by_guess, check_supported, needs_equal_processors, some_round_up};
-use crate::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition, widened};
+use crate::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition, widened};
 use crate::kernel::{batches, list, shelves};
 
 /// Plans on m SMPs of k processors with two shelves, and with columns of processors that are busy for the whole time of
@@ -166,7 +166,13 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     }
     let mut placements = Vec::with_capacity(instance.tasks() as usize);
     let (mut left, mut is_built) = (0, true);
-    let parts = [Part::Full, Part::First, Part::Second, Part::Small, Part::Left];
+    let parts = [
+        ConstructionPart::Full,
+        ConstructionPart::First,
+        ConstructionPart::Second,
+        ConstructionPart::Small,
+        ConstructionPart::Left,
+    ];
     let names = parts.map(|part| Arc::<str>::from(part.name()));
     batches::each_batch(instance, |tasks, from| {
         let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
@@ -174,7 +180,7 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
             is_built = false;
             return from;
         };
-        left += placed.iter().filter(|placed| placed.part == Part::Left).count();
+        left += placed.iter().filter(|placed| placed.part == ConstructionPart::Left).count();
         let end = from + end(&placed);
         placements.extend(placed.into_iter().map(|placed| {
             let task = tasks[placed.task];
@@ -188,7 +194,7 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
 }
 
 /// Builds the shelves from time zero.
-fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
+fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<PlacedTask>> {
     if nodes.cluster.each == 1 {
         return on_processors(profiles, nodes.cluster.nodes);
     }
@@ -199,7 +205,7 @@ fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
     let narrow: Vec<Profile> =
         profiles.iter().map(|&profile| profile.clone().at_most(processors)).collect::<Option<_>>()?;
     let placed = on_cluster(&narrow.iter().collect::<Vec<_>>(), nodes.cluster)?;
-    let widen = |placed: Placed| {
+    let widen = |placed: PlacedTask| {
         let profile = profiles[placed.task];
         widened(&placed, profile, nodes.cluster, nodes.each)
     };
@@ -207,19 +213,19 @@ fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<Placed>> {
 }
 
 /// Builds the two shelves of the dual approximation.
-fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<Placed>> {
+fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<PlacedTask>> {
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), processors);
     let shelved = shelves::two_shelves(profiles, &first_shelf, guess, processors)?;
-    let placed = |shelved: shelves::Shelved| {
+    let placed = |shelved: shelves::ShelvedTask| {
         let end = shelved.start + profiles[shelved.task].time(shelved.processors.len());
-        let part = if shelved.start == Time::ZERO { Part::First } else { Part::Second };
-        Placed { task: shelved.task, processors: shelved.processors, start: shelved.start, end, part }
+        let part = if shelved.start == Time::ZERO { ConstructionPart::First } else { ConstructionPart::Second };
+        PlacedTask { task: shelved.task, processors: shelved.processors, start: shelved.start, end, part }
     };
     Some(shelved.into_iter().map(placed).collect())
 }
 
 /// Builds the construction for nodes of 2, 4, 8 .. processors.
-fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<Placed>> {
+fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<PlacedTask>> {
     let strange = profiles.iter().filter(|profile| !profile.is_monotone()).count();
     let attempts = MAX_COLUMNS / (strange * cluster.processors() as usize).max(1);
     if attempts == 0 {
@@ -247,13 +253,19 @@ fn by_list(instance: &Instance) -> Schedule {
     builder.finish()
 }
 
-fn end(placed: &[Placed]) -> Time {
+fn end(placed: &[PlacedTask]) -> Time {
     placed.iter().map(|placed| placed.end).max().unwrap_or(Time::ZERO)
 }
 
 /// Returns the shortest of the schedules for increasing guesses, up to the first guess whose limit is met. The proven bound does
 /// not change.
-fn raised(profiles: &[&Profile], cluster: Cluster, mut guess: Time, times: usize, first: Vec<Placed>) -> Vec<Placed> {
+fn raised(
+    profiles: &[&Profile],
+    cluster: Cluster,
+    mut guess: Time,
+    times: usize,
+    first: Vec<PlacedTask>,
+) -> Vec<PlacedTask> {
     let mut best = first;
     for _ in 0..times {
         guess = guess + Time::from_ticks(guess.ticks() / 20).max(Time::TICK);

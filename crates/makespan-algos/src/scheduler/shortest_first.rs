@@ -5,7 +5,7 @@ use makespan_core::{
 };
 
 use super::{check_supported, needs_equal_processors};
-use crate::kernel::list::{self, Allotted};
+use crate::kernel::list::{self, AllottedTask};
 
 /// Runs every job on its minimum number of processors, in ascending order of processing time.
 ///
@@ -39,8 +39,8 @@ impl Scheduler for ShortestFirst {
 
     fn schedule(&self, instance: &Instance, _context: &mut Context) -> Result<Plan, ScheduleError> {
         check_supported(self, instance)?;
-        let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
-        let mut list: Vec<Allotted> = instance.task_ids().map(allotted).collect();
+        let allotted = |task| AllottedTask { task, processors: instance.profile(task).min_processors() };
+        let mut list: Vec<AllottedTask> = instance.task_ids().map(allotted).collect();
         list.sort_by_key(|entry| instance.profile(entry.task).longest());
         let mut builder = ScheduleBuilder::new(instance);
         list::place(&mut builder, instance, &list, instance.first_release());

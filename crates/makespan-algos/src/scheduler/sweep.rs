@@ -9,10 +9,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::allotment::DualAllotment;
 use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
-use crate::kernel::list::{self, Allotted, ListSweep};
+use crate::kernel::list::{self, AllottedTask, ListSweep};
 use crate::kernel::move_to;
-use crate::kernel::open::Open;
-use crate::search::{Course, Neighbourhood, anneal, heat};
+use crate::kernel::open::OpenPlatform;
+use crate::search::{Neighbourhood, SearchCourse, anneal, heat};
 
 /// The number of targets tried between the guess of the dual approximation and twice the guess.
 const TARGETS: i64 = 48;
@@ -92,18 +92,18 @@ struct Search<'a> {
     from: Time,
     sweep: ListSweep,
     /// The shortest makespan and its list.
-    best: (Time, Vec<Allotted>),
+    best: (Time, Vec<AllottedTask>),
     /// A makespan at which the search ends: the first release plus the guess of the dual approximation.
     reachable: Time,
 }
 
 impl Search<'_> {
-    fn makespan(&mut self, builder: &mut ScheduleBuilder<'_>, list: &[Allotted]) -> Time {
+    fn makespan(&mut self, builder: &mut ScheduleBuilder<'_>, list: &[AllottedTask]) -> Time {
         let ends = self.sweep.completions(builder, self.instance, list, self.from);
         ends.iter().copied().max().unwrap_or(self.from)
     }
 
-    fn consider(&mut self, builder: &mut ScheduleBuilder<'_>, list: &[Allotted]) {
+    fn consider(&mut self, builder: &mut ScheduleBuilder<'_>, list: &[AllottedTask]) {
         let makespan = self.makespan(builder, list);
         if makespan < self.best.0 {
             self.best = (makespan, list.to_vec());
@@ -118,7 +118,7 @@ impl Search<'_> {
         self.reachable = self.from + dual.guess;
         let plain = dual.in_shelf_order();
         self.consider(builder, &plain);
-        if let Some(open) = Open::of(self.instance, self.from) {
+        if let Some(open) = OpenPlatform::of(self.instance, self.from) {
             open.lists(self.instance, plain).iter().for_each(|list| self.consider(builder, list));
         }
         let mut list = Vec::with_capacity(tasks.len());
@@ -128,7 +128,7 @@ impl Search<'_> {
                 list.clear();
                 list.extend(tasks.iter().map(|&task| {
                     let profile = self.instance.profile(task);
-                    Allotted { task, processors: profile.thriftiest(limit).unwrap_or_else(|| profile.fastest()) }
+                    AllottedTask { task, processors: profile.thriftiest(limit).unwrap_or_else(|| profile.fastest()) }
                 }));
                 list.sort_by_cached_key(|allotted| std::cmp::Reverse(allotted.time(self.instance)));
                 self.consider(builder, &list);
@@ -147,10 +147,10 @@ impl Search<'_> {
         let (list, current) = (self.best.1.clone(), self.best.0);
         let span = (current - self.from).ticks() as f64;
         let mut changing = Changing { search: self, builder, random, list, current, span };
-        anneal(&mut changing, &mut Course::of(steps as u64, &Stop::default()));
+        anneal(&mut changing, &mut SearchCourse::of(steps as u64, &Stop::default()));
     }
 
-    fn change(&self, list: &mut [Allotted], random: &mut impl Rng) -> Undo {
+    fn change(&self, list: &mut [AllottedTask], random: &mut impl Rng) -> Undo {
         let at = random.random_range(0..list.len());
         let old = list[at];
         let profile = self.instance.profile(old.task);
@@ -181,7 +181,7 @@ struct Changing<'a, 'i, 'b> {
     search: &'a mut Search<'i>,
     builder: &'a mut ScheduleBuilder<'b>,
     random: &'a mut ChaCha8Rng,
-    list: Vec<Allotted>,
+    list: Vec<AllottedTask>,
     /// The makespan of the list.
     current: Time,
     /// The length of the schedule at first.
@@ -218,7 +218,7 @@ enum Undo {
 }
 
 impl Undo {
-    fn apply(&self, list: &mut [Allotted]) {
+    fn apply(&self, list: &mut [AllottedTask]) {
         match *self {
             Self::Allotment(at, processors) => list[at].processors = processors,
             Self::Swap(a, b) => list.swap(a, b),

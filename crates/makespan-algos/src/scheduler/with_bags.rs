@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use makespan_bounds::Clock;
 use makespan_core::{
-    Bound, Context, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Part, Placement, Plan,
-    ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, Time, Unsupported, Variant, Weight,
+    Bound, Context, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Placement, Plan,
+    ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, SubInstance, Time, Unsupported, Variant, Weight,
 };
 
 use self::filling::Filling;
@@ -247,10 +247,10 @@ impl Fills {
     /// Returns the competing jobs. For schedulers that do not support bags, each task of a bag becomes a job without a name. It has
     /// its share of the weight of the bag. If `equally` is set, each job has a weight of one, and the tasks of a bag share it.
     /// Graphs come last.
-    fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> Part {
+    fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> SubInstance {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
-            return Part { tasks: ids.flat_map(|id| instance.job(id).task_ids()).collect(), instance: others };
+            return SubInstance { tasks: ids.flat_map(|id| instance.job(id).task_ids()).collect(), instance: others };
         }
         let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
         let (graphs, simple): (Vec<JobId>, Vec<JobId>) = ids.partition(|&id| instance.job(id).is_compound());
@@ -268,7 +268,7 @@ impl Fills {
                 jobs.push(if equally { submitted.with_weight(Weight::ONE) } else { submitted });
             }
         }
-        Part { instance: others.with_jobs(jobs), tasks }
+        SubInstance { instance: others.with_jobs(jobs), tasks }
     }
 
     /// Returns the filled bags in the order of the file, but each after the bags that it waits for.
@@ -323,13 +323,13 @@ fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Co
 }
 
 /// Returns, for each competing job, the job that it is a part of.
-fn wholes(instance: &Instance, competing: &Part) -> Vec<u32> {
+fn wholes(instance: &Instance, competing: &SubInstance) -> Vec<u32> {
     let first = |id: JobId| competing.tasks[competing.instance.job(id).first().index()];
     competing.instance.ids().map(|id| instance.job_id(first(id)).0).collect()
 }
 
 /// Returns a schedule of the competing jobs with the tasks of the whole instance.
-fn original(competing: &Part, schedule: &Schedule) -> Schedule {
+fn original(competing: &SubInstance, schedule: &Schedule) -> Schedule {
     let own = |at: &Placement| Placement { task: competing.tasks[at.task.index()], ..at.clone() };
     Schedule::with_groups(schedule.grouped().map(|(at, group)| (own(at), group)).collect())
 }

@@ -5,7 +5,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::Course;
+use super::SearchCourse;
 
 /// A current solution that changes, and the best one so far.
 pub(crate) trait Neighbourhood {
@@ -22,7 +22,7 @@ pub(crate) trait Neighbourhood {
 }
 
 /// Tries changes until the course is over or the best solution is optimal.
-pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut Course) {
+pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut SearchCourse) {
     while let Some(done) = course.step() {
         if search.is_optimal() || search.is_over(done) {
             return;

@@ -38,7 +38,7 @@ impl Budget {
 
 /// The progress of one search, from 0 to 1.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct SearchCourse {
     stop: Stop,
     limit: Limit,
     steps: u64,
@@ -50,7 +50,7 @@ enum Limit {
     Steps(u64),
 }
 
-impl Course {
+impl SearchCourse {
     /// Returns a course from now on until `end`.
     pub(crate) fn until(end: Instant, stop: &Stop) -> Self {
         let begin = Instant::now();
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn work_is_free_only_beside_steps_and_until_it_is_stopped() {
         let stop = Stop::default();
-        let timed = Course::until(Instant::now() + Duration::from_hours(1), &stop);
-        let counted = Course::of(3, &stop);
+        let timed = SearchCourse::until(Instant::now() + Duration::from_hours(1), &stop);
+        let counted = SearchCourse::of(3, &stop);
         assert!(counted.leaves_time() && !timed.leaves_time());
         stop.request();
         assert!(!counted.leaves_time() && !timed.leaves_time());

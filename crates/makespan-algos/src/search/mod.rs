@@ -10,5 +10,5 @@ mod portfolio;
 pub use budget::Budget;
 
 pub(crate) use annealing::{Cooling, Neighbourhood, anneal, heat};
-pub(crate) use budget::Course;
+pub(crate) use budget::SearchCourse;
 pub(crate) use portfolio::Portfolio;

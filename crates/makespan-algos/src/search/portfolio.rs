@@ -8,7 +8,7 @@ use makespan_core::Stop;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Budget, Course};
+use super::{Budget, SearchCourse};
 
 /// Independent searches, each on its own thread, that share a budget.
 #[derive(Clone, Debug)]
@@ -42,10 +42,10 @@ impl Portfolio {
 
     /// Returns a course that ends when this share of the time is over. If the budget counts steps, `steps` computes the
     /// number of steps of the course from the total number.
-    pub(crate) fn course(&self, share: f64, steps: impl FnOnce(u64) -> u64) -> Course {
+    pub(crate) fn course(&self, share: f64, steps: impl FnOnce(u64) -> u64) -> SearchCourse {
         match self.budget {
-            Budget::Time(_) => Course::until(self.at(share).unwrap_or(self.begin), &self.stop),
-            Budget::Steps(all) => Course::of(steps(all), &self.stop),
+            Budget::Time(_) => SearchCourse::until(self.at(share).unwrap_or(self.begin), &self.stop),
+            Budget::Steps(all) => SearchCourse::of(steps(all), &self.stop),
         }
     }
 

@@ -16,14 +16,14 @@ mod programme;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{CostPrices, Places, Spans};
+use makespan_core::proof::{CostPrices, NodeKinds, Spans};
 use makespan_core::{Bound, Instance, JobId, Objective, Proof, Time};
 
-use crate::ascent::{Ascent, Pace};
+use crate::ascent::{Ascent, AscentParameters};
 use crate::rounding::{finest, places, rounded};
-use crate::windows::Tasks;
+use crate::windows::TaskArrays;
 pub use cheapest::cheapest;
-use programme::{Prices, Programme, SEVERAL, instants};
+use programme::{CostProgramme, Prices, SEVERAL, instants};
 
 /// Maximum number of equal periods of the time until the horizon.
 const PERIODS: usize = 16;
@@ -33,7 +33,7 @@ const LOOKED_AT: usize = 1 << 20;
 const PLACES: i32 = 40;
 /// Pace of the search. The step lengths are multiplied by the mean, over the tasks, of the minimum cost, divided by the
 /// mean run time. The smoothing widths are multiplied by the mean minimum cost.
-const PACE: Pace = Pace { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
+const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// The node and start at which a task pays least under the best prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct CostChoice {
 
 /// A search for prices under a horizon. It keeps its state between steps.
 pub struct CostSearch {
-    programme: Programme,
+    programme: CostProgramme,
     ascent: Ascent,
     /// Factor for the steps of edge prices. It shortens these steps, because a wrong edge price moves tasks from one
     /// end of their time windows to the other.
@@ -63,12 +63,12 @@ impl CostSearch {
             return None;
         }
         let ids: Vec<JobId> = instance.ids().collect();
-        let tasks = Tasks::of(instance, &ids, &Spans::new(&Places::new(instance), instance), false);
+        let tasks = TaskArrays::of(instance, &ids, &Spans::new(&NodeKinds::new(instance), instance), false);
         let cells = (tasks.len() * tasks.kinds).max(1);
         let most = (LOOKED_AT / cells / 2).clamp(1, PERIODS);
         let length = (horizon - instance.first_release()).ticks();
         let periods = most.min(usize::try_from(length).unwrap_or(PERIODS));
-        let programme = Programme::new(instance, &tasks, horizon, periods)?;
+        let programme = CostProgramme::new(instance, &tasks, horizon, periods)?;
         let instants = instants(instance.first_release(), horizon, periods);
         let free = programme.free();
         let (cost, time) = programme.scale();

@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
-use crate::windows::{NEVER, Tasks};
+use crate::windows::{NEVER, TaskArrays};
 
 /// Stands for the processors of a task that may hold several processors.
 pub(super) const SEVERAL: usize = usize::MAX;
@@ -10,7 +10,7 @@ pub(super) const SEVERAL: usize = usize::MAX;
 const REACH: f64 = 16.0;
 
 /// The tasks of all jobs in flat arrays. Times are fractions of the time from the first release to the horizon.
-pub(super) struct Programme {
+pub(super) struct CostProgramme {
     /// The number of kinds of nodes. Nodes of one kind have the same prices.
     pub(super) kinds: usize,
     /// The number of equal periods into which the time is divided.
@@ -69,9 +69,9 @@ struct Start {
     paid: f64,
 }
 
-impl Programme {
+impl CostProgramme {
     /// Returns `None` if some task cannot end by the horizon.
-    pub(super) fn new(instance: &Instance, tasks: &Tasks, horizon: Time, periods: usize) -> Option<Self> {
+    pub(super) fn new(instance: &Instance, tasks: &TaskArrays, horizon: Time, periods: usize) -> Option<Self> {
         let first = instance.first_release();
         let unit = (horizon - first).ticks() as f64;
         let share = |ticks: i64| (ticks - first.ticks()) as f64 / unit;
@@ -126,7 +126,7 @@ impl Programme {
         Some(programme)
     }
 
-    fn open_up(&mut self, instance: &Instance, tasks: &Tasks, instants: &[Time]) {
+    fn open_up(&mut self, instance: &Instance, tasks: &TaskArrays, instants: &[Time]) {
         let unit = (instants[self.periods] - instants[0]).ticks() as f64;
         for (node, kind) in tasks.kind_of.iter().enumerate() {
             let Some(kind) = *kind else { continue };

@@ -16,7 +16,7 @@ pub struct Need {
 
 /// The least total work of all jobs if the crossing jobs hold at most a given number of processors.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct LeastWork {
     /// Lower bound on the work of every choice.
     pub least: Area,
     /// The price, in processor-ticks, of each processor on which a job crosses the middle. With this price, arithmetic
@@ -49,7 +49,7 @@ struct Item {
 /// of jobs and a lower bound. The two works differ by less than the saving of one job. If `target` lies between the
 /// two, solves the knapsack by dynamic programming over the processors in O(jobs x capacity), unless the table would be
 /// too large.
-pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
+pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;
     let mut forced: u64 = 0;
@@ -73,7 +73,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
         // If the price of a crossing processor is more than the whole area, holding one crossing processor too many
         // costs more than the whole area.
         let price = i64::try_from(target.saturating_add(1)).ok();
-        return Choice { least: target.saturating_add(1), price, found: None };
+        return LeastWork { least: target.saturating_add(1), price, found: None };
     }
     let room = capacity - forced as u32;
     let (least, price) = fill_by_price(&mut items, room, base, &mut crosses);
@@ -81,9 +81,9 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> Choice {
     let undecided = least <= target && target < work;
     if undecided && is_exact(items.len(), room) {
         let saved = knapsack(&items, room, &mut crosses);
-        return Choice { least: base - saved, price: None, found: Some((base - saved, crosses)) };
+        return LeastWork { least: base - saved, price: None, found: Some((base - saved, crosses)) };
     }
-    Choice { least, price: Some(price), found: Some((work, crosses)) }
+    LeastWork { least, price: Some(price), found: Some((work, crosses)) }
 }
 
 /// Lets items cross in descending order of the saving per processor while they fit. Returns the bound of the fractional

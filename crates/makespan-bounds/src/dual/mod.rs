@@ -5,7 +5,7 @@
 
 mod choice;
 
-pub use choice::{Choice, Need, choose, is_exact};
+pub use choice::{LeastWork, Need, choose, is_exact};
 
 use makespan_core::proof::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};

@@ -43,7 +43,7 @@ impl Grid {
 
 /// An allotment of a job, as fractions of the capacity.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
+pub(super) struct FractionalAllotment {
     /// Fraction of the processors.
     pub processors: f32,
     /// Fraction of the time.
@@ -57,10 +57,10 @@ pub(super) struct Choice {
 }
 
 /// The allotments that each job may choose, with the functions that determine their prices.
-pub(super) struct Board<'a> {
-    pub setting: &'a Setting<'a>,
+pub(super) struct AllotmentBoard<'a> {
+    pub setting: &'a BoardSetting<'a>,
     /// The choices of all jobs, one job after the other.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<FractionalAllotment>,
     /// For each job, the end of its choices.
     pub ends: Vec<usize>,
     pub width_grid: Grid,
@@ -68,7 +68,7 @@ pub(super) struct Board<'a> {
 }
 
 /// The data that do not depend on the deadline.
-pub(super) struct Setting<'a> {
+pub(super) struct BoardSetting<'a> {
     pub instance: &'a Instance,
     /// The jobs released at `from` or later, or a sample of them.
     pub jobs: Vec<SimpleJob<'a>>,
@@ -86,7 +86,7 @@ pub(super) struct Setting<'a> {
     pub times: Vec<Function>,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> BoardSetting<'a> {
     pub(super) fn new(instance: &'a Instance, from: Time, most_jobs: usize, classes: i64) -> Self {
         let mut jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let stride = jobs.len().div_ceil(most_jobs).max(1);
@@ -109,10 +109,10 @@ impl<'a> Setting<'a> {
     }
 }
 
-impl<'a> Board<'a> {
+impl<'a> AllotmentBoard<'a> {
     /// Returns `None` if a job cannot meet the deadline, no processor is open, or the span is too short for the
     /// classes.
-    pub(super) fn new(setting: &'a Setting<'a>, deadline: Time) -> Option<Self> {
+    pub(super) fn new(setting: &'a BoardSetting<'a>, deadline: Time) -> Option<Self> {
         let span = deadline - setting.from;
         if span.ticks() <= setting.classes {
             return None;
@@ -177,9 +177,9 @@ impl<'a> Board<'a> {
         }
     }
 
-    fn choice(&self, processors: u32, time: Time, work: Area, whole: &Shares) -> Choice {
+    fn choice(&self, processors: u32, time: Time, work: Area, whole: &Shares) -> FractionalAllotment {
         let width = if self.setting.widths.is_empty() { 0 } else { self.width_grid.class(i64::from(processors)) };
-        Choice {
+        FractionalAllotment {
             processors: (f64::from(processors) / whole.processors) as f32,
             time: (time.ticks() as f64 / whole.time) as f32,
             work: (work as f64 / whole.area) as f32,

@@ -3,7 +3,7 @@
 //! Littlestone, M. K. Warmuth, Information and Computation 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term
 //! increases with the total amount that the allotments chosen so far need of it.
 
-use super::board::{Board, Setting};
+use super::board::{AllotmentBoard, BoardSetting};
 use super::functions::most;
 use crate::Clock;
 
@@ -45,14 +45,14 @@ pub(super) struct Game {
 }
 
 impl Game {
-    pub(super) fn new(setting: &Setting) -> Self {
+    pub(super) fn new(setting: &BoardSetting) -> Self {
         let terms = 1 + setting.times.len() + setting.widths.len() * (1 + setting.times.len());
         Self { rounds: 0, needed: vec![0.0; terms], weights: vec![0.0; terms] }
     }
 
     /// Plays up to `rounds` rounds. Returns the largest need found, as a fraction of the capacity, with its costs. If
     /// the need is more than one, the deadline is refuted.
-    pub(super) fn play(&mut self, board: &Board, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
+    pub(super) fn play(&mut self, board: &AllotmentBoard, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
         for round in 0..rounds {
@@ -106,7 +106,7 @@ impl Costs {
     }
 }
 
-impl Board<'_> {
+impl AllotmentBoard<'_> {
     fn classes(&self) -> (usize, usize) {
         (self.setting.widths.first().map_or(1, Vec::len), self.setting.times.first().map_or(1, Vec::len))
     }

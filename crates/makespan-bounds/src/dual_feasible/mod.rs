@@ -15,7 +15,7 @@ use makespan_core::{Bound, Instance, Objective, Proof, Time};
 use crate::Clock;
 
 pub(crate) use board::Grid;
-use board::{Board, Setting};
+use board::{AllotmentBoard, BoardSetting};
 pub(crate) use functions::families;
 use game::Game;
 pub(crate) use rounding::steps;
@@ -61,7 +61,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         return None;
     }
     let few = instance.jobs().len() <= MAX_JOBS;
-    let setting = Setting::new(instance, from, MAX_JOBS, if few { CLASSES } else { FEW_CLASSES });
+    let setting = BoardSetting::new(instance, from, MAX_JOBS, if few { CLASSES } else { FEW_CLASSES });
     if setting.jobs.is_empty() {
         return None;
     }
@@ -76,7 +76,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         if clock.is_over() {
             break;
         }
-        let Some(board) = Board::new(&setting, deadline) else { break };
+        let Some(board) = AllotmentBoard::new(&setting, deadline) else { break };
         let (rounds, enough) = if attempt == 0 { (FIRST_ROUNDS, f64::INFINITY) } else { (ROUNDS, sure + ENOUGH) };
         // Pairs of functions make a round expensive.
         let rounds = if setting.widths.len() > MANY_WIDTHS { rounds / 4 } else { rounds };

@@ -3,7 +3,7 @@
 use makespan_core::Time;
 use makespan_core::proof::{DualFeasible, Scale, Term};
 
-use super::board::{Board, Grid};
+use super::board::{AllotmentBoard, Grid};
 use super::game::Costs;
 
 /// The largest value of a step function in a certificate. It is divisible by all numbers from 2 to 10.
@@ -12,7 +12,7 @@ const LEVELS: f64 = 5040.0;
 const MAX_PAIRS: usize = 8;
 
 /// Converts costs to a certificate. Only the check of the certificate shows whether it proves the bound.
-pub(super) fn certificate(board: &Board, costs: &Costs, deadline: Time) -> DualFeasible {
+pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
     // The whole area, or a whole pair, costs this number of units: as many as prices of 64 bits allow.

@@ -19,7 +19,7 @@ const NEAR: u32 = 14;
 
 /// A refuted deadline and its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RefutedDeadline {
     pub(super) deadline: i64,
     pub(super) from: i64,
     pub(super) until: i64,
@@ -29,7 +29,7 @@ pub(super) struct Found {
 /// earliest start of some task. The time between its end and the deadline is the tail of some task. Ignores unavailable
 /// periods: the certificate counts them and proves more. Returns `None` if no window refutes a deadline later than the
 /// longest path.
-pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
+pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
     let mut best = (path.max()? - 1).max(0);
@@ -47,7 +47,7 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<Found> {
         let window = Window { holders, from, before };
         if let Some(deadline) = window.latest(best + 1) {
             best = deadline;
-            found = Some(Found { deadline, from, until: deadline - before });
+            found = Some(RefutedDeadline { deadline, from, until: deadline - before });
         }
     }
     found

@@ -12,7 +12,7 @@ use makespan_core::proof::{Areas, PathFlow};
 use super::{Commodity, Holders};
 use crate::Clock;
 use hull::Hulls;
-use longest::{Before, Path, Paths};
+use longest::{LongestPath, PathStep, Paths};
 
 /// Maximum number of paths that are added to the flow.
 const PATHS: u64 = 300;
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
 
     /// Adds the longest path at the current times and areas to the flow. Returns true if the path uses area arcs.
     fn add_longest_path(&mut self, weight: u64, with_areas: bool) -> bool {
-        let Some(Path { is_open, last }) = self.paths.longest(&self.times, &self.areas, with_areas) else {
+        let Some(LongestPath { is_open, last }) = self.paths.longest(&self.times, &self.areas, with_areas) else {
             return false;
         };
         let mut has_areas = is_open;
@@ -155,21 +155,21 @@ impl<'a> Search<'a> {
             let row = self.row(task);
             self.flow.through[row] += weight;
             match self.paths.reached(task) {
-                Before::Edge(number) => {
+                PathStep::Edge(number) => {
                     self.flow.along[number as usize] += weight;
                     task = self.paths.from(number);
                 }
-                Before::Area(Some(after)) => {
+                PathStep::Area(Some(after)) => {
                     has_areas = true;
                     self.add_arc(Some(after), Some(task), weight);
                     task = after;
                 }
-                Before::Area(None) => {
+                PathStep::Area(None) => {
                     has_areas = true;
                     self.add_arc(None, Some(task), weight);
                     break;
                 }
-                Before::Release => break,
+                PathStep::Release => break,
             }
         }
         self.flow.released += weight as f64 * self.paths.begins(task);

@@ -5,11 +5,11 @@ mod deduce;
 mod energy;
 mod flow;
 
-use makespan_core::proof::{Deductions, Paths, Places, ResourceWindow, Run, Spans, TimeWindow};
+use makespan_core::proof::{Deductions, NodeKinds, NodeRun, Paths, ResourceWindow, Spans, TimeWindow};
 use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind, TaskId, Time};
 
 use crate::Clock;
-use energy::Found;
+use energy::RefutedDeadline;
 
 /// Number of elementary steps for deductions from a deadline while planning. They take about a second.
 pub(crate) const WORK: u64 = 100_000_000;
@@ -82,7 +82,14 @@ impl Commodity {
         }
     }
 
-    fn rate_of(&self, instance: &Instance, places: &Places<'_>, by_kind: &[u64], task: TaskId, run: &Run) -> i64 {
+    fn rate_of(
+        &self,
+        instance: &Instance,
+        places: &NodeKinds<'_>,
+        by_kind: &[u64],
+        task: TaskId,
+        run: &NodeRun,
+    ) -> i64 {
         let rate = match self {
             Self::Processors(prices) => places.price(run, prices, by_kind).saturating_mul(run.first.into()),
             Self::Resource(id) => run.holds(instance.demands(task), *id),
@@ -92,7 +99,7 @@ impl Commodity {
 }
 
 impl Holders {
-    fn new(instance: &Instance, places: &Places<'_>, spans: &Spans, commodity: &Commodity) -> Self {
+    fn new(instance: &Instance, places: &NodeKinds<'_>, spans: &Spans, commodity: &Commodity) -> Self {
         let by_kind = match commodity {
             Commodity::Processors(prices) => places.least_prices(prices),
             Commodity::Resource(_) => Vec::new(),
@@ -158,7 +165,7 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 /// The longest path and the first windows of each resource are checked even if the time limit of `clock` has expired.
 /// Flows and deductions stop when this time limit expires.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
-    let places = Places::new(instance);
+    let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
@@ -188,10 +195,14 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
 
 /// Returns deductions that refute a deadline later than the bound `known`, or `None` if none are found.
 pub(crate) fn deduced(instance: &Instance, known: i128, work: u64, clock: &Clock) -> Option<Deductions> {
-    deduce::latest(instance, &Places::new(instance), known, work, clock)
+    deduce::latest(instance, &NodeKinds::new(instance), known, work, clock)
 }
 
-fn window(instance: &Instance, commodity: &Commodity, Found { deadline, from, until }: Found) -> Proof {
+fn window(
+    instance: &Instance,
+    commodity: &Commodity,
+    RefutedDeadline { deadline, from, until }: RefutedDeadline,
+) -> Proof {
     let [deadline, from, until] = [deadline, from, until].map(Time::from_ticks);
     match commodity {
         Commodity::Processors(prices) => {

@@ -1,9 +1,9 @@
 //! Jobs, tasks and runs of tasks in flat arrays of floats.
 
-use makespan_core::proof::{Places, Reaching, Spans};
+use makespan_core::proof::{NodeKinds, Reaching, Spans};
 use makespan_core::{Instance, Objective, ProcSet, Time};
 
-use super::programme::{Programme, Row, Way};
+use super::programme::{JobProgramme, JobRow, TaskRun};
 
 /// Limits for the number of periods of the price. An average job that runs alone takes `OF_A_JOB` periods. The number
 /// of periods is between `FEWEST` and `MOST`. For large instances, `CELLS` limits the size.
@@ -17,10 +17,15 @@ const MAX_WAYS: usize = 16;
 const LATE: i128 = i64::MAX as i128;
 
 /// Builds the programme. Returns `None` if no job counts in the objective.
-pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], objective: Objective) -> Option<Programme> {
+pub(super) fn programme(
+    instance: &Instance,
+    spans: &Spans,
+    shares: &[u64],
+    objective: Objective,
+) -> Option<JobProgramme> {
     let shape = objective.shape().filter(|shape| shape.is_sum)?;
     let first = instance.first_release().ticks() as f64;
-    let mut flat = Programme {
+    let mut flat = JobProgramme {
         jobs: Vec::new(),
         periods: 0,
         open: Vec::new(),
@@ -30,7 +35,7 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
         unit: 1.0,
         worth: 1.0,
     };
-    let places = Places::new(instance);
+    let places = NodeKinds::new(instance);
     let by_kind = places.least_prices(shares);
     for (id, job) in instance.ids().zip(instance.jobs()) {
         let cost = shape.cost(job);
@@ -49,7 +54,7 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
             let task = job.task(number as u32);
             let from = flat.ways.len();
             let mut add = |head: i128, time: i128, tail: i128, rate: f64| {
-                let way = Way { head: head as f64 - first, time: time as f64, tail: tail as f64, rate };
+                let way = TaskRun { head: head as f64 - first, time: time as f64, tail: tail as f64, rate };
                 let own = &mut flat.ways;
                 if !own[from..].iter().any(|other| other.replaces(&way)) {
                     own.push(way);
@@ -71,13 +76,13 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
             }
             join(&mut flat.ways, from);
             let ways = &flat.ways[from..];
-            let least = |of: fn(&Way) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
+            let least = |of: fn(&TaskRun) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
             soonest = soonest.max(least(|way| way.head + way.time + way.tail));
             work += least(|way| way.rate * way.time) * job.equal_tasks() as f64;
             flat.tasks.push(from..flat.ways.len());
         }
         let (released, count) = (job.release.ticks() as f64 - first, job.equal_tasks() as f64);
-        flat.jobs.push(Row { weight, released, work, soonest, from, count, tasks: begin..flat.tasks.len() });
+        flat.jobs.push(JobRow { weight, released, work, soonest, from, count, tasks: begin..flat.tasks.len() });
     }
     if flat.jobs.is_empty() || flat.jobs.iter().any(|job| !job.soonest.is_finite()) {
         return None;
@@ -87,7 +92,7 @@ pub(super) fn programme(instance: &Instance, spans: &Spans, shares: &[u64], obje
 }
 
 /// Merges runs of similar times if a task has more than `MAX_WAYS` runs.
-fn join(ways: &mut Vec<Way>, from: usize) {
+fn join(ways: &mut Vec<TaskRun>, from: usize) {
     let count = ways.len() - from;
     if count <= MAX_WAYS {
         return;
@@ -95,8 +100,8 @@ fn join(ways: &mut Vec<Way>, from: usize) {
     let mut own = ways.split_off(from);
     own.sort_by(|a, b| a.time.total_cmp(&b.time));
     ways.extend(own.chunks(count.div_ceil(MAX_WAYS)).map(|some| {
-        let least = |of: fn(&Way) -> f64| some.iter().map(of).fold(f64::INFINITY, f64::min);
-        Way {
+        let least = |of: fn(&TaskRun) -> f64| some.iter().map(of).fold(f64::INFINITY, f64::min);
+        TaskRun {
             head: least(|way| way.head),
             time: least(|way| way.time),
             tail: least(|way| way.tail),
@@ -112,14 +117,14 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
     (0..platform.nodes().len()).filter_map(one)
 }
 
-impl Programme {
+impl JobProgramme {
     /// Scales all times, weights and rates to fractions.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
         // The span is the end of all work if all processors are always busy, plus half of the mean time of a job that runs alone.
-        let mut order: Vec<&Row> = self.jobs.iter().collect();
+        let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
         let alone = order.iter().map(|job| job.soonest - job.released).sum::<f64>() / order.len() as f64;

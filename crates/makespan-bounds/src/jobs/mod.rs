@@ -15,22 +15,22 @@ mod programme;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{JobPrices, Places, Spans};
+use makespan_core::proof::{JobPrices, NodeKinds, Spans};
 use std::time::Instant;
 
 use makespan_core::{Bound, Instance, JobId, Objective, Proof};
 
 use crate::Clock;
-use crate::ascent::{Ascent, Pace};
+use crate::ascent::{Ascent, AscentParameters};
 use crate::rounding::{finest, places, rounded};
-use crate::windows::{Tasks, prices::prices};
-use programme::Programme;
+use crate::windows::{TaskArrays, prices::prices};
+use programme::JobProgramme;
 
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 34;
 /// Pace of the search. The step lengths are multiplied by the mean price of the fluid machine. The smoothing widths are
 /// multiplied by the mean payment of a task on this machine.
-const PACE: Pace = Pace { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
+const PACE: AscentParameters = AscentParameters { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
 /// Maximum number of steps. `LOOKED_AT` is the approximate number of pairs of run and instant that all steps together examine.
 const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
@@ -48,9 +48,9 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     if clock.is_over() {
         return None;
     }
-    let spans = Spans::new(&Places::new(instance), instance);
+    let spans = Spans::new(&NodeKinds::new(instance), instance);
     let ids: Vec<JobId> = instance.ids().collect();
-    let tasks = Tasks::of(instance, &ids, &spans, false);
+    let tasks = TaskArrays::of(instance, &ids, &spans, false);
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
     // A bound counts only after its check. The check examines all runs of all tasks, as a step does, so keep time for it.
@@ -59,7 +59,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
 }
 
 /// Returns the best prices found, one for each period. Returns `None` if less time is left than a check takes.
-fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
+fn climb(programme: &JobProgramme, clock: &Clock) -> Option<Vec<f64>> {
     let begin = Instant::now();
     let prices = fluid::prices(programme);
     let paid: f64 = prices.iter().zip(&programme.open).map(|(price, open)| price * open).sum();
@@ -82,7 +82,7 @@ fn climb(programme: &Programme, clock: &Clock) -> Option<Vec<f64>> {
 }
 
 /// Returns, for each node, the cost of a processor relative to the most expensive processor.
-fn shares(tasks: &Tasks) -> Vec<u64> {
+fn shares(tasks: &TaskArrays) -> Vec<u64> {
     if tasks.kinds == 1 {
         return vec![1; tasks.kind_of.len()];
     }
@@ -96,7 +96,7 @@ fn shares(tasks: &Tasks) -> Vec<u64> {
 fn proved(
     instance: &Instance,
     objective: Objective,
-    programme: &Programme,
+    programme: &JobProgramme,
     shares: &[u64],
     prices: &[f64],
 ) -> Option<Bound> {

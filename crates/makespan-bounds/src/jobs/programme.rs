@@ -9,14 +9,14 @@ const REACH: f64 = 40.0;
 
 /// The jobs in flat arrays. Times are fractions of the time from the first release until all prices are zero. Rates are
 /// fractions of all processors.
-pub(super) struct Programme {
-    pub(super) jobs: Vec<Row>,
+pub(super) struct JobProgramme {
+    pub(super) jobs: Vec<JobRow>,
     pub(super) periods: usize,
     /// For each period, the integral of the fraction of processors that are open.
     pub(super) open: Vec<f64>,
     /// For each task, the range of its runs.
     pub(super) tasks: Vec<std::ops::Range<usize>>,
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<TaskRun>,
     pub(super) first: Time,
     /// Length of the unit of time in ticks.
     pub(super) unit: f64,
@@ -24,7 +24,7 @@ pub(super) struct Programme {
     pub(super) worth: f64,
 }
 
-pub(super) struct Row {
+pub(super) struct JobRow {
     pub(super) weight: f64,
     pub(super) released: f64,
     /// The sum of the least areas of the job's tasks.
@@ -40,7 +40,7 @@ pub(super) struct Row {
 
 /// A run of a task.
 #[derive(Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct TaskRun {
     pub(super) head: f64,
     pub(super) time: f64,
     pub(super) tail: f64,
@@ -75,13 +75,13 @@ struct Buffers {
     sums: Vec<f64>,
 }
 
-impl Way {
+impl TaskRun {
     pub(super) fn replaces(&self, other: &Self) -> bool {
         self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
     }
 }
 
-impl Programme {
+impl JobProgramme {
     pub(super) fn period(&self) -> f64 {
         1.0 / self.periods as f64
     }
@@ -130,7 +130,7 @@ impl Programme {
 
     /// Returns the least payment of one job. Adds to `held` the derivatives of this payment with respect to the
     /// integrals until each instant.
-    fn of_job(&self, job: &Row, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
+    fn of_job(&self, job: &JobRow, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
         let step = self.period() / FINER as f64;
         let tasks = &self.tasks[job.tasks.clone()];
         let ways = tasks[0].start..tasks[tasks.len() - 1].end;
@@ -140,14 +140,14 @@ impl Programme {
         sums.clear();
         // Tasks with slack may start earlier than the earliest end of the job requires. So also examine ends that are
         // too early for the job.
-        let room = |way: &Way| job.soonest.max(job.from) - way.head - way.time - way.tail;
+        let room = |way: &TaskRun| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
         let soonest = job.soonest.max(job.from);
         let too_early = (before / step).ceil() as usize;
         let end_of = |index: usize| soonest + (index as f64 - too_early as f64) * step;
         let (mut least, mut soft_least) = (f64::INFINITY, f64::INFINITY);
-        let price = |start: f64, way: &Way| way.rate * (integral(until, start + way.time) - integral(until, start));
-        let latest = |end: f64, way: &Way| end - way.tail - way.time;
+        let price = |start: f64, way: &TaskRun| way.rate * (integral(until, start + way.time) - integral(until, start));
+        let latest = |end: f64, way: &TaskRun| end - way.tail - way.time;
         loop {
             let (index, from) = (sums.len(), softs.len());
             let end = end_of(index);

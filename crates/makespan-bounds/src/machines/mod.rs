@@ -40,7 +40,7 @@ const MAX_FORBIDDING: f64 = 4096.0;
 
 /// The columns of the programme: one for each node. A processor of the node is a machine.
 #[derive(Clone, Debug)]
-pub struct Columns {
+pub struct NodeColumns {
     /// Number of machines of each column.
     pub machines: Vec<f64>,
     /// For each column, the mean ready time of its machines, measured from the first release.
@@ -227,7 +227,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
 
 /// Returns the bound in ticks that the prices prove: the sum of the least payments of the jobs and of the prices of the
 /// times before machines are ready.
-fn priced_end(columns: &Columns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
+fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();
     let ready: f64 = taking().map(|node| prices[node] * columns.machines[node] * columns.ready[node]).sum();
@@ -236,13 +236,18 @@ fn priced_end(columns: &Columns, counts: &[f64], prices: &[f64], time: impl Fn(u
 }
 
 /// Returns the least payment of a job on the machines that take part, or infinity if it can run on none of them.
-fn paid(columns: &Columns, prices: &[f64], job: usize, time: impl Fn(usize, usize) -> Time) -> f64 {
+fn paid(columns: &NodeColumns, prices: &[f64], job: usize, time: impl Fn(usize, usize) -> Time) -> f64 {
     let able = (0..prices.len()).filter(|&node| columns.machines[node] > 0.0 && time(job, node) < Profile::CANNOT_RUN);
     able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
 }
 
 /// Raises the prices of the nodes that do not take part, so that every job prefers another node.
-fn forbidding(columns: &Columns, mut prices: Vec<f64>, jobs: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
+fn forbidding(
+    columns: &NodeColumns,
+    mut prices: Vec<f64>,
+    jobs: usize,
+    time: impl Fn(usize, usize) -> Time,
+) -> Vec<f64> {
     let closed: Vec<usize> = (0..prices.len()).filter(|&node| columns.machines[node] <= 0.0).collect();
     if closed.is_empty() {
         return prices;

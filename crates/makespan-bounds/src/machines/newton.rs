@@ -2,7 +2,7 @@
 
 use makespan_core::{Profile, Time};
 
-use super::Columns;
+use super::NodeColumns;
 
 /// The first width of the soft minimum of each job, as a fraction of the job's payment. The width is multiplied by
 /// `COOLING` until it is below `COLD`.
@@ -35,7 +35,7 @@ struct Point {
 }
 
 struct Programme<'a, F> {
-    columns: &'a Columns,
+    columns: &'a NodeColumns,
     counts: &'a [f64],
     time: F,
     /// Length of the unit of time in ticks.
@@ -47,7 +47,7 @@ struct Programme<'a, F> {
 /// subject to a sum of prices of 1.
 ///
 /// A column without machines has the price zero. Among the prices found, returns those with the largest sum without smoothing.
-pub fn maximise(columns: &Columns, counts: &[f64], nodes: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
+pub fn maximise(columns: &NodeColumns, counts: &[f64], nodes: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let machines: f64 = columns.machines.iter().sum();
     if counts.is_empty() {
         return vec![1.0 / machines; nodes];

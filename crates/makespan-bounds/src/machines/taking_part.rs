@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Instance, JobId, Profile, Time};
 
-use super::Columns;
+use super::NodeColumns;
 
 /// Maximum number of run times that are examined for an upper bound on the end.
 const MAX_LOOKS: u64 = 50_000_000;
@@ -28,13 +28,16 @@ pub(super) fn ready(instance: &Instance) -> Vec<Vec<i64>> {
 }
 
 /// Returns the columns of the programme that contains only the processors that are ready by an instant.
-pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> Columns {
+pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
     let part = |own: &Vec<i64>| own.partition_point(|&ready| ready <= by);
     let mean = |own: &Vec<i64>| {
         let count = part(own);
         own[..count].iter().map(|&ready| ready as f64).sum::<f64>() / count.max(1) as f64
     };
-    Columns { machines: ready.iter().map(|own| part(own) as f64).collect(), ready: ready.iter().map(mean).collect() }
+    NodeColumns {
+        machines: ready.iter().map(|own| part(own) as f64).collect(),
+        ready: ready.iter().map(mean).collect(),
+    }
 }
 
 /// Returns the end of all tasks, in ticks from the first release, if each task in turn runs where it ends first. The

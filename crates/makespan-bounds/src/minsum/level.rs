@@ -6,7 +6,7 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
-use super::programme::Programme;
+use super::programme::IntervalProgramme;
 
 /// The result of the search.
 pub(super) struct Maximum {
@@ -36,7 +36,7 @@ struct Space {
 }
 
 /// Maximises the dual function. Stops when the relative gap is at most 1e-4 or after `MAX_STEPS` steps.
-pub(super) fn maximise(programme: &Programme) -> Maximum {
+pub(super) fn maximise(programme: &IntervalProgramme) -> Maximum {
     let count = programme.prices();
     let magnitude = programme.largest().max(1.0);
     // The value is at most `magnitude - sigma_j area_j`, and the maximum is not negative. So sigma_j is bounded.
@@ -63,7 +63,7 @@ pub(super) fn maximise(programme: &Programme) -> Maximum {
 }
 
 impl Space {
-    fn cut(&self, programme: &Programme, x: &[f64]) -> (f64, Cut) {
+    fn cut(&self, programme: &IntervalProgramme, x: &[f64]) -> (f64, Cut) {
         let sigma: Vec<f64> = x.iter().zip(&self.units).map(|(x, unit)| x * unit).collect();
         let mut slope = vec![0.0; x.len()];
         let value = programme.evaluate(&sigma, &mut slope) / self.magnitude;

@@ -11,7 +11,7 @@ pub use prices::{PriceOptions, PriceSearch, PricedChoice};
 
 use makespan_core::proof::{IntervalPrices, TimePrices};
 use makespan_core::{Area, Bound, Instance, Objective, Proof, Time};
-use programme::Programme;
+use programme::IntervalProgramme;
 
 use crate::Clock;
 use crate::rounding::{finest, rounded, within_64_bits};
@@ -181,7 +181,7 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// # Panics
 /// See [`weighted_completion`].
 pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
-    let programme = Programme::corrected(instance, grid);
+    let programme = IntervalProgramme::corrected(instance, grid);
     let cumulated = level::maximise(&programme).prices;
     let attempt = |scale: u32| {
         let prices = IntervalPrices { ends: grid.ends().to_vec(), prices: differences(&cumulated, scale), scale };
@@ -201,7 +201,7 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
 /// platform.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);
-    level::maximise(&Programme::printed(instance, &grid)).value / 1e15
+    level::maximise(&IntervalProgramme::printed(instance, &grid)).value / 1e15
 }
 
 /// Converts cumulated prices to interval prices: integers in units of `2^-scale`.

@@ -7,7 +7,7 @@ use super::grid::Grid;
 
 /// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. The numbers
 /// are floats, because only the check of the certificate must be exact.
-pub(super) struct Programme {
+pub(super) struct IntervalProgramme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
     /// For each job, and for each interval from its first possible interval on: the cost in millionths of weight times
@@ -17,7 +17,7 @@ pub(super) struct Programme {
     areas: Vec<f64>,
 }
 
-impl Programme {
+impl IntervalProgramme {
     /// Builds the corrected programme: intervals `(0, b_1], .., (b_J, inf)`. The last interval has no price.
     pub(super) fn corrected(instance: &Instance, grid: &Grid) -> Self {
         let ends = grid.ends();

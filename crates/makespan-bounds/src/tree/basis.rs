@@ -1,7 +1,7 @@
 //! The set of basic variables, which determines a vertex of the linear programme.
 
 use super::field::Field;
-use super::figures::Figures;
+use super::figures::Coefficients;
 
 /// A variable x: the work of an application on a node, or the idleness of the node (application 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct Basis {
 
 impl Basis {
     /// Returns the basis in which all nodes are idle and the throughput is 0. This basis is always feasible.
-    pub fn idle<F: Field>(figures: &Figures<F>) -> Self {
+    pub fn idle<F: Field>(figures: &Coefficients<F>) -> Self {
         let nodes = figures.nodes();
         let mut surplus = vec![true; figures.applications() + 1];
         surplus[0] = false;

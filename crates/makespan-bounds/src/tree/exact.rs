@@ -4,23 +4,23 @@ use dashu_ratio::RBig;
 use makespan_core::tree::{Optimum, Rates, TreeProblem};
 
 use super::basis::{Basis, Share};
-use super::figures::Figures;
-use super::prices::{Goal, Prices};
-use super::simplex::{Stuck, Vertex};
+use super::figures::Coefficients;
+use super::prices::{PriceGoal, Prices};
+use super::simplex::{SimplexStop, Vertex};
 
 /// Solves a basis in rationals. The basis may not be optimal, because the search in floating point treats nearly equal
 /// numbers as equal. Then makes further steps in rationals. Verifies the optimum before returning it.
 ///
 /// # Errors
 /// [`Stuck`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.
-pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Result<Optimum, Stuck> {
-    let figures: Figures<RBig> = Figures::new(problem, None);
+pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Result<Optimum, SimplexStop> {
+    let figures: Coefficients<RBig> = Coefficients::new(problem, None);
     let mut vertex = Vertex::new(&figures, basis)?;
     if !vertex.is_feasible(&figures) {
-        return Err(Stuck::Infeasible);
+        return Err(SimplexStop::Infeasible);
     }
     vertex.optimise(&figures, steps)?;
-    let prices = Prices::new(&figures, &vertex.basis, &vertex.factor, Goal::Throughput)?;
+    let prices = Prices::new(&figures, &vertex.basis, &vertex.factor, PriceGoal::Throughput)?;
     let optimum = Optimum {
         throughput: vertex.solution.throughput.clone(),
         rates: rates(problem, &vertex),
@@ -32,7 +32,7 @@ pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Resu
             .collect(),
         port_prices: by_node(problem, &prices.port),
     };
-    optimum.verify(problem).map_err(|_| Stuck::Unproved)?;
+    optimum.verify(problem).map_err(|_| SimplexStop::Unproved)?;
     Ok(optimum)
 }
 

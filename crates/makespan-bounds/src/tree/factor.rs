@@ -8,7 +8,7 @@
 
 use super::basis::{Basis, Share};
 use super::field::Field;
-use super::figures::Figures;
+use super::figures::Coefficients;
 
 /// The derivatives, with respect to one open share, of the amounts that a subtree takes. There is a row for each
 /// application, and one row for the time of the ports.
@@ -31,23 +31,23 @@ pub(super) struct Pivot<F> {
 
 /// The elimination of one subtree.
 #[derive(Clone)]
-pub(super) struct Part<F> {
+pub(super) struct Elimination<F> {
     pub open: Vec<Column<F>>,
     pub pivot: Option<Pivot<F>>,
 }
 
 pub(super) struct Factor<F> {
-    pub parts: Vec<Part<F>>,
+    pub parts: Vec<Elimination<F>>,
 }
 
 /// The error that the matrix is singular, to the precision of the field.
 #[derive(Debug)]
-pub(super) struct Singular;
+pub(super) struct SingularMatrix;
 
 impl<F: Field> Factor<F> {
-    pub fn new(figures: &Figures<F>, basis: &Basis) -> Result<Self, Singular> {
+    pub fn new(figures: &Coefficients<F>, basis: &Basis) -> Result<Self, SingularMatrix> {
         let nodes = figures.nodes();
-        let mut factor = Self { parts: vec![Part { open: Vec::new(), pivot: None }; nodes] };
+        let mut factor = Self { parts: vec![Elimination { open: Vec::new(), pivot: None }; nodes] };
         for node in (0..nodes).rev() {
             factor.parts[node] = factor.part(figures, basis, node)?;
         }
@@ -55,7 +55,7 @@ impl<F: Field> Factor<F> {
     }
 
     /// Repeats the elimination of the nodes between `node` and the root.
-    pub fn refresh(&mut self, figures: &Figures<F>, basis: &Basis, mut node: usize) -> Result<(), Singular> {
+    pub fn refresh(&mut self, figures: &Coefficients<F>, basis: &Basis, mut node: usize) -> Result<(), SingularMatrix> {
         loop {
             self.parts[node] = self.part(figures, basis, node)?;
             if node == 0 {
@@ -65,7 +65,7 @@ impl<F: Field> Factor<F> {
         }
     }
 
-    fn part(&self, figures: &Figures<F>, basis: &Basis, node: usize) -> Result<Part<F>, Singular> {
+    fn part(&self, figures: &Coefficients<F>, basis: &Basis, node: usize) -> Result<Elimination<F>, SingularMatrix> {
         let rows = figures.applications();
         let mut open: Vec<Column<F>> = Vec::new();
         let mut coefficients: Vec<F> = Vec::new();
@@ -90,13 +90,13 @@ impl<F: Field> Factor<F> {
             }
             open.push(Column { share: Share { node: node as u32, application: extra }, takes });
         }
-        Ok(Part { open, pivot })
+        Ok(Elimination { open, pivot })
     }
 }
 
 /// Returns the time for which the port above `child` is busy with the amounts that the subtree takes. This is the time
 /// to send the bytes, plus a latency for each task.
-pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F]) -> F {
+pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();
         takes.iter().zip(&each[1..]).for_each(|(take, each)| sum.add_product(take, each));
@@ -111,12 +111,12 @@ pub(super) fn port_time<F: Field>(figures: &Figures<F>, child: usize, takes: &[F
 }
 
 /// Solves the equation of a port for the share with the largest coefficient.
-fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, Singular> {
+fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, SingularMatrix> {
     let magnitudes = coefficients.iter().map(Field::magnitude).enumerate();
     // Among equally large coefficients, take the first one, so that the choice is deterministic.
     let largest = magnitudes.fold((0, 0.0), |best, (at, size)| if size > best.1 { (at, size) } else { best });
     if largest.1 == 0.0 {
-        return Err(Singular);
+        return Err(SingularMatrix);
     }
     let column = open.remove(largest.0);
     let coefficient = coefficients.remove(largest.0);

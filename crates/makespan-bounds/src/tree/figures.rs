@@ -12,7 +12,7 @@ use super::field::Field;
 /// The coefficients of the linear programme. The variables are in work units per second: x = alpha c (tasks per second
 /// times the work of a task). Application 0 is idleness.
 #[derive(Clone)]
-pub(super) struct Figures<F> {
+pub(super) struct Coefficients<F> {
     /// Position of the parent. The root has 0.
     pub parent: Vec<u32>,
     /// Positions of the children.
@@ -43,7 +43,7 @@ pub(super) struct Scale {
     pub share: RBig,
 }
 
-impl<F: Field> Figures<F> {
+impl<F: Field> Coefficients<F> {
     pub fn new(problem: &TreeProblem, scale: Option<&Scale>) -> Self {
         let order = problem.order();
         let mut position = vec![0_u32; order.len()];
@@ -111,7 +111,7 @@ impl Scale {
 /// point, nodes behind slower links are ignored.
 const HOPELESS: f64 = 1e9;
 
-impl Figures<f64> {
+impl Coefficients<f64> {
     /// Removes the nodes behind links that are too slow for floating point. The search in rationals includes them
     /// again.
     pub fn without_hopeless(mut self) -> Self {

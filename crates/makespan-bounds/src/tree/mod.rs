@@ -41,12 +41,12 @@ use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Optimum, Rates, TreeProblem, float_of};
 use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
 
-pub use upgrades::{Part, Upgrade, upgrades};
+pub use upgrades::{NodePart, Upgrade, upgrades};
 
 use basis::Basis;
-use figures::{Figures, Scale};
-use prices::{Goal, Prices};
-use simplex::{Stuck, Vertex};
+use figures::{Coefficients, Scale};
+use prices::{PriceGoal, Prices};
+use simplex::{SimplexStop, Vertex};
 
 /// A steady state with a proof of its quality.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ pub fn throughput(problem: &TreeProblem, precision: Precision) -> Throughput {
     }
     let mut found = approximate.unwrap_or_else(|| rounding::nothing(problem));
     if found.optimum.is_none() && precision == Precision::Exact && problem.nodes().len() <= SMALL {
-        let idle = Basis::idle(&Figures::<RBig>::new(problem, None));
+        let idle = Basis::idle(&Coefficients::<RBig>::new(problem, None));
         found.optimum = exact::optimum(problem, idle, SMALL_STEPS).ok();
     }
     if let Some(optimum) = &found.optimum {
@@ -154,14 +154,14 @@ const EXACT_STEPS: usize = 200;
 type Found = (Vertex<f64>, Prices<f64>, Scale);
 
 /// Runs the simplex method in floats on coefficients that are perturbed by about `size`.
-fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, Stuck> {
+fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, SimplexStop> {
     let scale = Scale::new(problem);
-    let mut figures: Figures<f64> = Figures::new(problem, Some(&scale)).without_hopeless();
+    let mut figures: Coefficients<f64> = Coefficients::new(problem, Some(&scale)).without_hopeless();
     let plain = figures.clone();
     figures.perturb(size);
     let mut vertex = Vertex::new(&figures, start::slices(&figures))?;
     vertex.optimise(&figures, most)?;
-    let prices = Prices::new(&plain, &vertex.basis, &vertex.factor, Goal::Throughput)?;
+    let prices = Prices::new(&plain, &vertex.basis, &vertex.factor, PriceGoal::Throughput)?;
     vertex.solution.solve(&plain, &vertex.basis, &vertex.factor, None)?;
     Ok((vertex, prices, scale))
 }

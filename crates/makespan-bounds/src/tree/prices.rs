@@ -1,14 +1,14 @@
 //! The dual solution of a basis: the worth of a unit of work, and the price of port time.
 
 use super::basis::{Basis, Share, Variable};
-use super::factor::{Factor, Singular};
+use super::factor::{Factor, SingularMatrix};
 use super::field::Field;
-use super::figures::Figures;
+use super::figures::Coefficients;
 use super::root;
 
 /// The objective for which a basis is priced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(super) enum PriceGoal {
     /// The fair throughput.
     Throughput,
     /// The least communication: the sum of the sending times of all ports.
@@ -30,15 +30,20 @@ pub(super) struct Prices<F> {
 impl<F: Field> Prices<F> {
     /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The price
     /// of a busy port is such that the share that the port determines has a gain of zero.
-    pub fn new(figures: &Figures<F>, basis: &Basis, factor: &Factor<F>, goal: Goal) -> Result<Self, Singular> {
+    pub fn new(
+        figures: &Coefficients<F>,
+        basis: &Basis,
+        factor: &Factor<F>,
+        goal: PriceGoal,
+    ) -> Result<Self, SingularMatrix> {
         let applications = figures.applications();
         let columns = root::matrix(figures, basis, factor)?;
         let open = &factor.parts[0].open;
         let mut right = vec![F::zero(); applications];
         match goal {
             // The objective coefficient of the throughput column is 1.
-            Goal::Throughput => right[open.len()] = F::one().negated(),
-            Goal::Communication => {
+            PriceGoal::Throughput => right[open.len()] = F::one().negated(),
+            PriceGoal::Communication => {
                 for (at, column) in open.iter().enumerate() {
                     right[at] = column.takes[applications].clone();
                 }
@@ -56,13 +61,13 @@ impl<F: Field> Prices<F> {
                 for application in 1..=applications {
                     gain.add_product(&takes[application - 1], &prices.net(figures, node, application));
                 }
-                if goal == Goal::Communication {
+                if goal == PriceGoal::Communication {
                     gain.subtract_product(&takes[applications], &F::one());
                 }
                 prices.port[node] = gain.over(&pivot.coefficient);
             }
             let mut time = prices.port[node].clone();
-            if goal == Goal::Communication {
+            if goal == PriceGoal::Communication {
                 time.add(&F::one());
             }
             for child in figures.children[node].clone() {
@@ -78,7 +83,7 @@ impl<F: Field> Prices<F> {
     }
 
     /// Returns the worth of a unit of work on a node, minus the prices of its bytes and latencies.
-    pub fn net(&self, figures: &Figures<F>, node: usize, application: usize) -> F {
+    pub fn net(&self, figures: &Coefficients<F>, node: usize, application: usize) -> F {
         let mut net = self.worth[application].clone();
         net.subtract_product(&figures.ratio[application], &self.byte[node]);
         net.subtract_product(&figures.tasks[application], &self.task[node]);
@@ -86,7 +91,7 @@ impl<F: Field> Prices<F> {
     }
 
     /// Returns the gain of the goal for a unit of a variable that is not basic.
-    pub fn gain(&self, figures: &Figures<F>, basis: &Basis, variable: Variable) -> F {
+    pub fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> F {
         match variable {
             Variable::Work(Share { node, application }) => {
                 let node = node as usize;

@@ -1,18 +1,18 @@
 //! The system that remains at the root. It is small and dense.
 
 use super::basis::Basis;
-use super::factor::{Factor, Singular};
+use super::factor::{Factor, SingularMatrix};
 use super::field::Field;
-use super::figures::Figures;
+use super::figures::Coefficients;
 
 /// Returns the columns of the open shares, of the throughput and of the surpluses, with one row for each application.
 /// Row `k` states that the tree takes an amount of application k that equals the application's share of the throughput
 /// plus its surplus.
 pub(super) fn matrix<F: Field>(
-    figures: &Figures<F>,
+    figures: &Coefficients<F>,
     basis: &Basis,
     factor: &Factor<F>,
-) -> Result<Vec<Vec<F>>, Singular> {
+) -> Result<Vec<Vec<F>>, SingularMatrix> {
     let applications = figures.applications();
     let mut columns: Vec<Vec<F>> =
         factor.parts[0].open.iter().map(|column| column.takes[..applications].to_vec()).collect();
@@ -22,12 +22,12 @@ pub(super) fn matrix<F: Field>(
         column[application - 1] = F::one().negated();
         columns.push(column);
     }
-    if columns.len() == applications { Ok(columns) } else { Err(Singular) }
+    if columns.len() == applications { Ok(columns) } else { Err(SingularMatrix) }
 }
 
 /// Solves `sum over j of columns[j] x_j = right`. If `transposed` is set, solves `columns[j] . y = right_j` for every j
 /// instead.
-pub(super) fn solve<F: Field>(columns: &[Vec<F>], right: &[F], transposed: bool) -> Result<Vec<F>, Singular> {
+pub(super) fn solve<F: Field>(columns: &[Vec<F>], right: &[F], transposed: bool) -> Result<Vec<F>, SingularMatrix> {
     let n = columns.len();
     let entry = |row: usize, column: usize| if transposed { &columns[row][column] } else { &columns[column][row] };
     let mut rows: Vec<Vec<F>> = (0..n)
@@ -39,7 +39,7 @@ pub(super) fn solve<F: Field>(columns: &[Vec<F>], right: &[F], transposed: bool)
             if size > best.1 { (row, size) } else { best }
         });
         if best.1 == 0.0 {
-            return Err(Singular);
+            return Err(SingularMatrix);
         }
         rows.swap(at, best.0);
         let pivot = rows[at].clone();

@@ -1,15 +1,15 @@
 //! The primal simplex method on the eliminated basis.
 
 use super::basis::{Basis, Share, Variable};
-use super::factor::{Factor, Singular};
+use super::factor::{Factor, SingularMatrix};
 use super::field::Field;
-use super::figures::Figures;
-use super::prices::{Goal, Prices};
-use super::solution::Solution;
+use super::figures::Coefficients;
+use super::prices::{PriceGoal, Prices};
+use super::solution::VertexValues;
 
 /// The reason why the simplex method stopped without an optimum.
 #[derive(Debug)]
-pub(super) enum Stuck {
+pub(super) enum SimplexStop {
     /// The basis is singular.
     Singular,
     /// No constraint limits a step in some direction. Only rounding errors can cause this.
@@ -22,8 +22,8 @@ pub(super) enum Stuck {
     Unproved,
 }
 
-impl From<Singular> for Stuck {
-    fn from(_: Singular) -> Self {
+impl From<SingularMatrix> for SimplexStop {
+    fn from(_: SingularMatrix) -> Self {
         Self::Singular
     }
 }
@@ -32,7 +32,7 @@ impl From<Singular> for Stuck {
 pub(super) struct Vertex<F> {
     pub basis: Basis,
     pub factor: Factor<F>,
-    pub solution: Solution<F>,
+    pub solution: VertexValues<F>,
     pub steps: usize,
 }
 
@@ -58,25 +58,25 @@ struct Candidate {
 }
 
 impl<F: Field> Vertex<F> {
-    pub fn new(figures: &Figures<F>, basis: Basis) -> Result<Self, Stuck> {
+    pub fn new(figures: &Coefficients<F>, basis: Basis) -> Result<Self, SimplexStop> {
         let factor = Factor::new(figures, &basis)?;
-        let mut solution = Solution::new(figures);
+        let mut solution = VertexValues::new(figures);
         solution.solve(figures, &basis, &factor, None)?;
         Ok(Self { basis, factor, solution, steps: 0 })
     }
 
     /// Returns true if no basic variable is negative.
-    pub fn is_feasible(&self, figures: &Figures<F>) -> bool {
+    pub fn is_feasible(&self, figures: &Coefficients<F>) -> bool {
         basics(figures, &self.basis).all(|variable| !self.solution.value(variable).less(&F::zero()))
     }
 
     /// Makes steps to an optimum of the throughput. If there are several optima, makes further steps to an optimum with
     /// the least communication.
-    pub fn optimise(&mut self, figures: &Figures<F>, most: usize) -> Result<(), Stuck> {
-        let mut direction = Solution::new(figures);
+    pub fn optimise(&mut self, figures: &Coefficients<F>, most: usize) -> Result<(), SimplexStop> {
+        let mut direction = VertexValues::new(figures);
         // After a failed attempt to flip a block, wait for a number of steps, which doubles each time.
         let (mut wait, mut next_flip) = (0, 0);
-        for goal in [Goal::Throughput, Goal::Communication] {
+        for goal in [PriceGoal::Throughput, PriceGoal::Communication] {
             let (mut candidates, mut next_scan) = (Vec::new(), self.steps);
             loop {
                 let pricing = Pricing::new(figures, self, goal)?;
@@ -87,7 +87,7 @@ impl<F: Field> Vertex<F> {
                 }
                 let Some(enters) = best(&candidates) else { break };
                 if self.steps == most {
-                    return Err(Stuck::Steps);
+                    return Err(SimplexStop::Steps);
                 }
                 self.steps += 1;
                 if self.steps >= next_flip && candidates.len() >= SMALLEST_BLOCK {
@@ -100,7 +100,7 @@ impl<F: Field> Vertex<F> {
                     }
                 }
                 direction.solve(figures, &self.basis, &self.factor, Some(enters))?;
-                let (leaves, step) = self.leaving(figures, &direction).ok_or(Stuck::Unbounded)?;
+                let (leaves, step) = self.leaving(figures, &direction).ok_or(SimplexStop::Unbounded)?;
                 self.solution.advance(&direction, &step, leaves);
                 self.exchange(figures, enters, leaves)?;
             }
@@ -111,7 +111,7 @@ impl<F: Field> Vertex<F> {
     /// Flips nodes: gives each whole node to the application that gains there. Flips the best candidates first, and as
     /// many together as the vertex stays feasible with. Only nodes without extras are flipped. The key of such a node
     /// is in no other equation of the basis, so the prices do not change. Returns true if any node was flipped.
-    fn flip(&mut self, figures: &Figures<F>, candidates: &mut [Candidate]) -> Result<bool, Stuck> {
+    fn flip(&mut self, figures: &Coefficients<F>, candidates: &mut [Candidate]) -> Result<bool, SimplexStop> {
         candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {
             Variable::Work(share) => self.basis.extras[share.node as usize].is_empty(),
@@ -146,7 +146,7 @@ impl<F: Field> Vertex<F> {
         Ok(flipped)
     }
 
-    fn exchange(&mut self, figures: &Figures<F>, enters: Variable, leaves: Variable) -> Result<(), Stuck> {
+    fn exchange(&mut self, figures: &Coefficients<F>, enters: Variable, leaves: Variable) -> Result<(), SimplexStop> {
         let Self { basis, factor, solution, .. } = self;
         // The largest extra becomes the key, so that the other shares stay relatively small.
         let largest = |node: u32, extras: &[u32]| {
@@ -167,7 +167,7 @@ impl<F: Field> Vertex<F> {
     }
 
     /// Returns the basic variable that reaches zero first along a direction, and the length of the step at which it reaches zero.
-    fn leaving(&self, figures: &Figures<F>, direction: &Solution<F>) -> Option<(Variable, F)> {
+    fn leaving(&self, figures: &Coefficients<F>, direction: &VertexValues<F>) -> Option<(Variable, F)> {
         let mut first: Option<(Variable, F)> = None;
         for variable in basics(figures, &self.basis) {
             let slope = direction.value(variable);
@@ -191,15 +191,15 @@ struct Pricing<F> {
 }
 
 impl<F: Field> Pricing<F> {
-    fn new(figures: &Figures<F>, vertex: &Vertex<F>, goal: Goal) -> Result<Self, Stuck> {
+    fn new(figures: &Coefficients<F>, vertex: &Vertex<F>, goal: PriceGoal) -> Result<Self, SimplexStop> {
         let of = |goal| Prices::new(figures, &vertex.basis, &vertex.factor, goal);
-        let communication = if goal == Goal::Communication { Some(of(goal)?) } else { None };
-        Ok(Self { throughput: of(Goal::Throughput)?, communication })
+        let communication = if goal == PriceGoal::Communication { Some(of(goal)?) } else { None };
+        Ok(Self { throughput: of(PriceGoal::Throughput)?, communication })
     }
 
     /// Returns the gain of a variable, or `None` if the gain is not positive. If the goal is the least communication, a
     /// variable that reduces the throughput has no gain.
-    fn gain(&self, figures: &Figures<F>, basis: &Basis, variable: Variable) -> Option<F> {
+    fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> Option<F> {
         let gain = self.throughput.gain(figures, basis, variable);
         let gain = match &self.communication {
             None => gain,
@@ -210,7 +210,7 @@ impl<F: Field> Pricing<F> {
     }
 
     /// Returns all variables with a positive gain, as candidates.
-    fn scan(&self, figures: &Figures<F>, basis: &Basis) -> Vec<Candidate> {
+    fn scan(&self, figures: &Coefficients<F>, basis: &Basis) -> Vec<Candidate> {
         let candidate = |(variable, reach): (Variable, f64)| {
             let gain = self.gain(figures, basis, variable)?;
             Some(Candidate { variable, size: gain.float() * reach, reach })
@@ -220,7 +220,7 @@ impl<F: Field> Pricing<F> {
 
     /// Computes the gain of a candidate at the current prices. Returns true if the candidate may still enter the basis
     /// and its gain is positive.
-    fn renews(&self, figures: &Figures<F>, basis: &Basis, candidate: &mut Candidate) -> bool {
+    fn renews(&self, figures: &Coefficients<F>, basis: &Basis, candidate: &mut Candidate) -> bool {
         let basic = match candidate.variable {
             Variable::Work(share) => basis.holds(share),
             Variable::Port(node) => !basis.busy[node],
@@ -239,12 +239,12 @@ fn best(candidates: &[Candidate]) -> Option<Variable> {
     most.map(|candidate| candidate.variable)
 }
 
-fn computes<F: Field>(figures: &Figures<F>, node: usize) -> bool {
+fn computes<F: Field>(figures: &Coefficients<F>, node: usize) -> bool {
     !figures.capacity[node].is_zero()
 }
 
 /// Returns every basic variable except the throughput, which never decreases.
-fn basics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Iterator<Item = Variable> + 'a {
+fn basics<'a, F: Field>(figures: &'a Coefficients<F>, basis: &'a Basis) -> impl Iterator<Item = Variable> + 'a {
     let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(|node| {
         let held = std::iter::once(basis.key[node]).chain(basis.extras[node].iter().copied());
         held.map(move |application| Variable::Work(Share { node: node as u32, application }))
@@ -255,7 +255,10 @@ fn basics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Itera
 }
 
 /// Returns every variable that may enter, with its approximate reach.
-fn nonbasics<'a, F: Field>(figures: &'a Figures<F>, basis: &'a Basis) -> impl Iterator<Item = (Variable, f64)> + 'a {
+fn nonbasics<'a, F: Field>(
+    figures: &'a Coefficients<F>,
+    basis: &'a Basis,
+) -> impl Iterator<Item = (Variable, f64)> + 'a {
     let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(move |node| {
         let share = move |application| Share { node: node as u32, application };
         let absent = (0..=figures.applications() as u32).map(share).filter(|&share| !basis.holds(share));

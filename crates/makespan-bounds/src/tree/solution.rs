@@ -1,13 +1,13 @@
 //! The primal solution of a basis, or its change when a variable enters.
 
 use super::basis::{Basis, Share, Variable};
-use super::factor::{Factor, Singular, port_time};
+use super::factor::{Factor, SingularMatrix, port_time};
 use super::field::Field;
-use super::figures::Figures;
+use super::figures::Coefficients;
 use super::root;
 
 /// Values of all variables at a vertex, or their changes along a direction.
-pub(super) struct Solution<F> {
+pub(super) struct VertexValues<F> {
     /// Number of entries of a node in `work`: one for idleness and one for each application.
     pub width: usize,
     /// Work units per second, by node and application. Idleness comes first.
@@ -23,8 +23,8 @@ pub(super) struct Solution<F> {
     pivots: Vec<F>,
 }
 
-impl<F: Field> Solution<F> {
-    pub fn new(figures: &Figures<F>) -> Self {
+impl<F: Field> VertexValues<F> {
+    pub fn new(figures: &Coefficients<F>) -> Self {
         let (nodes, applications) = (figures.nodes(), figures.applications());
         Self {
             width: applications + 1,
@@ -41,11 +41,11 @@ impl<F: Field> Solution<F> {
     /// variable instead.
     pub fn solve(
         &mut self,
-        figures: &Figures<F>,
+        figures: &Coefficients<F>,
         basis: &Basis,
         factor: &Factor<F>,
         enters: Option<Variable>,
-    ) -> Result<(), Singular> {
+    ) -> Result<(), SingularMatrix> {
         let right = self.constants(figures, basis, factor, enters);
         let columns = root::matrix(figures, basis, factor)?;
         let solved = root::solve(&columns, &right, false)?;
@@ -109,7 +109,7 @@ impl<F: Field> Solution<F> {
     /// equations at the root.
     fn constants(
         &mut self,
-        figures: &Figures<F>,
+        figures: &Coefficients<F>,
         basis: &Basis,
         factor: &Factor<F>,
         enters: Option<Variable>,
@@ -166,7 +166,7 @@ impl<F: Field> Solution<F> {
     }
 
     /// Returns the right side of the system of equations at the root.
-    fn rest(&self, figures: &Figures<F>, enters: Option<Variable>) -> Vec<F> {
+    fn rest(&self, figures: &Coefficients<F>, enters: Option<Variable>) -> Vec<F> {
         let applications = figures.applications();
         (1..=applications)
             .map(|application| {
@@ -182,7 +182,7 @@ impl<F: Field> Solution<F> {
     }
 
     /// Computes the shares that busy ports determine, from the root downwards, and then the shares of the keys.
-    fn determine(&mut self, figures: &Figures<F>, basis: &Basis, factor: &Factor<F>, enters: Option<Variable>) {
+    fn determine(&mut self, figures: &Coefficients<F>, basis: &Basis, factor: &Factor<F>, enters: Option<Variable>) {
         for node in 0..figures.nodes() {
             if let Some(pivot) = &factor.parts[node].pivot {
                 let mut value = self.pivots[node].clone();
@@ -205,7 +205,7 @@ impl<F: Field> Solution<F> {
     }
 
     /// Computes the amounts that subtrees take, and the idle times of ports, from the work alone.
-    fn sum_up(&mut self, figures: &Figures<F>, basis: &Basis, enters: Option<Variable>) {
+    fn sum_up(&mut self, figures: &Coefficients<F>, basis: &Basis, enters: Option<Variable>) {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());
         for node in (0..figures.nodes()).rev() {

@@ -1,7 +1,7 @@
 //! The initial vertex of the simplex method. It is near the optimum if most nodes compute.
 
 use super::basis::Basis;
-use super::figures::Figures;
+use super::figures::Coefficients;
 
 /// Fraction of each port's time that the first vertex leaves idle, so that rounding cannot make this vertex infeasible.
 const MARGIN: f64 = 1e-6;
@@ -11,7 +11,7 @@ const MARGIN: f64 = 1e-6;
 /// of the paper, the applications with the most bytes for a unit of work get the nearest nodes, and each application
 /// gets its fair share of the capacity. The basis uses as many nodes as the ports can feed. If the ports can feed no
 /// node, the basis is [`Basis::idle`]. O(n log n).
-pub(super) fn slices(figures: &Figures<f64>) -> Basis {
+pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
     let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
     for node in 1..far.len() {
@@ -41,13 +41,13 @@ pub(super) fn slices(figures: &Figures<f64>) -> Basis {
 }
 
 /// Returns the mean of a value over the applications, weighted by their fair shares.
-fn mixed(figures: &Figures<f64>, each: &[f64]) -> f64 {
+fn mixed(figures: &Coefficients<f64>, each: &[f64]) -> f64 {
     figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
 }
 
 /// Assigns the nodes in order: the first application gets nodes until it has its share of their capacity, then the next
 /// application, and so on.
-fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
+fn keys(figures: &Coefficients<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
     let mut keys = vec![0; figures.nodes()];
     let capacity: f64 = nodes.iter().map(|&node| figures.capacity[node]).sum();
     let shares: f64 = figures.share.iter().sum();
@@ -64,7 +64,7 @@ fn keys(figures: &Figures<f64>, nodes: &[usize], applications: &[usize]) -> Vec<
 }
 
 /// Returns true if every port can feed the nodes below it.
-fn is_fed(figures: &Figures<f64>, keys: &[u32]) -> bool {
+fn is_fed(figures: &Coefficients<f64>, keys: &[u32]) -> bool {
     let taken = |each: &[f64]| -> Vec<f64> {
         keys.iter().zip(&figures.capacity).map(|(&key, capacity)| each[key as usize] * capacity).collect()
     };

@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn slices_to_start_from_are_feasible(problem in trees(40)) {
-        let figures: figures::Figures<f64> = figures::Figures::new(&problem, Some(&Scale::new(&problem)));
+        let figures: figures::Coefficients<f64> = figures::Coefficients::new(&problem, Some(&Scale::new(&problem)));
         let vertex = Vertex::new(&figures, start::slices(&figures)).expect("a basis");
         let solution = &vertex.solution;
         let least = solution.work.iter().chain(&solution.idle).chain(&solution.surplus).copied().fold(0.0, f64::min);
@@ -201,10 +201,10 @@ fn latency_takes_the_time_of_the_port() {
     let problem = late(&[(0, 1.0, 0, 1.0), (1, 1.0, 0, 1.0)], &[0, 36], &[(1, 1, 2)]);
     let best = throughput(&problem, Precision::Exact);
     assert_eq!((best.value.to_string(), best.gap() < 1e-12), ("1/10".into(), true));
-    let gains: Vec<(Part, f64)> =
+    let gains: Vec<(NodePart, f64)> =
         upgrades(&problem, &best.rates, &best.prices).iter().map(|up| (up.part, up.gain)).collect();
     assert!(
-        matches!(gains[..], [(Part::Latency, late), (Part::Link, wide)]
+        matches!(gains[..], [(NodePart::Latency, late), (NodePart::Link, wide)]
         if (late - 0.9).abs() < 1e-9 && (wide - 0.1).abs() < 1e-9),
         "{gains:?}"
     );

@@ -9,7 +9,7 @@ pub struct Upgrade {
     /// The position of the node.
     pub node: usize,
     /// The part of the node that is made faster.
-    pub part: Part,
+    pub part: NodePart,
     /// The relative increase of the fair throughput, divided by the small relative improvement of the part that causes
     /// it. This is an estimate in floating point from the prices.
     pub gain: f64,
@@ -17,7 +17,7 @@ pub struct Upgrade {
 
 /// A part of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum NodePart {
     /// The processors of the node.
     Processors,
     /// The bandwidth of the link from the node to its parent.
@@ -44,15 +44,15 @@ pub fn upgrades(problem: &TreeProblem, rates: &Rates, prices: &TreePrices) -> Ve
             let late = float_of(&latency_load(problem, &flows, node));
             let all = float_of(&link_load(problem, &flows, node));
             let mut offer = |part, load: f64| upgrades.push(Upgrade { node, part, gain: ports[parent] * load });
-            offer(Part::Link, all - late);
-            offer(Part::Latency, late);
+            offer(NodePart::Link, all - late);
+            offer(NodePart::Latency, late);
         }
         let net = applications
             .iter()
             .zip(&prices.tasks)
             .map(|(app, &price)| (price as f64 - send[node] - float_of(&app.data) * byte[node]) / float_of(&app.work));
         let gain = net.fold(0.0, f64::max) * float_of(&problem.capacity(node));
-        upgrades.push(Upgrade { node, part: Part::Processors, gain });
+        upgrades.push(Upgrade { node, part: NodePart::Processors, gain });
     }
     let all: f64 = upgrades.iter().map(|upgrade| upgrade.gain).sum();
     upgrades.iter_mut().for_each(|upgrade| upgrade.gain /= all.max(f64::MIN_POSITIVE));

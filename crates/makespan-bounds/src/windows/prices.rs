@@ -1,6 +1,6 @@
 //! Machine prices at which all tasks together pay as much as possible.
 
-use super::{NEVER, Tasks};
+use super::{NEVER, TaskArrays};
 
 /// Maximum number of rounds of the search.
 const ROUNDS: usize = 80;
@@ -11,7 +11,7 @@ const SCALE: f64 = 4_294_967_296.0;
 /// tasks of the least price * time / sum over processors of the price`, which is the bound on the total time. The first
 /// prices are proportional to speed, so that equal work costs the same everywhere. These prices are optimal if the
 /// machines differ only in speed. In each round, the price of a kind of machine rises if more work than the mean is cheapest on it.
-pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
+pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
     for round in 0..if tasks.kinds > 1 { ROUNDS } else { 1 } {
@@ -35,7 +35,7 @@ pub(crate) fn prices(tasks: &Tasks) -> Vec<u64> {
 
 /// Assigns each task to the kind of node on which it pays least. Returns the sum of the payments and the time on each
 /// kind.
-fn assign(tasks: &Tasks, prices: &[f64]) -> (f64, Vec<f64>) {
+fn assign(tasks: &TaskArrays, prices: &[f64]) -> (f64, Vec<f64>) {
     let mut loads = vec![0.0; tasks.kinds];
     let mut worth = 0.0;
     for (row, &count) in tasks.times.iter().zip(&tasks.counts) {
@@ -49,7 +49,7 @@ fn assign(tasks: &Tasks, prices: &[f64]) -> (f64, Vec<f64>) {
 }
 
 /// Returns the mean speed of each kind, relative to the fastest kind for each task.
-fn relative_speeds(tasks: &Tasks) -> Vec<f64> {
+fn relative_speeds(tasks: &TaskArrays) -> Vec<f64> {
     let mut speeds = vec![0.0; tasks.kinds];
     for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {
         for (speed, &time) in speeds.iter_mut().zip(row) {

@@ -3,7 +3,7 @@
 use makespan_core::Time;
 use makespan_core::proof::TimeWindow;
 
-use super::{NEVER, Starts, Tasks, prices::prices};
+use super::{KindStarts, NEVER, TaskArrays, prices::prices};
 use crate::Clock;
 
 /// Maximum number of starts of windows, and of ends of windows.
@@ -17,7 +17,7 @@ const COARSE: u32 = 8;
 /// Returns a window that refutes a late deadline. Every deadline before the end of the longest path is refuted. Later
 /// deadlines are found by bisection. For each of them, up to 1024 windows are examined. Windows begin at earliest
 /// starts of tasks and end at latest ends of tasks with successors.
-pub(super) fn window(tasks: &Tasks, clock: &Clock) -> TimeWindow {
+pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
     let ends = (0..tasks.len()).map(|task| tasks.heads[task] + tasks.fastest[task] + tasks.tails[task]);
@@ -63,7 +63,7 @@ struct Instants {
 }
 
 impl Instants {
-    fn of(tasks: &Tasks) -> Self {
+    fn of(tasks: &TaskArrays) -> Self {
         let each = LOOKED_AT / (tasks.len() * tasks.kinds).max(1);
         let count = (each.isqrt()).clamp(1, INSTANTS);
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
@@ -71,7 +71,7 @@ impl Instants {
 
     /// Returns a window in which the tasks must pay more than the price of all processor time in it. Ignores
     /// unavailable periods: the certificate counts them and proves more.
-    fn refute(&self, tasks: &Tasks, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
+    fn refute(&self, tasks: &TaskArrays, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
         let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
@@ -94,7 +94,7 @@ impl Instants {
 }
 
 /// Returns the least amount that the tasks must pay within a window.
-fn paid(tasks: &Tasks, starts: &Starts, prices: &[u64], deadline: i64, window: Window) -> i128 {
+fn paid(tasks: &TaskArrays, starts: &KindStarts, prices: &[u64], deadline: i64, window: Window) -> i128 {
     let Window { from, until } = window;
     let mut sum = 0_i128;
     for task in 0..tasks.len() {

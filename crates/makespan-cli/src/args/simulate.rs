@@ -34,7 +34,7 @@ pub struct SimulateOptions {
     pub estimates: EstimatesName,
     /// Replace run times that no user stated with the median of completed jobs
     #[arg(hide_short_help = true, long, value_enum, value_name = "FROM")]
-    pub learn: Option<Teachers>,
+    pub learn: Option<TrainingJobs>,
     /// Multiply each estimated time by a random factor with this standard deviation to get the real time
     ///
     /// Each task has its own factor, which is log-normal with mean 1 and depends on --seed. Policies know only the
@@ -173,7 +173,7 @@ pub enum EstimatesName {
 
 /// Jobs from which run times are learned.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Teachers {
+pub enum TrainingJobs {
     /// Similar jobs: of the same or a similar command, or of the same user if there is no command. All jobs if no
     /// similar job has ended
     Alike,

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 /// The way in which a run uses a Slurm cluster.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum On {
+pub enum SlurmMode {
     /// Pilots: allocations of Slurm in which an agent on each node starts the jobs
     Slurm,
     /// One Slurm job for each job, all submitted at once; the cluster decides when they start, even after this program
@@ -19,7 +19,7 @@ pub struct SlurmOptions {
     ///
     /// If the command is started within an allocation of Slurm, the run uses the nodes of this allocation
     #[arg(help_heading = "Slurm", long, value_name = "ENGINE", value_enum)]
-    pub on: Option<On>,
+    pub on: Option<SlurmMode>,
     /// With --on slurm, nodes of a pilot [default: 1]
     #[arg(help_heading = "Slurm", long, value_name = "N", requires = "on", value_parser = super::machines::positive)]
     pub nodes: Option<u32>,

@@ -17,12 +17,12 @@ use makespan_formats::Lists;
 use miette::{Result, miette};
 use serde_json::json;
 
-use comparison::{Beside, Comparison, folded};
+use comparison::{Comparison, ComparisonContext, folded};
 use many::Totals;
 
 use crate::args::{CompareOptions, Format, STANDARD_INPUT};
 use crate::input::load_file;
-use crate::loaded::Loaded;
+use crate::loaded::LoadedInstance;
 use crate::output::{INTERRUPTED, check_kind, check_targets, emit};
 use crate::progress::bar;
 
@@ -96,7 +96,7 @@ fn check(options: &CompareOptions, paths: &[&Path]) -> Result<()> {
 
 /// Compares all algorithms on the instance in a file. Returns `None` if the user stopped the shards.
 fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>> {
-    let Loaded { instance, remarks, .. } = load_file(&options.input, path, Lists::Detected)?;
+    let LoadedInstance { instance, remarks, .. } = load_file(&options.input, path, Lists::Detected)?;
     let specs = specs(options, &instance);
     let outcomes = if options.shards.are_asked() {
         match sharded::outcomes(options, &instance, &specs)? {
@@ -130,7 +130,7 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
     if rows.iter().any(|row| row.for_cost) {
         bounds.push(makespan::cheapest(&instance));
     }
-    let beside = Beside { name: path.display().to_string(), left_out, remarks };
+    let beside = ComparisonContext { name: path.display().to_string(), left_out, remarks };
     Ok(Some(Comparison::new(&instance, &bounds, rows, beside)))
 }
 

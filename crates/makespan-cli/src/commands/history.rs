@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use makespan_core::{Time, counted};
-use makespan_history::{Entry, Filter, History, default_path, now};
+use makespan_history::{Filter, History, StoredRecord, default_path, now};
 use miette::{Result, miette};
 use serde_json::json;
 
@@ -121,7 +121,7 @@ fn fail(error: makespan_history::HistoryError) -> miette::Report {
 }
 
 /// Formats records as a table of at most 80 columns. Commands are cut to fit.
-fn rows(entries: &[Entry]) -> String {
+fn rows(entries: &[StoredRecord]) -> String {
     let heading = ["age", "outcome", "cores", "wall (s)", "cpu (s)", "memory", "command"];
     let now = now();
     let cells: Vec<Vec<String>> = entries.iter().map(|entry| cells(entry, now)).collect();
@@ -145,7 +145,7 @@ fn rows(entries: &[Entry]) -> String {
     table(&heading.each_ref().map(String::as_str), 2, rows)
 }
 
-fn cells(entry: &Entry, now: i64) -> Vec<String> {
+fn cells(entry: &StoredRecord, now: i64) -> Vec<String> {
     let seconds = |nanoseconds: i64| figure(Time::from_ticks(nanoseconds).seconds());
     let outcome = match (entry.ending.as_str(), entry.status) {
         ("failed", Some(status)) => format!("failed {status}"),
@@ -173,7 +173,7 @@ fn age(now: i64, then: i64) -> String {
     }
 }
 
-fn record(entry: &Entry) -> serde_json::Value {
+fn record(entry: &StoredRecord) -> serde_json::Value {
     let seconds = |nanoseconds: i64| Time::from_ticks(nanoseconds).seconds();
     json!({
         "id": entry.id,

@@ -20,19 +20,19 @@ use miette::{Result, miette};
 
 use crate::args::{Format, InstanceOptions, PictureOptions, PlanOptions};
 use crate::commands::run::{arguments, made};
-use crate::input::{Machines, load};
-use crate::loaded::Loaded;
+use crate::input::{StatedMachines, load};
+use crate::loaded::LoadedInstance;
 use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
-use crate::past::{NO_BOUND, Past, has_shared_times};
+use crate::past::{NO_BOUND, RunHistory, has_shared_times};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let begin = Instant::now();
     let mut loaded = loaded(options)?;
     if let Some(file) = &options.history {
-        loaded = Past::read(file)?.teach(loaded)?.loaded;
+        loaded = RunHistory::read(file)?.teach(loaded)?.loaded;
     }
-    let Loaded { instance, mut remarks, .. } = loaded;
+    let LoadedInstance { instance, mut remarks, .. } = loaded;
     // The time limit applies to the whole command. The time to check and write a plan is about the time to read the
     // instance, so this time is subtracted twice.
     let spent = begin.elapsed() * 2;
@@ -64,7 +64,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
 }
 
 /// Reads the instance, or makes an instance from a command template and its arguments.
-fn loaded(options: &PlanOptions) -> Result<Loaded> {
+fn loaded(options: &PlanOptions) -> Result<LoadedInstance> {
     let template = &options.template;
     let InstanceOptions { instance, machines, strict, speedup, nextflow_trace, .. } = &options.input;
     match instance {
@@ -80,7 +80,7 @@ fn loaded(options: &PlanOptions) -> Result<Loaded> {
             Err(miette!("--speedup and --nextflow-trace are for files; leave them out for a command"))
         }
         None => {
-            let machines = Machines::of(machines, *strict)?;
+            let machines = StatedMachines::of(machines, *strict)?;
             made(template, machines, &arguments(template)?, None, None)
         }
     }

@@ -46,11 +46,11 @@ use makespan_formats::{Language, write_instance};
 use miette::{Result, miette};
 
 use crate::args::RunOptions;
-use crate::loaded::Loaded;
+use crate::loaded::LoadedInstance;
 use crate::output::{
     check_target, complain, complain_lines, complain_text, emit, narrow, shell_word, shown, write_file,
 };
-use crate::past::{Memory, NO_BOUND, Past, has_shared_times, kinds};
+use crate::past::{Memory, NO_BOUND, RunHistory, has_shared_times, kinds};
 use crate::summary;
 use argument_folders::ArgumentFolders;
 #[cfg(feature = "service")]
@@ -60,17 +60,17 @@ pub use exit::ERROR;
 use exit::RunEnding;
 pub use inspect::{show_job, show_logs, show_status};
 use outcome::Outcomes;
-use place::{Place, Work, place_of};
+use place::{RunPlace, RunWork, place_of};
 use record::RunRecord;
 use source::Source;
 #[cfg(feature = "service")]
 pub use source::{argument_sources, lines, operator};
 pub use source::{arguments, made};
 use stream::Stream;
-use watch::{Shown, Watch};
+use watch::{RunWatch, WatchOptions};
 
 /// The plan with which a run begins.
-pub struct Begun {
+pub struct BegunPlan {
     algorithm: String,
     seed: u64,
     schedule: Schedule,
@@ -78,7 +78,7 @@ pub struct Begun {
     remarks: Vec<String>,
 }
 
-impl Begun {
+impl BegunPlan {
     /// Returns true if bounds are printed. The plan file always contains bounds, because `verify` checks them for the
     /// run times in the instance.
     fn states_bounds(&self) -> bool {
@@ -87,7 +87,7 @@ impl Begun {
 }
 
 /// The end of a session of a run.
-pub struct Ended {
+pub struct EndedSession {
     /// Exit status of the command.
     pub status: u8,
     /// True if the user or a signal stopped the session.
@@ -107,7 +107,7 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
 }
 
 /// Executes a run. Prints the outcome unless another command started the run.
-pub fn carry_out(options: &RunOptions) -> Result<Ended> {
+pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     let stop = signals::listen()?;
     let mut place = place_of(options)?;
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
@@ -118,7 +118,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let begin = source::begin_of_stream(options, earlier.as_deref(), &names)?;
     let Some(source) = Source::read(&options.source, place.platform(), &names, begin)? else {
         complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
-        return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
+        return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
     };
     let mut source = source;
     if options.source.shuf {
@@ -128,7 +128,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     let planned = session.planned(place.as_ref())?;
     if options.dry_run {
         emit(&dry::commands(&session.instance, &planned.schedule))?;
-        return Ok(Ended { status: 0, stopped: false, failures: Vec::new() });
+        return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
     }
     setting::make_folder(&session.execution.setting)?;
     if session.is_new {
@@ -143,7 +143,7 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
     if !session.is_silent() {
         session.announce(&begun, &remarks);
     }
-    let shown = Shown {
+    let shown = WatchOptions {
         options: &options.printing,
         folder: &session.execution.folder,
         arguments: &session.arguments,
@@ -152,11 +152,11 @@ pub fn carry_out(options: &RunOptions) -> Result<Ended> {
         is_part: options.is_part,
         stop: session.execution.stop.clone(),
     };
-    let mut watch = Watch::new(&session.instance, shown, memory)?;
+    let mut watch = RunWatch::new(&session.instance, shown, memory)?;
     if let (Some(stream), Some(intake)) = (stream, &session.execution.intake) {
         stream.send(intake.clone(), watch.feed());
     }
-    let work = Work {
+    let work = RunWork {
         instance: &session.instance,
         begun: &begun,
         decider: &session.decider,
@@ -193,16 +193,21 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Returns the session, and the recorder that adds run times to the history. All checks precede the first output.
-    fn prepared(options: &'a RunOptions, place: &mut dyn Place, source: Source, stop: Stop) -> Result<(Self, Memory)> {
+    fn prepared(
+        options: &'a RunOptions,
+        place: &mut dyn RunPlace,
+        source: Source,
+        stop: Stop,
+    ) -> Result<(Self, Memory)> {
         options.printing.joblog.as_deref().map(check_target).transpose()?;
         options.printing.results.as_deref().map(ArgumentFolders::new).transpose()?;
         let Source { loaded, arguments, stream, oversubscribed } = source;
         let pinning = pinning(options, place.is_here());
-        let mut past = Past::open(&options.history, options.source.stated_template(), pinning);
+        let mut past = RunHistory::open(&options.history, options.source.stated_template(), pinning);
         let taught = past.teach(loaded)?;
         let memory = past.memory(&taught);
         let learned = taught.learned;
-        let Loaded { instance, remarks, has_made_up_names } = taught.loaded;
+        let LoadedInstance { instance, remarks, has_made_up_names } = taught.loaded;
         let grows =
             stream.is_some() || options.failures.resume && journal::grows(&folder::choose(options)?) == Some(true);
         let decider = if grows { Decider::of_stream(options) } else { Decider::new(options, &instance)? };
@@ -260,12 +265,12 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the plan of an earlier session, if there is one.
-    fn earlier(&self) -> Option<Begun> {
+    fn earlier(&self) -> Option<BegunPlan> {
         self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
     }
 
     /// Returns a plan that the place can execute.
-    fn planned(&self, place: &dyn Place) -> Result<Begun> {
+    fn planned(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
         let planned = match self.earlier() {
             Some(begun) => begun,
             None => place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone())?,
@@ -276,7 +281,7 @@ impl<'a> Session<'a> {
 
     /// Returns the plan of the run and writes it to the folder. If another session wrote a plan for this run first,
     /// returns the plan of that session.
-    fn begun(&self, planned: Begun) -> Result<Begun> {
+    fn begun(&self, planned: BegunPlan) -> Result<BegunPlan> {
         RunRecord::write(self.options, &self.execution.folder, &self.instance)?;
         let mut begun = match self.earlier() {
             Some(begun) => begun,
@@ -292,7 +297,7 @@ impl<'a> Session<'a> {
     }
 
     /// Prints notes for the user before the first job starts.
-    fn announce(&self, begun: &Begun, remarks: &[String]) {
+    fn announce(&self, begun: &BegunPlan, remarks: &[String]) {
         if self.options.printing.verbose && !self.resumes {
             complain(&announced(&self.instance, begun, remarks));
             return;
@@ -324,7 +329,13 @@ impl<'a> Session<'a> {
     }
 
     /// Writes and prints the outcome.
-    fn ended(&self, begun: &Begun, mut trace: Trace, watch: &Watch<'_>, is_printed: bool) -> Result<Ended> {
+    fn ended(
+        &self,
+        begun: &BegunPlan,
+        mut trace: Trace,
+        watch: &RunWatch<'_>,
+        is_printed: bool,
+    ) -> Result<EndedSession> {
         let (instance, folder, stopped) =
             (watch.instance(), &self.execution.folder, self.execution.stop.is_requested());
         let succeeded = trace.all_succeeded(instance);
@@ -360,12 +371,12 @@ impl<'a> Session<'a> {
             complain(&outcomes.machine_line(status, folder));
         }
         written?;
-        Ok(Ended { status, stopped, failures: failures(instance, watch) })
+        Ok(EndedSession { status, stopped, failures: failures(instance, watch) })
     }
 }
 
 /// Returns the text that is printed before the first job starts.
-fn announced(instance: &Instance, begun: &Begun, remarks: &[String]) -> String {
+fn announced(instance: &Instance, begun: &BegunPlan, remarks: &[String]) -> String {
     let values = if begun.states_bounds() { summary::objectives } else { summary::values };
     format!(
         "{}, planned by {}\n{}\n{}\n{}",
@@ -412,7 +423,7 @@ fn learning(template: Option<String>) -> Estimation {
 }
 
 /// Returns the jobs that failed, with the reasons.
-fn failures(instance: &Instance, watch: &Watch<'_>) -> Vec<(String, String)> {
+fn failures(instance: &Instance, watch: &RunWatch<'_>) -> Vec<(String, String)> {
     let named = |(&task, reason): (&TaskId, &String)| (instance.name(task).into_owned(), reason.clone());
     watch.reasons().iter().map(named).collect()
 }
@@ -438,7 +449,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
 
 /// Writes the plan into the folder before the first job starts. After an interruption, the report can then show
 /// planned and actual times.
-fn write_begun(folder: &Path, instance: &Instance, planned: &Begun, learned: bool) -> Result<()> {
+fn write_begun(folder: &Path, instance: &Instance, planned: &BegunPlan, learned: bool) -> Result<()> {
     write_plan(folder, instance, planned)?;
     if learned {
         // The plan depends on learned times, which no other file states.
@@ -447,7 +458,7 @@ fn write_begun(folder: &Path, instance: &Instance, planned: &Begun, learned: boo
     Ok(())
 }
 
-fn write_plan(folder: &Path, instance: &Instance, begun: &Begun) -> Result<()> {
+fn write_plan(folder: &Path, instance: &Instance, begun: &BegunPlan) -> Result<()> {
     let mut file = ScheduleFile::new(instance, begun.algorithm.clone(), begun.schedule.clone());
     file.seed = Some(begun.seed);
     file.bounds.clone_from(&begun.bounds);

@@ -9,25 +9,25 @@ use std::time::Duration;
 
 use makespan_core::{Job, Platform, Resources, counted};
 use makespan_exec::engine::Engine;
-use makespan_exec::{ExecuteOptions, Measured, Pinning, check_memory_limits};
+use makespan_exec::{ExecuteOptions, MeasuredAttempt, Pinning, check_memory_limits};
 use makespan_service::client::default_store;
-use makespan_service::host::{Host, Wake, local};
+use makespan_service::host::{Host, WakeCallback, local};
 use makespan_service::{Keeper, KeeperOptions, Service};
 use miette::{Result, miette};
 
 use super::run::Cluster;
 use super::service::{add_amounts, listen};
-use crate::args::{On, ServeOptions};
+use crate::args::{ServeOptions, SlurmMode};
 use crate::input::machine_of;
 use crate::output::{complain, emit, shown};
-use crate::past::{Memory, Past, of_command};
+use crate::past::{Memory, RunHistory, of_command};
 
 /// The machines on which jobs run, with the history of this user.
 struct Place {
     platform: Platform,
     cluster: Option<Cluster>,
     /// The history. The lock allows one thread at a time to use the database connection.
-    past: Mutex<Past>,
+    past: Mutex<RunHistory>,
     memory: Mutex<Memory>,
 }
 
@@ -44,7 +44,12 @@ impl Host for Place {
         self.cluster.is_none()
     }
 
-    fn engine(&self, folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String> {
+    fn engine(
+        &self,
+        folder: &Path,
+        options: &ExecuteOptions,
+        wake: WakeCallback<'_>,
+    ) -> Result<Box<dyn Engine>, String> {
         let Some(cluster) = &self.cluster else { return local(folder, options, wake) };
         let pilots = cluster.begin(&self.platform, folder, "service", options.grace);
         pilots.map(|pilots| Box::new(pilots) as Box<dyn Engine>).map_err(|error| error.to_string())
@@ -54,7 +59,7 @@ impl Host for Place {
         self.past.lock().unwrap_or_else(PoisonError::into_inner).learn(jobs)
     }
 
-    fn measured(&self, measured: &Measured<'_>, folder: Option<&str>) {
+    fn measured(&self, measured: &MeasuredAttempt<'_>, folder: Option<&str>) {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).measured_in(folder, measured);
     }
 
@@ -66,7 +71,7 @@ impl Host for Place {
 pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let store = options.store.clone().or_else(default_store);
     let store = store.ok_or_else(|| miette!("there is no folder for the store; name one with --store"))?;
-    let open = || Past::open(&options.history, None, Pinning::All);
+    let open = || RunHistory::open(&options.history, None, Pinning::All);
     let (past, recorder) = (open(), open());
     let (platform, cluster) = machines(options, &store)?;
     if options.limit_memory && cluster.is_none() {
@@ -109,12 +114,12 @@ fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cl
             let machine = machine_of(&read)?.with_licences(licences(&options.licence)?);
             Ok((machine.map_err(|error| miette!("--licence: {error}"))?, None))
         }
-        Some(On::Slurm) => {
+        Some(SlurmMode::Slurm) => {
             let cluster = Cluster::on(&options.slurm, last_round(store))?;
             cluster.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
             Ok((cluster.platform.clone(), Some(cluster)))
         }
-        Some(On::SlurmJobs) => {
+        Some(SlurmMode::SlurmJobs) => {
             Err(miette!("a service starts its jobs in pilots, which it keeps while there is work; write --on slurm"))
         }
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use makespan_core::{Instance, Outcome, Running, TaskId, Time};
-use makespan_exec::Measured;
-use makespan_history::{Ending, Record, Recorder};
+use makespan_exec::MeasuredAttempt;
+use makespan_history::{Ending, Recorder, RunRecord};
 
 use super::{Place, give_up};
 
@@ -69,7 +69,7 @@ impl Memory {
 
     #[cfg(feature = "service")]
     /// Records an ended process. `folder` is its working directory, if it differs from that of the run.
-    pub fn measured_in(&mut self, folder: Option<&str>, measured: &Measured<'_>) {
+    pub fn measured_in(&mut self, folder: Option<&str>, measured: &MeasuredAttempt<'_>) {
         let Some(folder) = folder else { return self.measured(measured) };
         let own = std::mem::replace(&mut self.place.folder, folder.to_owned());
         self.measured(measured);
@@ -77,7 +77,7 @@ impl Memory {
     }
 
     /// Records an ended process.
-    pub fn measured(&mut self, measured: &Measured<'_>) {
+    pub fn measured(&mut self, measured: &MeasuredAttempt<'_>) {
         let Some(recorder) = &self.recorder else { return };
         let run = measured.run;
         let at_once = self.crowd.ended(run.task, run.end);
@@ -97,7 +97,7 @@ impl Memory {
         let wall = (run.end - run.start).max(Time::TICK);
         let ended = measured.began + Duration::from_nanos(wall.ticks().unsigned_abs());
         let ended = ended.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-        recorder.append(Record {
+        recorder.append(RunRecord {
             command: self.place.command(measured.command),
             folder: self.place.folder.clone(),
             host: self.place.host.clone(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use load::LoadBalance;
 
 use crate::model::{Area, Instance, Job, Rows, Time};
-use crate::online::{LogEntry, Logged, Outcome, Run, Trace};
+use crate::online::{LogEntry, LoggedDecision, Outcome, Run, Trace};
 use crate::schedule::{task_cost, volume};
 
 /// Measures of compound jobs, and of the flow that all jobs form, in addition to [`crate::Measures`].
@@ -223,13 +223,13 @@ impl FlowMeasures {
         for entry in log {
             let plan = &mut plans[instance.job_id(entry.task).index()];
             match entry.what {
-                Logged::Collision { penalty, .. } => {
+                LoggedDecision::Collision { penalty, .. } => {
                     plan.collisions += 1;
                     plan.penalty += i128::from(penalty);
                 }
-                Logged::Fallback { .. } => *plan = Planned { fallback: true, ..Planned::default() },
-                Logged::Planned { .. } | Logged::Rejected { .. } => *plan = Planned::default(),
-                Logged::OtherVariant { .. } | Logged::PlannedAgain { .. } => self.changes += 1,
+                LoggedDecision::Fallback { .. } => *plan = Planned { fallback: true, ..Planned::default() },
+                LoggedDecision::Planned { .. } | LoggedDecision::Rejected { .. } => *plan = Planned::default(),
+                LoggedDecision::OtherVariant { .. } | LoggedDecision::PlannedAgain { .. } => self.changes += 1,
             }
         }
         self.fallbacks = plans.iter().filter(|plan| plan.fallback).count();

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use crate::model::table::Table;
+use crate::model::table::TaskTable;
 use crate::model::{
     Availability, Demand, Dependence, Estimate, Job, JobId, Payload, Platform, ProcSet, Profile, ResourceId, Rows,
     Task, TaskId, Time, Unavailable, Weight, emptied,
@@ -25,8 +25,8 @@ use crate::model::{
 
 pub use error::{InstanceError, NoRoom};
 pub use note::Note;
-pub use part::Part;
-pub use restate::Restated;
+pub use part::SubInstance;
+pub use restate::NewTimes;
 pub use room::NodeClasses;
 pub use simple::SimpleJob;
 
@@ -59,7 +59,7 @@ const MAX_CLOSED: u64 = 1 << 22;
 pub struct Instance {
     platform: Platform,
     jobs: Vec<Job<Rows>>,
-    table: Table,
+    table: TaskTable,
     totals: Totals,
     /// An instant by which every schedule has ended. `None` until the first append if the instance was joined from
     /// checked jobs.
@@ -105,7 +105,7 @@ impl Instance {
     }
 
     fn empty(platform: Platform, unavailable: Vec<Unavailable>, availability: Availability) -> Self {
-        let (table, totals, names) = (Table::default(), Totals::default(), Names::default());
+        let (table, totals, names) = (TaskTable::default(), Totals::default(), Names::default());
         Self {
             platform,
             jobs: Vec::new(),
@@ -124,7 +124,8 @@ impl Instance {
         let availability = Availability::new(platform.processors(), &unavailable);
         let mut instance = Self::empty(platform, unavailable, availability);
         jobs.iter().for_each(|job| instance.totals.add(job, &instance.platform));
-        let known: after::Known<'_> = jobs.iter().zip(0..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
+        let known: after::JobIdsByName<'_> =
+            jobs.iter().zip(0..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
         let waits = jobs.iter().map(|job| after::among(job, &known)).collect();
         instance.push(jobs, waits).expect("the number of edges between checked jobs is within the limit");
         instance

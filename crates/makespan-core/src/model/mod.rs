@@ -26,7 +26,7 @@ pub use emptied::emptied;
 pub use estimate::Estimate;
 pub use features::{FeatureChoice, Features, put_counted_first};
 pub use graph::{Edge, Graph, GraphError, NamedTask, Payload};
-pub use instance::{HeldAmount, Instance, InstanceError, NoRoom, NodeClasses, Note, Part, Restated, SimpleJob};
+pub use instance::{HeldAmount, Instance, InstanceError, NewTimes, NoRoom, NodeClasses, Note, SimpleJob, SubInstance};
 pub use job::{Job, JobId, Rows, Work};
 pub use platform::{Link, Node, Platform, PlatformError};
 pub use procset::{ProcSet, ProcSetError};

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Site, SiteError, Time};
 use list::NodeList;
-use resources::Held;
+use resources::PlatformAmounts;
 
 /// A machine whose processors all have one relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub struct Platform {
     /// True if data take time even between tasks on the same node.
     local_transfers: bool,
     /// Amounts of the resources of the nodes and of the platform, besides processors.
-    held: Arc<Held>,
+    held: Arc<PlatformAmounts>,
     /// The rules of the shared cluster, if the platform is one.
     site: Option<Arc<Site>>,
 }

@@ -24,7 +24,7 @@ pub struct Dependence {
 
 /// One row of the table. It represents a single task or all equal tasks of a bag.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct TaskRow {
     pub task: Task,
     /// The job to which the tasks of the row belong.
     pub job: JobId,
@@ -72,8 +72,8 @@ impl Demands {
 
 /// All tasks of all jobs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    rows: Vec<Row>,
+pub(super) struct TaskTable {
+    rows: Vec<TaskRow>,
     /// The number of tasks, which is also the identifier of the next task that is added.
     tasks: u64,
     /// Number of rows with guessed times.
@@ -91,18 +91,18 @@ pub(super) struct Table {
     order: Vec<u32>,
 }
 
-impl Table {
+impl TaskTable {
     /// Returns the number of tasks, including all tasks of bags.
     pub fn tasks(&self) -> u64 {
         self.tasks
     }
 
-    pub fn row(&self, task: TaskId) -> &Row {
+    pub fn row(&self, task: TaskId) -> &TaskRow {
         &self.rows[self.at(task)]
     }
 
     /// Returns a row of a job. `number` counts the distinct tasks of the job from 0.
-    pub fn row_of(&self, job: &Job<Rows>, number: u32) -> &Row {
+    pub fn row_of(&self, job: &Job<Rows>, number: u32) -> &TaskRow {
         &self.rows[(job.work.range.start + number) as usize]
     }
 
@@ -252,7 +252,7 @@ impl Table {
     fn push(&mut self, job: JobId, task: Task, count: u64, name: Option<Arc<str>>, platform: &Platform) {
         let demands = self.demands.number(&task.needs, platform);
         self.guesses += usize::from(task.estimate.is_guess());
-        self.rows.push(Row { task, job, first: TaskId(self.tasks), name, demands });
+        self.rows.push(TaskRow { task, job, first: TaskId(self.tasks), name, demands });
         self.tasks += count;
     }
 
@@ -291,7 +291,7 @@ impl Table {
             Kind::Bag(count) => Work::Bag(rows[0].task.clone(), count),
             Kind::Graph => {
                 let named =
-                    |row: &Row| NamedTask { name: row.name.clone().unwrap_or_default(), task: row.task.clone() };
+                    |row: &TaskRow| NamedTask { name: row.name.clone().unwrap_or_default(), task: row.task.clone() };
                 let number = |task: TaskId| (task.0 - job.work.first.0) as u32;
                 let edge =
                     |edge: &Dependence| Edge { from: number(edge.from), to: number(edge.to), payload: edge.payload };

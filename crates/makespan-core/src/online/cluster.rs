@@ -9,12 +9,12 @@ mod tests;
 
 use std::borrow::Cow;
 
-use crate::model::{Instance, InstanceError, Job, ProcSet, Restated, TaskId, Time, Unavailable};
+use crate::model::{Instance, InstanceError, Job, NewTimes, ProcSet, TaskId, Time, Unavailable};
 use crate::online::{Defect, Event, Running, TaskSet, View};
-use closed::Change;
+use closed::ClosureChange;
 pub use closed::expected_repair;
-use order::Order;
-use resources::Held;
+use order::PredecessorProgress;
+use resources::HeldAmounts;
 
 /// The value in [`Cluster::slots`] for a task that is not running.
 const NONE: u32 = u32::MAX;
@@ -35,11 +35,11 @@ pub struct Cluster<'a> {
     /// Processors that no task holds and that are not blocked.
     free: ProcSet,
     /// Resources that running tasks hold besides processors.
-    held: Held,
+    held: HeldAmounts,
     /// Processors that are in an unavailable period or down.
     blocked: ProcSet,
     /// Starts and ends of the instance's unavailable periods, in order of time.
-    changes: Vec<Change>,
+    changes: Vec<ClosureChange>,
     changed: usize,
     /// Number of unavailable periods that the instance had initially. Later periods in the instance's list were
     /// announced.
@@ -55,7 +55,7 @@ pub struct Cluster<'a> {
     outages: Vec<(Outage, ProcSet, Option<Time>)>,
     /// The earliest expected repair of all processors that are down. After this instant, the repair is overdue.
     overdue: Time,
-    order: Order,
+    order: PredecessorProgress,
     /// Maximum time by which the expected end of a task may exceed the instant at which its processors close.
     grace: Time,
 }
@@ -77,7 +77,7 @@ impl<'a> Cluster<'a> {
             running: Vec::new(),
             slots: vec![NONE; instance.tasks() as usize],
             free: ProcSet::first(instance.processors()),
-            held: Held::default(),
+            held: HeldAmounts::default(),
             blocked: ProcSet::new(),
             changes: closed::changes(&instance),
             changed: 0,
@@ -87,7 +87,7 @@ impl<'a> Cluster<'a> {
             said: Vec::new(),
             outages: Vec::new(),
             overdue: Time::MAX,
-            order: Order::new(&instance),
+            order: PredecessorProgress::new(&instance),
             grace: Time::ZERO,
             instance,
         };
@@ -110,7 +110,7 @@ impl<'a> Cluster<'a> {
 
     /// Replaces estimated times of waiting, running or future tasks ([`Instance::restate`]). If the instance is
     /// borrowed, the first change copies it. Returns the events for the policy.
-    pub fn restate(&mut self, restated: Vec<Restated>) -> Vec<Event> {
+    pub fn restate(&mut self, restated: Vec<NewTimes>) -> Vec<Event> {
         if restated.is_empty() {
             return Vec::new();
         }

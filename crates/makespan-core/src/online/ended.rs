@@ -5,7 +5,7 @@ use crate::model::{Dependence, Instance, ProcSet, ResourceId, TaskId, Time};
 /// The end and the processors of each succeeded task that other tasks wait for. The data of the task are at the nodes
 /// of these processors. Every transfer of the data starts when the task ends.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ended<'a> {
+pub struct EndedTasks<'a> {
     /// For each task that succeeded, its end and its processors. The list is empty if no task waits for another.
     pub(crate) runs: &'a [Option<(Time, ProcSet)>],
     /// True if data are available on all nodes as soon as they are produced.
@@ -14,7 +14,7 @@ pub struct Ended<'a> {
     pub(crate) used_up: &'a [u64],
 }
 
-impl<'a> Ended<'a> {
+impl<'a> EndedTasks<'a> {
     /// Returns the end and the processors of a task that succeeded. Returns `None` for other tasks, and for every task
     /// if no task of the instance waits for another.
     pub fn run(&self, task: TaskId) -> Option<(Time, &'a ProcSet)> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::model::{Instance, Restated};
+use crate::model::{Instance, NewTimes};
 use crate::online::Run;
 
 /// A method that learns run times from tasks that have ended. The driver of a policy calls an estimator after each
@@ -15,11 +15,11 @@ use crate::online::Run;
 pub trait Estimator {
     /// Learns from a task that succeeded. Returns new times of other tasks. If the task is the first of a bag, the
     /// result may also contain an entry for this task, which stands for the whole bag.
-    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated>;
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes>;
 
     /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns new times for those of
     /// their tasks for which the estimator has a better estimate. The default implementation returns none.
-    fn grown(&mut self, _instance: &Instance) -> Vec<Restated> {
+    fn grown(&mut self, _instance: &Instance) -> Vec<NewTimes> {
         Vec::new()
     }
 }

@@ -6,7 +6,7 @@ use crate::online::View;
 /// Free amounts of every resource, for policies that start several tasks at one instant. The lists are empty if no task
 /// needs resources besides processors.
 #[derive(Clone, Debug)]
-pub struct Left<'a> {
+pub struct FreeAmounts<'a> {
     instance: &'a Instance,
     /// The free amounts of the resources of each node.
     nodes: Vec<u64>,
@@ -14,7 +14,7 @@ pub struct Left<'a> {
     common: Vec<u128>,
 }
 
-impl<'a> Left<'a> {
+impl<'a> FreeAmounts<'a> {
     /// Computes the free amounts from the view of a policy.
     pub fn of(view: &View<'a>) -> Self {
         let instance = view.instance;

@@ -2,10 +2,10 @@
 
 mod log;
 
-pub use log::{LogEntry, Logged, Spot};
+pub use log::{LogEntry, LoggedDecision, StartPlace};
 
 use crate::model::{Instance, ProcSet, TaskId, Time, Unavailable};
-use crate::online::{Ended, TaskSet};
+use crate::online::{EndedTasks, TaskSet};
 
 /// An event that a policy receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub struct View<'a> {
     /// Processors that are down, each with its expected repair. No processor is in two entries.
     pub down: &'a [Unavailable],
     /// Ends and processors of the succeeded tasks that other tasks wait for.
-    pub ended: Ended<'a>,
+    pub ended: EndedTasks<'a>,
 }
 
 impl View<'_> {

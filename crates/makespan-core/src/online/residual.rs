@@ -1,23 +1,23 @@
 //! The remaining work of an instance while it is executed.
 
-use crate::model::{HeldAmount, Instance, Part, ResourceId, ResourceKind, TaskId, Time, Unavailable};
+use crate::model::{HeldAmount, Instance, ResourceId, ResourceKind, SubInstance, TaskId, Time, Unavailable};
 use crate::online::{Running, View};
 
 impl Instance {
     /// Returns the remaining work as an instance of the tasks that wait or will be released later. The processors of a
     /// running task are unavailable until its expected end.
-    pub fn residual(&self, view: &View<'_>) -> Part {
+    pub fn residual(&self, view: &View<'_>) -> SubInstance {
         self.residual_before(view, Time::MAX)
     }
 
     /// Like [`Instance::residual`], but without the unavailable periods that begin at or after `horizon`. Suitable for
     /// a plan that ends before `horizon`.
-    pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> Part {
+    pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> SubInstance {
         self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
     }
 
     /// Like [`Instance::residual_before`], but `end` returns the instant at which a running task is assumed to end.
-    pub fn residual_until(&self, view: &View<'_>, horizon: Time, end: &dyn Fn(&Running) -> Time) -> Part {
+    pub fn residual_until(&self, view: &View<'_>, horizon: Time, end: &dyn Fn(&Running) -> Time) -> SubInstance {
         let tasks: Vec<TaskId> = view.waiting.iter().collect();
         let waiting = tasks
             .iter()
@@ -36,7 +36,7 @@ impl Instance {
         let unavailable = self.unavailable().iter().filter(near).cloned();
         let unavailable = unavailable.chain(running).chain(view.down.iter().cloned()).collect();
         let instance = Self::joined(self.platform().clone(), waiting, unavailable).holding(view.held_until(end));
-        Part { instance, tasks }
+        SubInstance { instance, tasks }
     }
 }
 
@@ -80,7 +80,7 @@ impl View<'_> {
 mod tests {
     use super::*;
     use crate::model::{Job, Platform, ProcSet, Profile};
-    use crate::online::{Ended, Running};
+    use crate::online::{EndedTasks, Running};
 
     #[test]
     fn a_residual_instance_holds_what_waits_beside_what_runs() {
@@ -99,7 +99,7 @@ mod tests {
             running: &running,
             free: &free,
             down: &[],
-            ended: Ended::default(),
+            ended: EndedTasks::default(),
         };
         let residual = instance.residual(&view);
         assert_eq!(residual.tasks, [TaskId(1)]);

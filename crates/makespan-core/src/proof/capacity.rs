@@ -5,14 +5,14 @@ use super::error::malformed;
 use crate::model::{Instance, ResourceId, ResourceKind, Time};
 
 /// The number of processors of a node, and the periods in which some of these processors are closed.
-pub(super) struct Open<'a> {
+pub(super) struct OpenProcessors<'a> {
     processors: i128,
     /// Groups of processors that are closed in the same periods. Each entry contains the number of processors of a
     /// group, and the periods.
     closed: Vec<(i128, &'a [(Time, Time)])>,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenProcessors<'a> {
     /// Collects the processors of a node. Takes O(classes of processors).
     pub(super) fn new(instance: &'a Instance, node: usize) -> Self {
         let own = instance.platform().processors_of(node);
@@ -37,7 +37,7 @@ impl<'a> Open<'a> {
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {
-        sum.checked_add(Open::new(instance, node).within(from, until)?.checked_mul(price.into())?)
+        sum.checked_add(OpenProcessors::new(instance, node).within(from, until)?.checked_mul(price.into())?)
     })
 }
 
@@ -83,13 +83,13 @@ fn overlap((start, end): (Time, Time), from: i128, until: i128) -> i128 {
 
 /// A deadline by which all tasks are assumed to end, and a window of time before the deadline.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
+pub(super) struct DeadlineWindow {
     pub(super) deadline: i128,
     pub(super) from: i128,
     pub(super) until: i128,
 }
 
-impl Window {
+impl DeadlineWindow {
     /// # Errors
     /// [`CertificateError::Malformed`] if the window begins before 0 or after its end.
     pub(super) fn new(deadline: Time, from: Time, until: Time) -> Result<Self, CertificateError> {

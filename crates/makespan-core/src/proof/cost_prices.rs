@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::error::malformed;
-use super::prefix::Prefix;
+use super::prefix::PriceIntegral;
 use super::prices::{self, Sum};
-use super::spans::{Spans, Times};
-use super::{CertificateError, Kind, Places, Reaching, Scope, Value};
+use super::spans::{NodeTimes, Spans};
+use super::{CertificateError, Kind, NodeKinds, Reaching, Scope, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::{Objective, task_cost, volume};
 
@@ -92,9 +92,10 @@ impl Kind for CostPrices {
     /// instants.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
-        let integrals: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();
+        let integrals: Option<Vec<PriceIntegral>> =
+            self.prices.iter().map(|own| PriceIntegral::new(&self.instants, own)).collect();
         let integrals = integrals.ok_or(CertificateError::Overflow)?;
-        let (times, places) = (Times::new(instance), Places::new(instance));
+        let (times, places) = (NodeTimes::new(instance), NodeKinds::new(instance));
         let all = self.horizon.is_some().then(|| Spans::new(&places, instance));
         let (mut sum, mut edge) = (Sum::default(), 0);
         for (id, job) in instance.ids().zip(instance.jobs()) {
@@ -186,7 +187,7 @@ impl CostPrices {
         choice: &Choice,
         starts: RangeInclusive<i128>,
         flow: EdgePrices,
-        integrals: &[Prefix],
+        integrals: &[PriceIntegral],
     ) -> Option<i128> {
         let (first, last) = starts.into_inner();
         let cost = i128::from(choice.cost).checked_mul(1 << self.scale)?;
@@ -221,7 +222,7 @@ const SEVERAL: usize = usize::MAX;
 
 /// Returns the nodes on which a task can run. For a task that may hold several processors, a single choice represents
 /// all nodes.
-fn choices(times: &Times<'_>, places: &Places<'_>, task: TaskId) -> Vec<Choice> {
+fn choices(times: &NodeTimes<'_>, places: &NodeKinds<'_>, task: TaskId) -> Vec<Choice> {
     let profile = times.instance.profile(task);
     let volume = volume(profile);
     if profile.max_processors() > 1 {

@@ -15,9 +15,9 @@ use crate::model::{Instance, Time};
 use crate::schedule::Objective;
 
 use held::All;
-pub use held::Held;
+pub use held::LimitedAmount;
 use runs::Runs;
-use windows::{Window, Windows};
+use windows::{TaskWindow, Windows};
 
 /// Maximum nesting depth of suppositions.
 const MAX_DEPTH: usize = 8;
@@ -51,7 +51,7 @@ pub struct Deductions {
     /// Length of the unit of time of the steps, in ticks.
     pub unit: i64,
     /// The limited amounts to which the steps refer by their position in this list.
-    pub held: Vec<Held>,
+    pub held: Vec<LimitedAmount>,
     /// The deductions, each after those from which it follows.
     pub steps: Vec<Step>,
 }
@@ -137,8 +137,8 @@ impl Replay<'_> {
                     let (row, at) = (self.row(task)?, self.ticks(at)?);
                     (
                         row,
-                        Window { last_start: at - self.unit, ..Window::ALL },
-                        Window { start: at, ..Window::ALL },
+                        TaskWindow { last_start: at - self.unit, ..TaskWindow::ALL },
+                        TaskWindow { start: at, ..TaskWindow::ALL },
                         reason,
                     )
                 }
@@ -146,8 +146,8 @@ impl Replay<'_> {
                     let (row, by) = (self.row(task)?, self.ticks(by)?);
                     (
                         row,
-                        Window { first_end: by + self.unit, ..Window::ALL },
-                        Window { end: by, ..Window::ALL },
+                        TaskWindow { first_end: by + self.unit, ..TaskWindow::ALL },
+                        TaskWindow { end: by, ..TaskWindow::ALL },
                         reason,
                     )
                 }
@@ -162,7 +162,13 @@ impl Replay<'_> {
 
     /// Checks that `reason` refutes the supposition that a task runs within both the window `supposed` and its current
     /// window.
-    fn refute(&mut self, row: usize, supposed: Window, reason: &Reason, depth: usize) -> Result<(), CertificateError> {
+    fn refute(
+        &mut self,
+        row: usize,
+        supposed: TaskWindow,
+        reason: &Reason,
+        depth: usize,
+    ) -> Result<(), CertificateError> {
         let Some(window) = self.windows.narrowed(row, supposed) else { return Ok(()) };
         match *reason {
             Reason::Window(held, from, until) => self.check_full(held, from, until, Some((row, window))),
@@ -205,7 +211,7 @@ impl Replay<'_> {
         held: u32,
         from: i64,
         until: i64,
-        special: Option<(usize, Window)>,
+        special: Option<(usize, TaskWindow)>,
     ) -> Result<(), CertificateError> {
         let (from, until) = (self.ticks(from)?, self.ticks(until)?);
         let (needed, available) = self.held.within(held as usize, from, until, &self.windows, special)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::paths::of_completions;
-use super::time_window::Known;
+use super::time_window::WindowData;
 use super::{CertificateError, Kind, Scope, TimeWindow, Value};
 use crate::model::{Instance, JobId};
 use crate::schedule::Objective;
@@ -23,7 +23,7 @@ impl JobWindows {
             let problem = format!("it has {} windows for {} jobs", self.windows.len(), instance.jobs().len());
             return Err(CertificateError::Malformed(problem));
         }
-        let known = Known::new(instance);
+        let known = WindowData::new(instance);
         let each = instance.ids().zip(&self.windows);
         each.map(|(id, window)| Ok((id, window.of_job(&known, id)?))).collect()
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::capacity::Open;
+use super::capacity::OpenProcessors;
 use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
@@ -75,7 +75,7 @@ impl MachinePrices {
         if instance.jobs().is_empty() {
             return Ok(0);
         }
-        let priced: Vec<(i64, Open)> = self.priced(instance);
+        let priced: Vec<(i64, OpenProcessors)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
         // The first bound allows every job on every machine. The search goes upward from this bound, and in most cases
         // refutes no later instant.
@@ -202,14 +202,14 @@ impl MachinePrices {
 
     /// Returns the nodes whose price is positive. Nodes with price zero are omitted, because on platforms with millions
     /// of nodes most prices are zero.
-    fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, Open<'a>)> {
+    fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, OpenProcessors<'a>)> {
         let priced = self.prices.iter().enumerate().filter(|(_, price)| **price > 0);
-        priced.map(|(node, &price)| (price, Open::new(instance, node))).collect()
+        priced.map(|(node, &price)| (price, OpenProcessors::new(instance, node))).collect()
     }
 }
 
 /// Returns the total price of the open time of these nodes from the first release until the instant `end` (in ticks).
-fn sold(priced: &[(i64, Open<'_>)], first: Time, end: i64) -> Result<i128, CertificateError> {
+fn sold(priced: &[(i64, OpenProcessors<'_>)], first: Time, end: i64) -> Result<i128, CertificateError> {
     let each = priced
         .iter()
         .map(|(price, open)| open.within(first.ticks().into(), end.into())?.checked_mul(i128::from(*price)));

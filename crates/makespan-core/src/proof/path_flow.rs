@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::capacity::{open_amount, open_cost};
 use super::error::malformed;
-use super::{CertificateError, Kind, Places, Run, Scope, Value};
+use super::{CertificateError, Kind, NodeKinds, NodeRun, Scope, Value};
 use crate::model::{Instance, TaskId};
 use crate::schedule::Objective;
 
 pub use areas::Areas;
-use areas::{Brought, Over};
+use areas::{ArcSet, AreaFlow};
 use rate::Rate;
 
 /// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources. A flow is a sum
@@ -68,11 +68,11 @@ impl Kind for PathFlow {
     /// Returns the proven makespan in ticks. Takes O(tasks * (allotments * kinds of nodes) + edges), and O(tasks +
     /// edges) for each area arc.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        let places = Places::new(instance);
+        let places = NodeKinds::new(instance);
         let rate = Rate::new(instance, &places, &self.prices, &self.resources)?;
-        let mut brought = Brought { released: Some(0), ..Brought::default() };
-        let over = self.areas.iter().map(|areas| Over::new(areas, instance, &places, &mut brought));
-        let over = over.collect::<Result<Vec<Over<'_>>, CertificateError>>()?;
+        let mut brought = AreaFlow { released: Some(0), ..AreaFlow::default() };
+        let over = self.areas.iter().map(|areas| ArcSet::new(areas, instance, &places, &mut brought));
+        let over = over.collect::<Result<Vec<ArcSet<'_>>, CertificateError>>()?;
         let (through, begins) = self.flows(instance, &brought)?;
         let needed = needed(instance, &places, &rate, &over, &through, &begins);
         let needed = needed.zip(brought.released).and_then(|(needed, released)| needed.checked_add(released));
@@ -103,7 +103,7 @@ impl Kind for PathFlow {
 
 impl PathFlow {
     /// Returns, for each distinct task, the flow through the task, and the part of the flow that begins there.
-    fn flows(&self, instance: &Instance, brought: &Brought) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
+    fn flows(&self, instance: &Instance, brought: &AreaFlow) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
             match through.get_mut(task as usize) {
@@ -132,9 +132,9 @@ impl PathFlow {
 /// Returns `None` on overflow.
 fn needed(
     instance: &Instance,
-    places: &Places<'_>,
+    places: &NodeKinds<'_>,
     rate: &Rate<'_>,
-    over: &[Over<'_>],
+    over: &[ArcSet<'_>],
     through: &[i128],
     begins: &[i128],
 ) -> Option<i128> {
@@ -162,7 +162,7 @@ fn needed(
 }
 
 /// Returns the payment of a run for the amounts that it holds: at the prices of the certificate, plus on the area arcs.
-fn held(rate: &Rate<'_>, over: &[Over<'_>], row: usize, task: TaskId, run: &Run) -> Option<i128> {
+fn held(rate: &Rate<'_>, over: &[ArcSet<'_>], row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
     let mut held = rate.of(task, run)?.checked_mul(run.time)?;
     for over in over {
         held = held.checked_add(over.paid(row, task, run)?)?;

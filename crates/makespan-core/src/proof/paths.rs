@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateError, Kind, Places, Scope, Spans, Value, total};
+use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value, total};
 use crate::model::{Instance, JobId};
 use crate::schedule::{Objective, Shape};
 
@@ -30,7 +30,7 @@ impl Kind for Paths {
 
 /// Returns, for each job, the end of its longest path in ticks.
 pub(super) fn earliest_ends(instance: &Instance) -> Vec<(JobId, i128)> {
-    let spans = Spans::new(&Places::new(instance), instance);
+    let spans = Spans::new(&NodeKinds::new(instance), instance);
     instance.ids().map(|id| (id, spans.completion(instance, id))).collect()
 }
 

@@ -19,7 +19,7 @@ const GROUP: u32 = 32;
 /// A task that holds several processors takes the time of the slowest of them. It holds a share of its needs on each
 /// of its nodes. So it cannot use a node that has too little of a resource for one processor of the task.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct NodeKinds<'a> {
     instance: &'a Instance,
     /// The kinds, sorted by descending speed.
     kinds: Vec<NodeKind>,
@@ -46,7 +46,7 @@ struct NodeKind {
 /// A way to run a task, which represents one or more allotments. Each represented allotment holds at least as much,
 /// for at least as long, as this way.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct NodeRun {
     /// The smallest allotment that this way represents.
     pub first: u32,
     /// The largest allotment that this way represents.
@@ -64,7 +64,7 @@ enum On {
     Kinds(usize, Option<Rc<[u32]>>),
 }
 
-impl<'a> Places<'a> {
+impl<'a> NodeKinds<'a> {
     /// Groups the nodes with processors. Takes O(nodes * kinds of nodes).
     pub fn new(instance: &'a Instance) -> Self {
         let platform = instance.platform();
@@ -113,14 +113,14 @@ impl<'a> Places<'a> {
     /// Calls `take` with every way to run a task within its walltime. In every schedule, the run of the task holds at
     /// least as much, for at least as long, as one of these ways. Takes O(a * kinds of nodes), where a is the number
     /// of allotments, or about 256 if there are more.
-    pub fn each(&self, task: TaskId, mut take: impl FnMut(&Run)) {
+    pub fn each(&self, task: TaskId, mut take: impl FnMut(&NodeRun)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
         if let Some(row) = profile.machine_times() {
             let demands = self.instance.demands(task);
             for (node, &time) in row.iter().enumerate() {
                 let runs = self.instance.platform().time_on(profile, node).is_some() && time <= walltime;
                 if runs && (demands.is_empty() || self.instance.platform().room_for(node, demands, 1) > 0) {
-                    take(&Run { first: 1, last: 1, time: time.ticks().into(), on: On::Node(node) });
+                    take(&NodeRun { first: 1, last: 1, time: time.ticks().into(), on: On::Node(node) });
                 }
             }
             return;
@@ -154,7 +154,7 @@ impl<'a> Places<'a> {
 
     /// Returns the minimum price of the processors that a run can hold. `by_node` contains the price of each node, and
     /// `by_kind` the minimum price of each kind.
-    pub fn price(&self, run: &Run, by_node: &[u64], by_kind: &[u64]) -> u64 {
+    pub fn price(&self, run: &NodeRun, by_node: &[u64], by_kind: &[u64]) -> u64 {
         match &run.on {
             On::Node(node) => by_node[*node],
             On::Kinds(kinds, rooms) => {
@@ -192,7 +192,15 @@ impl<'a> Places<'a> {
 
     /// Calls `take` with the runs on the fastest kinds of nodes: first on the fastest kind alone, then with one more
     /// kind in each step.
-    fn on_kinds(&self, task: TaskId, first: u32, last: u32, time: Time, walltime: Time, take: &mut impl FnMut(&Run)) {
+    fn on_kinds(
+        &self,
+        task: TaskId,
+        first: u32,
+        last: u32,
+        time: Time,
+        walltime: Time,
+        take: &mut impl FnMut(&NodeRun),
+    ) {
         let number = self.instance.demands_number(task);
         let rooms = (number > 0 && first == last).then(|| self.rooms(task, number, first));
         let mut room = 0;
@@ -206,7 +214,7 @@ impl<'a> Places<'a> {
             let slowed = self.instance.platform().slowed(time, &kind.processor);
             if slowed <= walltime {
                 let on = On::Kinds(at + 1, rooms.clone());
-                take(&Run { first, last, time: slowed.ticks().into(), on });
+                take(&NodeRun { first, last, time: slowed.ticks().into(), on });
             }
         }
     }
@@ -221,7 +229,7 @@ impl<'a> Places<'a> {
     }
 }
 
-impl Run {
+impl NodeRun {
     /// Returns the minimum amount that a task needs over all allotments that this run represents.
     pub fn least(&self, need: &Need) -> u64 {
         match need {

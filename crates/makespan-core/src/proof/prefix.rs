@@ -7,7 +7,7 @@ pub(super) type Event = (i64, i128);
 
 /// The integrals of a piecewise constant price from zero to each instant at which the price changes.
 #[derive(Clone, Debug)]
-pub(super) struct Prefix {
+pub(super) struct PriceIntegral {
     instants: Vec<i64>,
     prices: Vec<i64>,
     /// The integral at each instant.
@@ -56,7 +56,7 @@ impl Places {
     }
 }
 
-impl Prefix {
+impl PriceIntegral {
     /// Creates the integrals from ascending instants that are not negative, and from one price for each pair of
     /// consecutive instants. Returns `None` on overflow.
     pub(super) fn new(instants: &[Time], prices: &[i64]) -> Option<Self> {

@@ -1,7 +1,7 @@
 //! Functions that all certificates of prices share: checks, sums, and the price of open time.
 
 use super::CertificateError;
-use super::capacity::Open;
+use super::capacity::OpenProcessors;
 use super::error::malformed;
 use crate::model::{Instance, Time};
 use crate::schedule::mean;
@@ -93,7 +93,7 @@ pub(super) fn sold(
 ) -> Result<i128, CertificateError> {
     let mut sum = Sum::default();
     for (node, prices) in by_node.iter().enumerate() {
-        let open = Open::new(instance, node);
+        let open = OpenProcessors::new(instance, node);
         for (pair, &price) in instants.windows(2).zip(prices).filter(|(_, price)| **price > 0) {
             let [from, until] = [pair[0], pair[1]].map(|at| i128::from(at.min(end).ticks()));
             sum.add(open.within(from, until).and_then(|open| open.checked_mul(price.into())))?;

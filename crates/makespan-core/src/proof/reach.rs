@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use phases::Phase;
 use routes::Routes;
 
-use super::spans::{Span, Times};
+use super::spans::{NodeTimes, TaskSpan};
 use crate::model::{Instance, JobId, Payload, TaskId};
 
 /// Maximum number of times of tasks on nodes, and maximum number of nodes, for which a job is examined.
@@ -125,7 +125,7 @@ impl Reaching {
         if instance.edges_of(id).is_empty() {
             return None;
         }
-        let times = Times::new(instance);
+        let times = NodeTimes::new(instance);
         let tasks = job.different_tasks() as usize;
         let sequential = |task: u32| instance.profile(job.task(task)).max_processors() == 1;
         if times.nodes.len() > MAX_NODES || tasks * times.nodes.len() > MAX_TIMES || !(0..tasks as u32).all(sequential)
@@ -205,7 +205,7 @@ impl Reaching {
     /// Adds limits from the spans of the tasks, which include paths through other jobs, to the earliest starts and the
     /// times to the end.
     #[must_use]
-    pub fn within(self, spans: &[Span]) -> Self {
+    pub fn within(self, spans: &[TaskSpan]) -> Self {
         let heads = spans.iter().map(|span| span.head).collect();
         Self { heads, tails: spans.iter().map(|span| span.tail).collect(), ..self }
     }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::capacity::{Window, open_amount};
+use super::capacity::{DeadlineWindow, open_amount};
 use super::prices::{Sum, refute};
-use super::{CertificateError, Kind, Places, Scope, Spans, Value};
+use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value};
 use crate::model::{Instance, ResourceKind, Time};
 use crate::schedule::Objective;
 
@@ -38,7 +38,7 @@ impl Kind for ResourceWindow {
 
     /// Returns the proven makespan in ticks: `deadline + 1`. Takes O(tasks * (allotments * kinds of nodes) + edges).
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        let window = Window::new(self.deadline, self.from, self.until)?;
+        let window = DeadlineWindow::new(self.deadline, self.from, self.until)?;
         let platform = instance.platform();
         let resource = platform.resource(&self.resource);
         let comes_back = |id: &_| platform.resource_of(*id).kind != ResourceKind::Consumable;
@@ -46,7 +46,7 @@ impl Kind for ResourceWindow {
             let problem = format!("the platform has no resource `{}` that tasks hold and return", self.resource);
             return Err(CertificateError::Malformed(problem));
         };
-        let places = Places::new(instance);
+        let places = NodeKinds::new(instance);
         let spans = Spans::new(&places, instance);
         let mut needed = Sum::default();
         for job in instance.jobs() {

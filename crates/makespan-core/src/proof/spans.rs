@@ -1,11 +1,11 @@
 //! Spans of tasks: the limits on their times that follow from the paths before and behind them.
 
-use super::Places;
+use super::NodeKinds;
 use crate::model::{Instance, JobId, ProcSet, TaskId, Time};
 
 /// The limits on the time of one task, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TaskSpan {
     /// Earliest start of the task.
     pub head: i128,
     /// Shortest time of the task.
@@ -19,19 +19,19 @@ pub struct Span {
 ///
 /// The first task of a bag represents all its tasks.
 #[derive(Clone, Debug)]
-pub struct Spans(Vec<Span>);
+pub struct Spans(Vec<TaskSpan>);
 
 impl Spans {
     /// Computes all spans. Takes O(tasks + edges), plus the time to compute the shortest time of each task.
-    pub fn new(places: &Places<'_>, instance: &Instance) -> Self {
+    pub fn new(places: &NodeKinds<'_>, instance: &Instance) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let release = |task: TaskId| i128::from(instance.release(task).ticks());
-        let mut spans = vec![Span { head: 0, fastest: 0, tail: 0 }; instance.different_tasks()];
+        let mut spans = vec![TaskSpan { head: 0, fastest: 0, tail: 0 }; instance.different_tasks()];
         let at = |task: TaskId| instance.different(task);
         for &task in &order {
             let before = instance.incoming(task).map(|edge| &spans[at(edge.from)]);
             let head = before.map(|span| span.head + span.fastest).max().unwrap_or(0).max(release(task));
-            spans[at(task)] = Span { head, fastest: places.fastest(task), tail: 0 };
+            spans[at(task)] = TaskSpan { head, fastest: places.fastest(task), tail: 0 };
         }
         for &task in order.iter().rev() {
             let behind = instance.outgoing(task).map(|edge| &spans[at(edge.to)]);
@@ -41,12 +41,12 @@ impl Spans {
     }
 
     /// Returns the span of a task.
-    pub fn of(&self, instance: &Instance, task: TaskId) -> Span {
+    pub fn of(&self, instance: &Instance, task: TaskId) -> TaskSpan {
         self.0[instance.different(task)]
     }
 
     /// Returns the spans of a job, by the number of the task within the job. A bag has one span.
-    pub fn of_job(&self, instance: &Instance, id: JobId) -> &[Span] {
+    pub fn of_job(&self, instance: &Instance, id: JobId) -> &[TaskSpan] {
         let job = instance.job(id);
         let first = instance.different(job.first());
         &self.0[first..first + job.different_tasks() as usize]
@@ -54,7 +54,7 @@ impl Spans {
 
     /// Returns the spans of the tasks of a job, ignoring the jobs that wait for it: the path behind a task contains
     /// only tasks of the job. These spans limit the end of the job.
-    pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<Span> {
+    pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<TaskSpan> {
         let (job, mut spans) = (instance.job(id), self.of_job(instance, id).to_vec());
         let at = |task: TaskId| (task.0 - job.first().0) as usize;
         for task in instance.order(id).rev() {
@@ -71,13 +71,13 @@ impl Spans {
 }
 
 /// Computes the times of tasks on the nodes with processors.
-pub(super) struct Times<'a> {
+pub(super) struct NodeTimes<'a> {
     pub(super) instance: &'a Instance,
     /// The nodes with processors, each with one of its processors.
     pub(super) nodes: Vec<(usize, ProcSet)>,
 }
 
-impl<'a> Times<'a> {
+impl<'a> NodeTimes<'a> {
     pub(super) fn new(instance: &'a Instance) -> Self {
         let platform = instance.platform();
         let computing = (0..platform.nodes().len()).filter(|&node| platform.nodes()[node].processors > 0);

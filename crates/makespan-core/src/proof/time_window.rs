@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::capacity::{Window, open_cost};
+use super::capacity::{DeadlineWindow, open_cost};
 use super::prices::{Sum, refute};
 use super::reach::{Reach, Reaching};
-use super::spans::{Span, Times};
-use super::{CertificateError, Kind, Places, Scope, Spans, Value};
+use super::spans::{NodeTimes, TaskSpan};
+use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value};
 use crate::model::{Instance, JobId, TaskId, Time};
 use crate::schedule::Objective;
 
@@ -50,28 +50,28 @@ impl Kind for TimeWindow {
     }
 
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
-        self.of_jobs(&Known::new(instance), instance.ids(), false).map(Value::Integer)
+        self.of_jobs(&WindowData::new(instance), instance.ids(), false).map(Value::Integer)
     }
 }
 
 /// Data about an instance that do not depend on the deadline and are computed once.
-pub(super) struct Known<'a> {
-    pub(super) times: Times<'a>,
-    pub(super) places: Places<'a>,
+pub(super) struct WindowData<'a> {
+    pub(super) times: NodeTimes<'a>,
+    pub(super) places: NodeKinds<'a>,
     pub(super) spans: Spans,
 }
 
-impl<'a> Known<'a> {
+impl<'a> WindowData<'a> {
     pub(super) fn new(instance: &'a Instance) -> Self {
-        let places = Places::new(instance);
+        let places = NodeKinds::new(instance);
         let spans = Spans::new(&places, instance);
-        Self { times: Times::new(instance), places, spans }
+        Self { times: NodeTimes::new(instance), places, spans }
     }
 }
 
 /// A window, the price of each node, and the minimum price of each kind of node.
 struct Priced<'a> {
-    window: Window,
+    window: DeadlineWindow,
     by_node: &'a [u64],
     by_kind: Vec<u64>,
 }
@@ -82,7 +82,7 @@ impl TimeWindow {
     ///
     /// # Errors
     /// [`CertificateError`] if the deadline is not refuted.
-    pub(super) fn of_job(&self, known: &Known<'_>, id: JobId) -> Result<i128, CertificateError> {
+    pub(super) fn of_job(&self, known: &WindowData<'_>, id: JobId) -> Result<i128, CertificateError> {
         self.of_jobs(known, [id], true)
     }
 
@@ -91,7 +91,7 @@ impl TimeWindow {
     /// ignored.
     fn of_jobs(
         &self,
-        known: &Known<'_>,
+        known: &WindowData<'_>,
         jobs: impl IntoIterator<Item = JobId>,
         alone: bool,
     ) -> Result<i128, CertificateError> {
@@ -101,7 +101,7 @@ impl TimeWindow {
             let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
             return Err(CertificateError::Malformed(problem));
         }
-        let window = Window::new(self.deadline, self.from, self.until)?;
+        let window = DeadlineWindow::new(self.deadline, self.from, self.until)?;
         let by_kind = known.places.least_prices(&self.prices);
         let priced = Priced { window, by_node: &self.prices, by_kind };
         let mut needed = Sum::default();
@@ -116,7 +116,7 @@ impl TimeWindow {
 
 impl Priced<'_> {
     /// Returns the minimum total payment of the tasks of a job, or `None` if some task has too little time.
-    fn paid_by(&self, known: &Known<'_>, id: JobId, alone: bool) -> Result<Option<i128>, CertificateError> {
+    fn paid_by(&self, known: &WindowData<'_>, id: JobId, alone: bool) -> Result<Option<i128>, CertificateError> {
         let instance = known.times.instance;
         let job = instance.job(id);
         let own = alone.then(|| known.spans.alone(instance, id));
@@ -151,7 +151,7 @@ impl Priced<'_> {
     }
 
     /// Returns the minimum payment of one task, or `None` if it cannot run in its span.
-    fn paid(&self, places: &Places<'_>, task: TaskId, span: Span) -> Result<Option<i128>, CertificateError> {
+    fn paid(&self, places: &NodeKinds<'_>, task: TaskId, span: TaskSpan) -> Result<Option<i128>, CertificateError> {
         let mut least: Option<Option<i128>> = None;
         places.each(task, |run| {
             let Some(time) = self.window.least(span.head, run.time, span.tail) else { return };
@@ -170,9 +170,9 @@ impl Priced<'_> {
     /// `None` if there is no node on which the task can run in its span.
     fn paid_on_nodes(
         &self,
-        times: &Times<'_>,
+        times: &NodeTimes<'_>,
         task: TaskId,
-        span_on: impl Fn(usize) -> Option<Span>,
+        span_on: impl Fn(usize) -> Option<TaskSpan>,
     ) -> Result<Option<i128>, CertificateError> {
         let mut least: Option<i128> = None;
         for (node, processor) in &times.nodes {
@@ -187,9 +187,9 @@ impl Priced<'_> {
 }
 
 /// Returns the span of a task on a kind of node, or `None` if it cannot run on this kind in time.
-fn narrowed(span: Span, reach: &Reach, task: usize, kind: usize) -> Option<Span> {
+fn narrowed(span: TaskSpan, reach: &Reach, task: usize, kind: usize) -> Option<TaskSpan> {
     let (head, tail) = reach.of(task, kind)?;
-    Some(Span { head: head.max(span.head), tail: tail.max(span.tail), ..span })
+    Some(TaskSpan { head: head.max(span.head), tail: tail.max(span.tail), ..span })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod validate;
 
 pub use builder::ScheduleBuilder;
 pub use free_time::FreeTime;
-pub use objective::{Apart, Metrics, Objective};
+pub use objective::{Metrics, Objective, SeparateEnds};
 pub use pareto::undominated;
 pub use placement::{Placement, Schedule};
 pub use punctuality::Punctuality;

@@ -242,14 +242,14 @@ impl Metrics {
 
 /// The ends of best-effort bags and of the other jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Apart {
+pub struct SeparateEnds {
     /// Makespan of all jobs except best-effort bags.
     pub others: Time,
     /// End of the last best-effort task.
     pub best_effort: Time,
 }
 
-impl Apart {
+impl SeparateEnds {
     /// Computes the ends in a schedule, or returns `None` if the instance has no best-effort bag.
     pub fn of(instance: &Instance, schedule: &Schedule) -> Option<Self> {
         let best_effort: Vec<bool> = instance.jobs().iter().map(crate::model::Job::is_best_effort).collect();

@@ -2,7 +2,7 @@
 
 use makespan_core::Instance;
 
-use crate::group::{Group, NO_GROUP};
+use crate::group::{ControlGroup, NO_GROUP};
 use crate::journal::{Journal, Opening};
 use crate::machine::cores;
 use crate::{ExecuteError, ExecuteOptions, resources};
@@ -56,7 +56,7 @@ pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<()
 /// # Errors
 /// [`ExecuteError::NoMemoryLimit`].
 pub fn check_memory_limits() -> Result<(), ExecuteError> {
-    let Some(group) = Group::of_run() else { return Err(ExecuteError::NoMemoryLimit(NO_GROUP.into())) };
+    let Some(group) = ControlGroup::of_run() else { return Err(ExecuteError::NoMemoryLimit(NO_GROUP.into())) };
     let limited = group.limit_memory();
     group.give_up_limits();
     group.remove();

@@ -4,17 +4,17 @@ use makespan_core::{Instance, TaskId};
 
 use super::Machine;
 use super::check::opening;
-use crate::engine::{Earlier, Engine, Taken};
+use crate::engine::{Earlier, Engine, TakenAttempt};
 use crate::files::Files;
-use crate::journal::{Begun, History, Journal, Progression, Superseded, TaskList};
+use crate::journal::{History, Journal, OpenedJournal, Progression, Superseded, TaskList};
 use crate::recover::Recovery;
 use crate::{ExecuteError, ExecuteOptions, Observer, resources};
 
 /// The state of a run when a session begins. Each attempt of an earlier session has ended, or was taken over.
-pub(super) struct Settled {
+pub(super) struct SettledRun {
     pub journal: Journal,
     pub history: History,
-    pub goes_on: Vec<Taken>,
+    pub goes_on: Vec<TakenAttempt>,
 }
 
 /// Opens the journal of a run, takes over the running attempts of earlier sessions, and settles the other attempts.
@@ -23,7 +23,7 @@ pub(super) fn settled(
     instance: &Instance,
     options: &ExecuteOptions,
     observer: &mut dyn Observer,
-) -> Result<Settled, ExecuteError> {
+) -> Result<SettledRun, ExecuteError> {
     let Machine { storage, engine, files, lock } = machine;
     let (storage, files) = (*storage, &**files);
     let mut begun = Journal::begin(storage, files, instance, opening(options), engine.wall(), lock.take())?;
@@ -62,7 +62,7 @@ pub(super) fn settled(
         measured: Vec::new(),
     }
     .settle(&mut begun.history)?;
-    let Begun { mut journal, mut history, mut earlier, .. } = begun;
+    let OpenedJournal { mut journal, mut history, mut earlier, .. } = begun;
     if options.run_all && history.tasks.iter().any(|task| *task != Progression::Open) {
         earlier = earlier.or_else(|| Some(TaskList::of(instance)));
     }
@@ -72,7 +72,7 @@ pub(super) fn settled(
         observer.message(&told);
         (journal, history) = (next, kept);
     }
-    Ok(Settled { journal, history, goes_on })
+    Ok(SettledRun { journal, history, goes_on })
 }
 
 /// Takes over the running attempts of those that have no end in the journal.
@@ -82,7 +82,7 @@ fn take_over(
     options: &ExecuteOptions,
     files: &Files,
     history: &History,
-) -> Vec<Taken> {
+) -> Vec<TakenAttempt> {
     let is_here = history.boot == engine.place();
     let states_gpus = resources::gpus_of(instance.platform()).is_some();
     let unsettled = |(task, progression): (TaskId, &Progression)| match progression {

@@ -28,9 +28,9 @@ pub(super) enum Fault {
     Half,
     /// The session or the shim that performs the step is killed: before the step, after it, or in the middle of a
     /// write.
-    Killed(When),
+    Killed(KillPoint),
     /// The machine loses power.
-    Power(When),
+    Power(KillPoint),
     /// The session receives a stop request.
     Stopped,
     /// All tasks receive a stop request. The session receives a stop request 100 ms later.
@@ -38,14 +38,14 @@ pub(super) enum Fault {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum KillPoint {
     Before,
     Half,
     After,
 }
 
 /// Panic payload: the session was killed.
-pub(super) struct Dead;
+pub(super) struct KilledSession;
 
 /// Part of a step that is performed before a fault, and the fault.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ enum Effect {
 
 /// State of the machine.
 #[derive(Clone)]
-pub(super) struct Inner {
+pub(super) struct MachineState {
     pub clock: Duration,
     pub boots: u32,
     names: BTreeMap<PathBuf, usize>,
@@ -90,11 +90,11 @@ pub(super) struct Inner {
 
 /// A handle to the simulated machine.
 #[derive(Clone)]
-pub(super) struct World(pub Rc<RefCell<Inner>>);
+pub(super) struct World(pub Rc<RefCell<MachineState>>);
 
 impl World {
     pub fn new(plan: Option<(usize, Fault)>) -> Self {
-        Self(Rc::new(RefCell::new(Inner {
+        Self(Rc::new(RefCell::new(MachineState {
             clock: Duration::ZERO,
             boots: 0,
             names: BTreeMap::new(),
@@ -150,9 +150,9 @@ impl World {
                 inner.full_until = Some((full, ENOSPC));
                 Ok(Effect::HalfThenError)
             }
-            Fault::Killed(When::Half) | Fault::Power(When::Half) => Ok(Effect::HalfThen(fault)),
-            Fault::Killed(When::After) | Fault::Power(When::After) => Ok(Effect::WholeThen(fault)),
-            Fault::Killed(When::Before) | Fault::Power(When::Before) => {
+            Fault::Killed(KillPoint::Half) | Fault::Power(KillPoint::Half) => Ok(Effect::HalfThen(fault)),
+            Fault::Killed(KillPoint::After) | Fault::Power(KillPoint::After) => Ok(Effect::WholeThen(fault)),
+            Fault::Killed(KillPoint::Before) | Fault::Power(KillPoint::Before) => {
                 drop(inner);
                 Err(self.strike(fault))
             }
@@ -183,10 +183,10 @@ impl World {
         let actor = self.0.borrow().actor;
         match (fault, actor) {
             (Fault::Killed(_), Some(pid)) => self.kill_shim(pid),
-            (Fault::Killed(_), None) => std::panic::resume_unwind(Box::new(Dead)),
+            (Fault::Killed(_), None) => std::panic::resume_unwind(Box::new(KilledSession)),
             _ => {
                 self.0.borrow_mut().lose_power();
-                std::panic::resume_unwind(Box::new(Dead));
+                std::panic::resume_unwind(Box::new(KilledSession));
             }
         }
         io::Error::from_raw_os_error(nix::libc::EIO)
@@ -201,7 +201,7 @@ impl World {
     }
 }
 
-impl Inner {
+impl MachineState {
     /// Loses all data that were not synced, and all processes.
     fn lose_power(&mut self) {
         self.names = self.names_on_disk.clone();

@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use makespan_core::{ProcSet, TaskId};
 
-use super::{Effect, Inner, World};
-use crate::engine::{Earlier, Engine, Left, Notice, Refusal, Start, Taken};
+use super::{Effect, MachineState, World};
+use crate::engine::{Earlier, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
 use crate::process::Identity;
-use crate::status::{Claim, Slot, Status, nanoseconds};
+use crate::status::{AttemptClaim, AttemptStatus, StatusSlot, nanoseconds};
 use crate::storage::{Storage, is_passing};
 
 /// Time between two attempts of a shim at an operation that fails.
@@ -24,7 +24,7 @@ pub(super) struct Process {
     processors: ProcSet,
     gpus: Vec<u64>,
     path: PathBuf,
-    claim: Option<Claim>,
+    claim: Option<AttemptClaim>,
     state: State,
     /// True if the session that started this shim has died.
     alone: bool,
@@ -89,7 +89,7 @@ impl Process {
     }
 }
 
-impl Inner {
+impl MachineState {
     /// Informs the shims that the session has died.
     pub fn orphan(&mut self) {
         for process in self.processes.values_mut() {
@@ -187,7 +187,7 @@ impl World {
 
     fn reserve(&self, pid: i32) -> State {
         let path = self.0.borrow().processes[&pid].path.clone();
-        match Slot::reserve(self, &path) {
+        match StatusSlot::reserve(self, &path) {
             Ok(_) => self.let_run(pid, State::Waiting),
             Err(_) => State::Unreserved(self.0.borrow().clock + PAUSE),
         }
@@ -211,7 +211,7 @@ impl World {
         let (process, now) = (self.0.borrow().processes[&pid].clone(), self.wall());
         let Some(claim) = process.claim else { return State::Gone(exit) };
         let (asked, stopped) = (process.asked, process.stopped);
-        let status = Status {
+        let status = AttemptStatus {
             claim,
             exit,
             asked,
@@ -221,7 +221,8 @@ impl World {
             left_background: false,
             reason: None,
         };
-        let filled = Slot::reserve(self, &process.path).and_then(|mut slot| slot.fill(self, &status, process.alone));
+        let filled =
+            StatusSlot::reserve(self, &process.path).and_then(|mut slot| slot.fill(self, &status, process.alone));
         match filled {
             Err(_) if process.alone && !process.killed => State::Leaving(self.0.borrow().clock + PAUSE, exit),
             _ => State::Gone(exit),
@@ -251,7 +252,7 @@ impl Engine for World {
         format!("boot {}", self.0.borrow().boots)
     }
 
-    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+    fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal> {
         let refuse =
             |error: io::Error| Refusal { reason: error.to_string(), passing: is_passing(&error), closing: false };
         let effect = self.step(true).map_err(refuse)?;
@@ -319,7 +320,7 @@ impl Engine for World {
             let gone = |(_, process): &(&i32, &Process)| gone(process);
             let gone = self.0.borrow().processes.iter().find(gone).map(|(&pid, process)| (pid, process.clone()));
             if let Some((pid, Process { task, path, alone, .. })) = gone {
-                let left = self.read(&path).ok().flatten().and_then(|bytes| Status::parse(&bytes));
+                let left = self.read(&path).ok().flatten().and_then(|bytes| AttemptStatus::parse(&bytes));
                 if left.is_some() || !alone {
                     return Some(Notice::Ended(task));
                 }
@@ -342,7 +343,7 @@ impl Engine for World {
         self.0.borrow().processes.get(&shim.pid).is_some_and(Process::is_alive)
     }
 
-    fn end_left(&mut self, left: &Left<'_>, grace: Duration, _tell: &mut dyn FnMut(&str)) {
+    fn end_left(&mut self, left: &LeftProcesses<'_>, grace: Duration, _tell: &mut dyn FnMut(&str)) {
         let _ = self.step(false).and_then(|effect| self.done(effect));
         for kill in [false, true] {
             let mut inner = self.0.borrow_mut();
@@ -358,14 +359,14 @@ impl Engine for World {
         self.0.borrow_mut().processes.retain(|_, process| process.known);
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let mut inner = self.0.borrow_mut();
         let mut goes_on = Vec::new();
         for attempt in earlier {
             let shim = attempt.shim.and_then(|shim| inner.processes.get_mut(&shim.pid));
             if let (Some(process), Some(gpus)) = (shim.filter(|process| process.is_alive()), &attempt.gpus) {
                 process.known = true;
-                goes_on.push(Taken { task: attempt.task, gpus: gpus.clone() });
+                goes_on.push(TakenAttempt { task: attempt.task, gpus: gpus.clone() });
             }
         }
         goes_on

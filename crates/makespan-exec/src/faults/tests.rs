@@ -9,13 +9,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use makespan_core::{
-    Decision, Estimate, Estimation, Estimator, Event, Instance, Job, Need, Needs, Outcome, Platform, Policy, Profile,
-    Resources, Restated, Run, Running, Stop, TaskId, Time, Trace, View,
+    Decision, Estimate, Estimation, Estimator, Event, Instance, Job, Need, Needs, NewTimes, Outcome, Platform, Policy,
+    Profile, Resources, Run, Running, Stop, TaskId, Time, Trace, View,
 };
 use nix::libc::{EAGAIN, EDQUOT, EIO, EMFILE, ENOSPC};
 
 use super::processes::script;
-use super::{Dead, Fault, When, World};
+use super::{Fault, KillPoint, KilledSession, World};
 use crate::engine::Engine;
 use crate::execute::{Machine, execute_on};
 use crate::files::Files;
@@ -81,20 +81,20 @@ struct Told {
 struct Longest(Time);
 
 impl Estimator for Longest {
-    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes> {
         self.0 = self.0.max(run.end - run.start);
         let longest = |task| instance.profile(task).clone().lasting(self.0);
         let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
-        instance.task_ids().map(|task| Restated { task, profile: longest(task), estimate }).collect()
+        instance.task_ids().map(|task| NewTimes { task, profile: longest(task), estimate }).collect()
     }
 
-    fn grown(&mut self, instance: &Instance) -> Vec<Restated> {
+    fn grown(&mut self, instance: &Instance) -> Vec<NewTimes> {
         if self.0 == Time::ZERO {
             return Vec::new();
         }
         let longest = |task| instance.profile(task).clone().lasting(self.0);
         let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
-        instance.task_ids().map(|task| Restated { task, profile: longest(task), estimate }).collect()
+        instance.task_ids().map(|task| NewTimes { task, profile: longest(task), estimate }).collect()
     }
 }
 
@@ -163,7 +163,7 @@ fn session(world: &World, told: &mut Told, resume: bool, retry_failed: bool) -> 
     match done {
         Ok(Ok(trace)) => Left::Done(trace),
         Ok(Err(error)) => Left::Refused(error),
-        Err(payload) if payload.is::<Dead>() => Left::Died,
+        Err(payload) if payload.is::<KilledSession>() => Left::Died,
         Err(payload) => std::panic::resume_unwind(payload),
     }
 }
@@ -261,7 +261,7 @@ impl Scene {
     /// Returns a run whose session was just killed, after some tasks had ended and while others ran.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
-            let world = World::new(Some((step, Fault::Killed(When::After))));
+            let world = World::new(Some((step, Fault::Killed(KillPoint::After))));
             let mut told = Told::default();
             let died = matches!(session(&world, &mut told, false, false), Left::Died);
             world.pass(Duration::from_millis(300));
@@ -321,7 +321,7 @@ impl Scene {
 
     /// Runs the scene with every fault at every step, and returns the number of steps.
     fn play_all(&self) -> usize {
-        let killed = [When::Before, When::Half, When::After];
+        let killed = [KillPoint::Before, KillPoint::Half, KillPoint::After];
         let faults = [EIO, ENOSPC, EAGAIN, EMFILE]
             .map(Fault::Refused)
             .into_iter()

@@ -8,12 +8,12 @@ use makespan_core::Time;
 
 use crate::kernel_text::number_behind;
 
-use super::{Group, SESSION, write};
+use super::{ControlGroup, SESSION, write};
 
 /// File that lists the controllers that are enabled for the subgroups of a group.
 const CONTROL: &str = "cgroup.subtree_control";
 
-impl Group {
+impl ControlGroup {
     /// Enables memory limits for the groups of attempts within this group of a run. A group whose subgroups have
     /// limits must not contain processes, so this process moves to a separate subgroup.
     ///

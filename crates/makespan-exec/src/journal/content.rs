@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use makespan_core::{Instance, TaskId};
 
 use super::history::History;
-use super::salvage::Legible;
+use super::salvage::LegibleRecords;
 use super::seal::{seal, unseal};
-use super::{FILE, JournalError, Opening, Record, VERSION, salvage};
+use super::{FILE, JournalError, JournalRecord, Opening, VERSION, salvage};
 use crate::files::{Files, STATUS};
-use crate::status::{Status, is_blank};
+use crate::status::{AttemptStatus, is_blank};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 
@@ -22,8 +22,8 @@ const MAX_EDITS: i64 = 1_000_000;
 const BEGINNING: &str = "{\"header\":{\"version\":";
 
 /// A journal that was read from disk.
-pub(super) struct Found {
-    pub records: Vec<Record>,
+pub(super) struct JournalContent {
+    pub records: Vec<JournalRecord>,
     /// Length of all complete lines, in bytes.
     pub sound: usize,
     /// A note about the recovery of a damaged journal. If there is a note, `records` must be written to a new journal.
@@ -38,7 +38,7 @@ struct Fault {
     reason: String,
 }
 
-impl Found {
+impl JournalContent {
     /// Reads the folder, and decides whether a run may begin or continue.
     pub fn inspect(
         storage: &dyn Storage,
@@ -59,7 +59,7 @@ impl Found {
                 let is_own = !matches!(error, JournalError::OtherRun { .. });
                 let own = lines(&bytes).filter(|_| is_own);
                 let records = own.filter_map(|(_, line)| line.and_then(parse).ok()).collect();
-                let legible = Legible { records, faults: faults(&bytes).len(), grows: how.grows };
+                let legible = LegibleRecords { records, faults: faults(&bytes).len(), grows: how.grows };
                 let salvaged = salvage::salvage(&path, instance, legible, statuses.of_tasks())?;
                 adopt(files, instance, &salvaged.records);
                 Ok(Self { sound: 0, records: salvaged.records, recovered: Some(salvaged.note), earlier: None })
@@ -80,7 +80,8 @@ impl Found {
         if let Some(Fault { line, reason }) = faults(bytes).into_iter().next() {
             return Err(JournalError::Damaged { path: path.to_owned(), line, reason });
         }
-        let records: Vec<Record> = lines(bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
+        let records: Vec<JournalRecord> =
+            lines(bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
         let sound = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         if records.is_empty() {
             if let Some(status) = statuses.of_tasks().next() {
@@ -137,7 +138,7 @@ impl Found {
 pub(super) fn put_in_place(
     storage: &dyn Storage,
     files: &Files,
-    records: &[Record],
+    records: &[JournalRecord],
     prefix: &str,
 ) -> io::Result<(PathBuf, u64)> {
     let (path, new) = (files.folder().join(FILE), files.folder().join(format!("{FILE}.tmp")));
@@ -164,23 +165,23 @@ pub(super) fn put_in_place(
 }
 
 /// Adopts the file stems that the journal lists.
-fn adopt(files: &Files, instance: &Instance, records: &[Record]) {
+fn adopt(files: &Files, instance: &Instance, records: &[JournalRecord]) {
     if let Some(list) = listed(records).filter(|list| list.count() == instance.tasks()) {
         files.adopt(list.stems());
     }
 }
 
 /// Returns the tasks of a journal, if it lists them.
-fn listed(records: &[Record]) -> Option<&TaskList> {
+fn listed(records: &[JournalRecord]) -> Option<&TaskList> {
     records.iter().find_map(|record| match record {
-        Record::Tasks { list } => Some(list),
+        JournalRecord::Tasks { list } => Some(list),
         _ => None,
     })
 }
 
 /// A run as recorded in its folder.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedRun {
     /// Names of the tasks, by number.
     pub names: Vec<String>,
     /// Stems of the output files, by task.
@@ -193,7 +194,7 @@ pub struct Recorded {
     pub has_finished: bool,
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Reads the run in a folder without changing any file.
     ///
     /// # Errors
@@ -205,9 +206,10 @@ impl Recorded {
         if let Some(Fault { line, reason }) = faults(&bytes).into_iter().next() {
             return Err(JournalError::Damaged { path, line, reason });
         }
-        let records: Vec<Record> = lines(&bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
+        let records: Vec<JournalRecord> =
+            lines(&bytes).filter_map(|(_, line)| Some(parse(line.ok()?).ok()?.1)).collect();
         let (list, history) = History::of_edited(&path, &records)?;
-        let has_finished = matches!(records.last(), Some(Record::Finished { .. }));
+        let has_finished = matches!(records.last(), Some(JournalRecord::Finished { .. }));
         let goes_on = super::is_locked(&folder.join("lock"));
         Ok(Self { names: list.names(), stems: list.stems(), history, goes_on, has_finished })
     }
@@ -217,7 +219,7 @@ impl Recorded {
 pub fn task_names(folder: &Path) -> Vec<String> {
     let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
     let lists = lines(&bytes).filter_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
-        Record::Tasks { list } | Record::Grown { list } => Some(list),
+        JournalRecord::Tasks { list } | JournalRecord::Grown { list } => Some(list),
         _ => None,
     });
     lists.flat_map(|list| list.names()).collect()
@@ -228,7 +230,7 @@ pub fn grows(folder: &Path) -> Option<bool> {
     let bytes = std::fs::read(folder.join(FILE)).ok()?;
     let (_, first) = lines(&bytes).next()?;
     match parse(first.ok()?).ok()?.1 {
-        Record::Header { grows, .. } => Some(grows),
+        JournalRecord::Header { grows, .. } => Some(grows),
         _ => None,
     }
 }
@@ -239,7 +241,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static st
     bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(Ok).enumerate()
 }
 
-fn parse(line: &[u8]) -> Result<(u64, Record), &'static str> {
+fn parse(line: &[u8]) -> Result<(u64, JournalRecord), &'static str> {
     let (number, body) = unseal(line)?;
     Ok((number, serde_json::from_str(&body).map_err(|_| "it is no record of this version")?))
 }
@@ -281,7 +283,7 @@ fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
 }
 
 /// The status files in a folder, including unreadable status files.
-struct Statuses(Vec<(String, Option<Status>)>);
+struct Statuses(Vec<(String, Option<AttemptStatus>)>);
 
 impl Statuses {
     fn read(storage: &dyn Storage, files: &Files) -> Result<Self, JournalError> {
@@ -298,13 +300,13 @@ impl Statuses {
             let bytes = storage.read(&path).map_err(fail(path.clone()))?.unwrap_or_default();
             // A file that is blank because of a power failure is ignored.
             if !is_blank(&bytes) {
-                found.push((name, Status::parse(&bytes)));
+                found.push((name, AttemptStatus::parse(&bytes)));
             }
         }
         Ok(Self(found))
     }
 
-    fn of_tasks(&self) -> impl Iterator<Item = &Status> {
+    fn of_tasks(&self) -> impl Iterator<Item = &AttemptStatus> {
         self.0.iter().filter_map(|(_, status)| status.as_ref())
     }
 
@@ -345,7 +347,7 @@ impl Statuses {
             .collect();
         for (name, status) in &self.0 {
             match status {
-                Some(Status { claim, .. }) if claim.run == history.origin => {
+                Some(AttemptStatus { claim, .. }) if claim.run == history.origin => {
                     let known = history.attempts.get(claim.task.index());
                     if known.is_none_or(|&known| claim.attempt > known) {
                         let reason = format!("it tells of attempt {} of a job, which the journal lacks", claim.attempt);

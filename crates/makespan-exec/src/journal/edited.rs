@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
 use super::content::put_in_place;
-use super::{Estimated, FILE, History, Journal, JournalError, Keep, Progression, Record, VERSION};
+use super::{EqualTimes, FILE, History, Journal, JournalError, JournalRecord, KeptTasks, Progression, VERSION};
 use crate::files::Files;
 use crate::fingerprint::identity;
 use crate::storage::Storage;
@@ -30,12 +30,12 @@ impl Journal {
         files: &Files,
         Superseded { list, history }: Superseded<'_>,
         instance: &Instance,
-        keep: Keep,
+        keep: KeptTasks,
     ) -> Result<(Self, History, String), JournalError> {
         let mut new = TaskList::of(instance);
         let succeeded = |task: TaskId| history.tasks[task.index()] == Progression::Ended(Outcome::Succeeded);
-        let mapping = list.mapped(&new, keep == Keep::SameDeeds, succeeded);
-        if keep != Keep::Nothing {
+        let mapping = list.mapped(&new, keep == KeptTasks::SameDeeds, succeeded);
+        if keep != KeptTasks::Nothing {
             new.keep_files(list, &mapping, &files.begun());
         }
         files.adopt(new.stems());
@@ -48,8 +48,8 @@ impl Journal {
         let history = History::of(&path, instance, &records)?;
         let done = history.tasks.iter().filter(|task| matches!(task, Progression::Ended(_))).count();
         let described = match keep {
-            Keep::Nothing => format!("to be done now: {}, of which {again} ended before", instance.tasks()),
-            Keep::SameNames | Keep::SameDeeds => mapping.describe(done, &list.names(), &new.names()),
+            KeptTasks::Nothing => format!("to be done now: {}, of which {again} ended before", instance.tasks()),
+            KeptTasks::SameNames | KeptTasks::SameDeeds => mapping.describe(done, &list.names(), &new.names()),
         };
         let told = format!("{described}; the journal until now is kept as {}", kept.display());
         let file = storage.open(&path).map_err(fail)?;
@@ -73,18 +73,24 @@ impl Journal {
 }
 
 /// Returns the records to keep, with the task numbers of the current instance.
-fn records(history: &History, mapping: &Mapping, instance: &Instance, list: TaskList, keep: Keep) -> Vec<Record> {
+fn records(
+    history: &History,
+    mapping: &Mapping,
+    instance: &Instance,
+    list: TaskList,
+    keep: KeptTasks,
+) -> Vec<JournalRecord> {
     // The origin increases by one nanosecond, so that an old status file is not mistaken for the status of a later
     // attempt.
     let (origin, grows) = (history.origin + 1, history.grows);
     let fingerprint = identity(instance, grows);
-    let header = Record::Header { version: VERSION, fingerprint, origin, grows };
-    let tasks = if grows { Record::Grown { list } } else { Record::Tasks { list } };
+    let header = JournalRecord::Header { version: VERSION, fingerprint, origin, grows };
+    let tasks = if grows { JournalRecord::Grown { list } } else { JournalRecord::Tasks { list } };
     let mut records = vec![header, tasks];
     let mut attempts = vec![0; instance.tasks() as usize];
     for run in &history.runs {
         let kept = mapping.same.get(&run.task).filter(|(_, unchanged)| match history.tasks[run.task.index()] {
-            _ if keep == Keep::Nothing => false,
+            _ if keep == KeptTasks::Nothing => false,
             Progression::Ended(Outcome::Succeeded) => true,
             Progression::Ended(Outcome::Failed { .. } | Outcome::TimedOut) => *unchanged,
             _ => false,
@@ -95,7 +101,7 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
         attempts[task.index()] += 1;
         let (attempt, at) = (attempts[task.index()], start);
         // The attempt is not running, so its process does not matter.
-        records.push(Record::Started {
+        records.push(JournalRecord::Started {
             task,
             attempt,
             at,
@@ -104,19 +110,19 @@ fn records(history: &History, mapping: &Mapping, instance: &Instance, list: Task
             pid_start: 0,
             gpus: None,
         });
-        records.push(Record::Ended { task, start, at: end, processors, outcome, accounting });
+        records.push(JournalRecord::Ended { task, start, at: end, processors, outcome, accounting });
     }
     let told = history.told.iter().filter_map(|entry| {
         let &(task, _) = mapping.same.get(&entry.task)?;
-        Some(Record::Told { entry: makespan_core::LogEntry { task, ..*entry } })
+        Some(JournalRecord::Told { entry: makespan_core::LogEntry { task, ..*entry } })
     });
     records.extend(told);
     // Learned times are kept only for tasks that did not change at all.
     let estimates = history.estimates.iter().filter_map(|(task, estimated)| match mapping.same.get(task)? {
-        &(task, true) => Some(Estimated { jobs: vec![(task, task)], ..Estimated::clone(estimated) }),
+        &(task, true) => Some(EqualTimes { jobs: vec![(task, task)], ..EqualTimes::clone(estimated) }),
         _ => None,
     });
-    let times: Vec<Estimated> = estimates.collect();
-    records.extend((!times.is_empty()).then_some(Record::Estimated { at: history.latest, times }));
+    let times: Vec<EqualTimes> = estimates.collect();
+    records.extend((!times.is_empty()).then_some(JournalRecord::Estimated { at: history.latest, times }));
     records
 }

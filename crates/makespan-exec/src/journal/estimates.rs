@@ -1,16 +1,16 @@
 //! Records of estimated times that were replaced during the run.
 
-use makespan_core::{Estimate, Instance, Profile, Restated, TaskId, Time};
+use makespan_core::{Estimate, Instance, NewTimes, Profile, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
 /// Tasks with equal times in a journal record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Estimated {
+pub struct EqualTimes {
     /// The ranges of the tasks, each with its first and its last task. A bag is represented by its first task.
     pub jobs: Vec<(TaskId, TaskId)>,
     /// The new times of the tasks.
-    pub times: Times,
+    pub times: RecordedTimes,
     /// The number of runs from which the times were learned, and the spread of these runs; `None` for a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<(u32, f64)>,
@@ -20,7 +20,7 @@ pub struct Estimated {
 /// exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Times {
+pub enum RecordedTimes {
     /// The times of the instance, scaled so that the longest time has this value.
     Longest(Time),
     /// The speed-up law of the instance, scaled to this time on one processor.
@@ -31,7 +31,7 @@ pub enum Times {
     OnNodes(Vec<Time>),
 }
 
-impl Times {
+impl RecordedTimes {
     fn of(profile: &Profile, stated: &Profile) -> Self {
         if stated.clone().lasting(profile.longest()) == *profile {
             return Self::Longest(profile.longest());
@@ -65,12 +65,12 @@ impl Times {
     }
 }
 
-impl Estimated {
+impl EqualTimes {
     /// Converts new times to records. `stated` returns the profile of a task in the instance.
-    pub(crate) fn of<'a>(restated: &[Restated], stated: impl Fn(TaskId) -> &'a Profile) -> Vec<Self> {
+    pub(crate) fn of<'a>(restated: &[NewTimes], stated: impl Fn(TaskId) -> &'a Profile) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
-        for Restated { task, profile, estimate } in restated {
-            let times = Times::of(profile, stated(*task));
+        for NewTimes { task, profile, estimate } in restated {
+            let times = RecordedTimes::of(profile, stated(*task));
             let learned = match *estimate {
                 Estimate::Learned { runs, spread } => Some((runs, spread)),
                 Estimate::Guessed | Estimate::Stated => None,
@@ -93,10 +93,10 @@ impl Estimated {
 
     /// Returns the new times of a task. `stated` is the instance at the beginning of the run. Returns `None` if the
     /// times do not fit the task.
-    pub(crate) fn restated(&self, task: TaskId, stated: &Instance) -> Option<Restated> {
+    pub(crate) fn restated(&self, task: TaskId, stated: &Instance) -> Option<NewTimes> {
         let profile = self.times.profile(stated.profile(task))?;
         let learned = |(runs, spread)| Estimate::Learned { runs, spread };
-        Some(Restated { task, profile, estimate: self.learned.map_or(Estimate::Guessed, learned) })
+        Some(NewTimes { task, profile, estimate: self.learned.map_or(Estimate::Guessed, learned) })
     }
 }
 
@@ -139,15 +139,15 @@ mod tests {
                 let own = instance.profile(TaskId(at as u64)).clone();
                 let same = kind == other || *kind == 0 || *kind == 3;
                 let profile = if same { own.lasting(Time::from_ticks(scaled[0])) } else { profile((*other).max(1), *min, &scaled) };
-                Restated { task: TaskId(at as u64), profile, estimate: estimate(at) }
+                NewTimes { task: TaskId(at as u64), profile, estimate: estimate(at) }
             });
-            let restated: Vec<Restated> = restated.collect();
-            let written: Vec<String> = Estimated::of(&restated, |task| instance.profile(task)).iter().map(|one| serde_json::to_string(one).unwrap()).collect();
+            let restated: Vec<NewTimes> = restated.collect();
+            let written: Vec<String> = EqualTimes::of(&restated, |task| instance.profile(task)).iter().map(|one| serde_json::to_string(one).unwrap()).collect();
             let read = written.iter().flat_map(|text| {
-                let one: Estimated = serde_json::from_str(text).unwrap();
+                let one: EqualTimes = serde_json::from_str(text).unwrap();
                 one.tasks().map(|task| one.restated(task, &instance).unwrap()).collect::<Vec<_>>()
             });
-            let read: Vec<Restated> = read.collect();
+            let read: Vec<NewTimes> = read.collect();
             for (read, restated) in read.iter().zip(&restated) {
                 // A rigid profile, or a profile by machine, is written as a list of times if it replaces a profile of
                 // another kind.
@@ -163,12 +163,12 @@ mod tests {
     fn equal_times_share_a_line() {
         let job = |index: u64| Job::new(index.to_string(), Profile::rigid(1, Time::from_seconds(60)).unwrap());
         let instance = Instance::new(Platform::flat(1).unwrap(), (0..9).map(job).collect(), vec![]).unwrap();
-        let like = |task| Restated {
+        let like = |task| NewTimes {
             task: TaskId(task),
             profile: Profile::rigid(1, Time::from_ticks(if task == 5 { 3 } else { 7 })).unwrap(),
             estimate: Estimate::Guessed,
         };
-        let written = Estimated::of(&[0, 1, 2, 4, 5].map(like), |task| instance.profile(task));
+        let written = EqualTimes::of(&[0, 1, 2, 4, 5].map(like), |task| instance.profile(task));
         let text = serde_json::to_string(&written).unwrap();
         assert_eq!(text, r#"[{"jobs":[[0,2],[4,4]],"times":{"longest":7}},{"jobs":[[5,5]],"times":{"longest":3}}]"#);
     }

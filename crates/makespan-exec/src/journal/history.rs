@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use makespan_core::{Instance, LogEntry, Outcome, ProcSet, Restated, Run, TaskId, Time};
+use makespan_core::{Instance, LogEntry, NewTimes, Outcome, ProcSet, Run, TaskId, Time};
 
-use super::{Cause, Estimated, JournalError, Record, VERSION};
+use super::{Cause, EqualTimes, JournalError, JournalRecord, VERSION};
 use crate::fingerprint::identity;
 use crate::process::Identity;
 use crate::tasks::TaskList;
@@ -31,7 +31,7 @@ pub struct History {
     /// Logs of the policies.
     pub told: Vec<LogEntry>,
     /// Latest learned times of each task.
-    pub estimates: BTreeMap<TaskId, Rc<Estimated>>,
+    pub estimates: BTreeMap<TaskId, Rc<EqualTimes>>,
     /// True if the journal lists its tasks. If jobs may arrive, the list is in [`Self::known`].
     pub listed: bool,
     /// True if jobs may arrive during the run.
@@ -81,10 +81,10 @@ impl Attempt {
 
 impl History {
     /// Applies the records of a journal of this instance.
-    pub(super) fn of(path: &Path, instance: &Instance, records: &[Record]) -> Result<Self, JournalError> {
+    pub(super) fn of(path: &Path, instance: &Instance, records: &[JournalRecord]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
-        let Some(&Record::Header { version, fingerprint: ref stated, grows, .. }) = records.first() else {
+        let Some(&JournalRecord::Header { version, fingerprint: ref stated, grows, .. }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
         if version != VERSION {
@@ -118,8 +118,8 @@ impl History {
     }
 
     /// Applies the records of a journal of another instance. The task numbers are the numbers in the journal.
-    pub(super) fn of_edited(path: &Path, records: &[Record]) -> Result<(TaskList, Self), JournalError> {
-        let Some(&Record::Header { grows, .. }) = records.first() else {
+    pub(super) fn of_edited(path: &Path, records: &[JournalRecord]) -> Result<(TaskList, Self), JournalError> {
+        let Some(&JournalRecord::Header { grows, .. }) = records.first() else {
             let reason = "a journal begins with its header".into();
             return Err(JournalError::Damaged { path: path.to_owned(), line: 1, reason });
         };
@@ -128,7 +128,7 @@ impl History {
             return Ok((history.known.clone(), history));
         }
         let list = records.iter().find_map(|record| match record {
-            Record::Tasks { list } => Some(list.clone()),
+            JournalRecord::Tasks { list } => Some(list.clone()),
             _ => None,
         });
         let list = match list {
@@ -142,11 +142,11 @@ impl History {
     }
 
     /// Applies records of an instance with this number of tasks. The first record must be a header.
-    fn played(path: &Path, tasks: u64, records: &[Record]) -> Result<Self, JournalError> {
+    fn played(path: &Path, tasks: u64, records: &[JournalRecord]) -> Result<Self, JournalError> {
         let malformed =
             |line: usize, reason: &str| JournalError::Damaged { path: path.to_owned(), line, reason: reason.into() };
         let count = tasks as usize;
-        let Some(&Record::Header { origin, grows, .. }) = records.first() else {
+        let Some(&JournalRecord::Header { origin, grows, .. }) = records.first() else {
             return Err(malformed(1, "a journal begins with its header"));
         };
         let mut history = Self {
@@ -173,23 +173,23 @@ impl History {
     ///
     /// # Errors
     /// The reason why the record cannot follow the records before it. After an error, nothing has changed.
-    pub(super) fn apply(&mut self, record: &Record) -> Result<(), &'static str> {
+    pub(super) fn apply(&mut self, record: &JournalRecord) -> Result<(), &'static str> {
         match record.clone() {
-            Record::Header { .. } => return Err("a second header"),
-            Record::Grown { .. } if !self.grows => return Err("tasks that come to a run that does not grow"),
-            Record::Grown { list } => {
+            JournalRecord::Header { .. } => return Err("a second header"),
+            JournalRecord::Grown { .. } if !self.grows => return Err("tasks that come to a run that does not grow"),
+            JournalRecord::Grown { list } => {
                 self.known.extend(list);
                 self.grow(self.known.count());
             }
-            Record::Tasks { list } if list.count() != self.tasks.len() as u64 => {
+            JournalRecord::Tasks { list } if list.count() != self.tasks.len() as u64 => {
                 return Err("a list of other tasks");
             }
-            Record::Tasks { .. } => self.listed = true,
-            Record::Session { at, boot, group } => {
+            JournalRecord::Tasks { .. } => self.listed = true,
+            JournalRecord::Session { at, boot, group } => {
                 (self.boot, self.group) = (boot, group);
                 self.seen(at);
             }
-            Record::Started { task, attempt, at, processors, pid, pid_start, gpus } => {
+            JournalRecord::Started { task, attempt, at, processors, pid, pid_start, gpus } => {
                 let before = self.attempts.get(task.index()).copied();
                 let place = self.waiting(task)?;
                 if before.is_none_or(|before| attempt <= before) {
@@ -199,13 +199,13 @@ impl History {
                 self.attempts[task.index()] = attempt;
                 self.seen(at);
             }
-            Record::Begun { task, at, processors } => {
+            JournalRecord::Begun { task, at, processors } => {
                 let attempt = self.running(task)?;
                 (attempt.at, attempt.processors) = (at, processors);
                 self.seen(at);
             }
-            Record::Ending { task, cause } => self.running(task)?.ending = Some(cause),
-            Record::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
+            JournalRecord::Ending { task, cause } => self.running(task)?.ending = Some(cause),
+            JournalRecord::Ended { task, start, at, processors, outcome: Outcome::NotStarted, accounting } => {
                 // A task that was handed over to an engine may be interrupted or lost before it starts.
                 match self.task(task)? {
                     running @ Progression::Running(_) => *running = Progression::Ended(Outcome::NotStarted),
@@ -214,7 +214,7 @@ impl History {
                 self.runs.push(Run { task, start, end: at, processors, outcome: Outcome::NotStarted, accounting });
                 self.seen(at);
             }
-            Record::Ended { task, start, at, processors, outcome, accounting } => {
+            JournalRecord::Ended { task, start, at, processors, outcome, accounting } => {
                 let attempt = self.running(task)?;
                 if attempt.at != start || attempt.processors != processors {
                     return Err("an end that does not fit its start");
@@ -223,21 +223,21 @@ impl History {
                 self.runs.push(Run { task, start, end: at, processors, outcome, accounting });
                 self.seen(at);
             }
-            Record::Interrupted { task, at } => {
+            JournalRecord::Interrupted { task, at } => {
                 self.running(task)?;
                 *self.task(task)? = Progression::Open;
                 self.seen(at);
             }
-            Record::Cancelled { task, at } => {
+            JournalRecord::Cancelled { task, at } => {
                 *self.waiting(task)? = Progression::Cancelled;
                 self.seen(at);
             }
-            Record::Told { entry } => {
+            JournalRecord::Told { entry } => {
                 self.task(entry.task)?;
                 self.seen(entry.time);
                 self.told.push(entry);
             }
-            Record::Estimated { at, times } => {
+            JournalRecord::Estimated { at, times } => {
                 let last = times.iter().flat_map(|estimated| estimated.jobs.iter().map(|(_, last)| *last)).max();
                 last.map(|last| self.task(last).map(drop)).transpose()?;
                 self.seen(at);
@@ -245,7 +245,7 @@ impl History {
                     self.estimates.extend(estimated.tasks().map(|task| (task, Rc::clone(&estimated))));
                 }
             }
-            Record::Stopped { at } | Record::Finished { at } => self.seen(at),
+            JournalRecord::Stopped { at } | JournalRecord::Finished { at } => self.seen(at),
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl History {
 
     /// Returns the latest learned times, relative to `stated`, the instance at the beginning of the run. Omits times
     /// that do not fit the instance.
-    pub(crate) fn restated(&self, stated: &Instance) -> Vec<Restated> {
+    pub(crate) fn restated(&self, stated: &Instance) -> Vec<NewTimes> {
         self.estimates.iter().filter_map(|(&task, estimated)| estimated.restated(task, stated)).collect()
     }
 

@@ -25,20 +25,20 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
-pub use content::{Recorded, grows, task_names};
+pub use content::{RecordedRun, grows, task_names};
 pub use error::JournalError;
-pub use estimates::{Estimated, Times};
+pub use estimates::{EqualTimes, RecordedTimes};
 pub use history::{Attempt, History, Progression};
-pub use record::{Cause, Record};
+pub use record::{Cause, JournalRecord};
 
 use crate::files::Files;
 pub use crate::files::JOURNAL as FILE;
 use crate::fingerprint::identity;
-use crate::keep::Keep;
+use crate::keep::KeptTasks;
 use crate::status::nanoseconds;
-use crate::storage::{Disk, Handle, Place, Storage, created, writable};
+use crate::storage::{Disk, FileLocation, Handle, Storage, created, writable};
 pub use crate::tasks::TaskList;
-use content::Found;
+use content::JournalContent;
 pub(crate) use edited::Superseded;
 use strangers::{MARK, has_mark};
 
@@ -80,14 +80,14 @@ pub struct Journal {
     /// The number of the first record in `waiting`.
     number: u64,
     /// Records that are not yet synced to disk.
-    waiting: Vec<Record>,
+    waiting: Vec<JournalRecord>,
     /// Number of waiting records that were written to the file.
     in_file: usize,
     _lock: Option<File>,
 }
 
 /// A journal at the begin of a session.
-pub(crate) struct Begun {
+pub(crate) struct OpenedJournal {
     pub journal: Journal,
     pub history: History,
     /// Messages for the user.
@@ -109,12 +109,12 @@ impl Journal {
         let lock = Some(locked(&folder.join("lock"))?.0);
         let files = Files::at(folder.to_owned(), instance);
         let now = SystemTime::now();
-        let Begun { journal, history, earlier, .. } = Self::begin(&Disk, &files, instance, how, now, lock)?;
+        let OpenedJournal { journal, history, earlier, .. } = Self::begin(&Disk, &files, instance, how, now, lock)?;
         match earlier {
             None => Ok((journal, history)),
             Some(list) => {
                 let old = Superseded { list: &list, history: &history };
-                let (journal, history, _) = journal.carried_over(&Disk, &files, old, instance, Keep::SameNames)?;
+                let (journal, history, _) = journal.carried_over(&Disk, &files, old, instance, KeptTasks::SameNames)?;
                 Ok((journal, history))
             }
         }
@@ -129,10 +129,10 @@ impl Journal {
         how: Opening,
         now: SystemTime,
         lock: Option<File>,
-    ) -> Result<Begun, JournalError> {
+    ) -> Result<OpenedJournal, JournalError> {
         let path = files.folder().join(FILE);
         let fail = |source| JournalError::Io { path: path.clone(), source };
-        let found = Found::inspect(storage, files, instance, how)?;
+        let found = JournalContent::inspect(storage, files, instance, how)?;
         let mut notes = Vec::new();
         if let Some(note) = found.replace(storage, files).map_err(fail)? {
             notes.push(note);
@@ -164,7 +164,7 @@ impl Journal {
             None => History::of(&path, instance, &records)?,
             Some(_) => History::of_edited(&path, &records)?.1,
         };
-        Ok(Begun { journal, history, notes, earlier: found.earlier })
+        Ok(OpenedJournal { journal, history, notes, earlier: found.earlier })
     }
 
     /// Checks that [`Journal::open`] would accept the folder. Does not create or change any file.
@@ -193,7 +193,7 @@ impl Journal {
 
     /// Checks the journal while the caller holds the lock. Returns true if the journal has no records yet.
     pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<bool, JournalError> {
-        Found::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
+        JournalContent::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
     }
 
     /// Checks that the file is still at the path of the journal.
@@ -203,22 +203,22 @@ impl Journal {
     pub(crate) fn in_place(&self) -> Result<(), JournalError> {
         let fail = |source| JournalError::Io { path: self.path.clone(), source };
         match self.file.place(&self.path).map_err(fail)? {
-            Place::Here => Ok(()),
-            Place::Elsewhere => Err(fail(io::Error::new(
+            FileLocation::Here => Ok(()),
+            FileLocation::Elsewhere => Err(fail(io::Error::new(
                 io::ErrorKind::NotFound,
                 "the journal is not here any more; move its folder back, or stop the run and resume it there",
             ))),
-            Place::Nowhere => Err(JournalError::Gone { path: self.path.clone() }),
+            FileLocation::Nowhere => Err(JournalError::Gone { path: self.path.clone() }),
         }
     }
 
     /// Adds a record, which the next successful [`Journal::commit`] syncs to disk.
-    pub fn note(&mut self, record: Record) {
+    pub fn note(&mut self, record: JournalRecord) {
         self.waiting.push(record);
     }
 
     /// Drops waiting records for which `keep` returns false.
-    pub(crate) fn retain(&mut self, keep: impl FnMut(&Record) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&JournalRecord) -> bool) {
         self.waiting.retain(keep);
     }
 
@@ -297,15 +297,15 @@ impl Journal {
     /// # Errors
     ///
     /// [`JournalError::Io`], for example if the disk is full.
-    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+    pub fn append(&mut self, record: &JournalRecord) -> Result<(), JournalError> {
         self.note(record.clone());
         self.commit()
     }
 }
 
-fn header(instance: &Instance, now: SystemTime, grows: bool) -> Record {
+fn header(instance: &Instance, now: SystemTime, grows: bool) -> JournalRecord {
     let fingerprint = identity(instance, grows);
-    Record::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
+    JournalRecord::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
 /// Locks the folder of a run with this file. Returns the locked file, and whether it already existed. Writes the mark

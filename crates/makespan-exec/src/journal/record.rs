@@ -3,13 +3,13 @@
 use makespan_core::{Accounting, LogEntry, Outcome, ProcSet, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Estimated;
+use super::EqualTimes;
 use crate::tasks::TaskList;
 
 /// A record, which is one line of the journal. Instants are in ticks since the origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Record {
+pub enum JournalRecord {
     /// First line of a journal.
     Header {
         /// Version of the format ([`super::VERSION`]).
@@ -124,7 +124,7 @@ pub enum Record {
         /// Instant of the replacement.
         at: Time,
         /// The tasks and their new times.
-        times: Vec<Estimated>,
+        times: Vec<EqualTimes>,
     },
     /// The session was asked to stop, and all its tasks have ended.
     Stopped {

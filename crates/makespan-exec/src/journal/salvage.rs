@@ -6,22 +6,22 @@ use std::time::{Duration, UNIX_EPOCH};
 use makespan_core::{Instance, Outcome, TaskId, Time};
 
 use super::history::History;
-use super::{Attempt, JournalError, Progression, Record, VERSION};
+use super::{Attempt, JournalError, JournalRecord, Progression, VERSION};
 use crate::clock::since_origin;
 use crate::fingerprint::identity;
-use crate::status::Status;
+use crate::status::AttemptStatus;
 use crate::tasks::TaskList;
 
 /// A recovered journal.
 pub(super) struct Salvaged {
-    pub records: Vec<Record>,
+    pub records: Vec<JournalRecord>,
     pub note: String,
 }
 
 /// The legible part of a damaged journal.
-pub(super) struct Legible {
+pub(super) struct LegibleRecords {
     /// Records with their numbers.
-    pub records: Vec<(u64, Record)>,
+    pub records: Vec<(u64, JournalRecord)>,
     /// The number of lines that could not be read.
     pub faults: usize,
     /// True if jobs may arrive during the run.
@@ -34,23 +34,23 @@ pub(super) struct Legible {
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,
-    legible: Legible,
-    statuses: impl Iterator<Item = &'a Status>,
+    legible: LegibleRecords,
+    statuses: impl Iterator<Item = &'a AttemptStatus>,
 ) -> Result<Salvaged, JournalError> {
-    let Legible { records: mut numbered, faults, grows } = legible;
+    let LegibleRecords { records: mut numbered, faults, grows } = legible;
     numbered.sort_by_key(|&(number, _)| number);
     numbered.dedup_by_key(|&mut (number, _)| number);
     let grows = match numbered.first() {
-        Some((0, Record::Header { grows, .. })) => *grows,
+        Some((0, JournalRecord::Header { grows, .. })) => *grows,
         _ => grows,
     };
     let own = identity(instance, grows);
-    let mut statuses: Vec<&Status> = statuses.collect();
+    let mut statuses: Vec<&AttemptStatus> = statuses.collect();
     let header = match numbered.first() {
-        Some((0, header @ Record::Header { .. })) => header.clone(),
+        Some((0, header @ JournalRecord::Header { .. })) => header.clone(),
         // If several runs left status files in the folder, the latest run is used.
         _ => match statuses.iter().filter(|status| status.claim.instance == own).map(|status| status.claim.run).max() {
-            Some(origin) => Record::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
+            Some(origin) => JournalRecord::Header { version: VERSION, fingerprint: own.clone(), origin, grows },
             None => return Err(JournalError::NothingCertain { path: path.to_owned() }),
         },
     };
@@ -58,8 +58,8 @@ pub(super) fn salvage<'a>(
         Whole { history: History::of(path, instance, std::slice::from_ref(&header))?, records: vec![header] };
     if whole.history.grows {
         // Some records of arriving jobs may be lost, so all tasks of the instance are added at once.
-        numbered.retain(|(_, record)| !matches!(record, Record::Grown { .. }));
-        whole.push(Record::Grown { list: TaskList::of(instance) });
+        numbered.retain(|(_, record)| !matches!(record, JournalRecord::Grown { .. }));
+        whole.push(JournalRecord::Grown { list: TaskList::of(instance) });
     }
     for (_, record) in numbered {
         whole.take(record);
@@ -77,11 +77,11 @@ pub(super) fn salvage<'a>(
 /// A journal under construction that accepts only consistent records.
 struct Whole {
     history: History,
-    records: Vec<Record>,
+    records: Vec<JournalRecord>,
 }
 
 impl Whole {
-    fn push(&mut self, record: Record) -> bool {
+    fn push(&mut self, record: JournalRecord) -> bool {
         let fits = self.history.apply(&record).is_ok();
         if fits {
             self.records.push(record);
@@ -90,18 +90,18 @@ impl Whole {
     }
 
     /// Adds a record, after the missing records that must precede it.
-    fn take(&mut self, record: Record) {
-        if let Record::Started { task, at, .. } = record
+    fn take(&mut self, record: JournalRecord) {
+        if let JournalRecord::Started { task, at, .. } = record
             && matches!(self.history.tasks.get(task.index()), Some(Progression::Running(_)))
         {
-            self.push(Record::Interrupted { task, at });
+            self.push(JournalRecord::Interrupted { task, at });
         }
-        if let Record::Ended { task, start, ref processors, outcome, .. } = record
+        if let JournalRecord::Ended { task, start, ref processors, outcome, .. } = record
             && outcome != Outcome::NotStarted
             && !self.runs_since(task, start)
         {
             let attempt = self.history.attempts.get(task.index()).map_or(1, |attempts| attempts + 1);
-            self.take(Record::Started {
+            self.take(JournalRecord::Started {
                 task,
                 attempt,
                 at: start,
@@ -119,7 +119,7 @@ impl Whole {
     }
 
     /// Adds the end in a status file if the records lack it. Returns whether the end was added.
-    fn take_status(&mut self, status: &Status) -> bool {
+    fn take_status(&mut self, status: &AttemptStatus) -> bool {
         let claim = &status.claim;
         let Some(&known) = self.history.attempts.get(claim.task.index()) else { return false };
         if claim.attempt <= known {
@@ -128,7 +128,7 @@ impl Whole {
         let (task, at, processors) = (claim.task, claim.at, claim.processors.clone());
         let wall = UNIX_EPOCH + Duration::from_nanos(u64::try_from(status.ended).unwrap_or(0));
         let end = since_origin(wall, self.history.origin).max(at);
-        self.take(Record::Started {
+        self.take(JournalRecord::Started {
             task,
             attempt: claim.attempt,
             at,
@@ -140,10 +140,10 @@ impl Whole {
         let outcome = match status.exit {
             0 => Outcome::Succeeded,
             // The status does not show whether Makespan or a stop request ended the task, so the task runs again.
-            _ if status.asked || status.stopped => return self.push(Record::Interrupted { task, at: end }),
+            _ if status.asked || status.stopped => return self.push(JournalRecord::Interrupted { task, at: end }),
             status => Outcome::Failed { status },
         };
         let accounting = status.accounting;
-        self.push(Record::Ended { task, start: at, at: end, processors, outcome, accounting })
+        self.push(JournalRecord::Ended { task, start: at, at: end, processors, outcome, accounting })
     }
 }

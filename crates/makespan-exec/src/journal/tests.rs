@@ -14,8 +14,8 @@ fn instance(jobs: usize) -> Instance {
     Instance::new(Platform::flat(2).unwrap(), (0..jobs).map(job).collect(), vec![]).unwrap()
 }
 
-fn started(task: u64) -> Record {
-    Record::Started {
+fn started(task: u64) -> JournalRecord {
+    JournalRecord::Started {
         task: TaskId(task),
         attempt: 1,
         at: Time::from_ticks(5),
@@ -26,9 +26,9 @@ fn started(task: u64) -> Record {
     }
 }
 
-fn ended(task: u64, outcome: Outcome) -> Record {
+fn ended(task: u64, outcome: Outcome) -> JournalRecord {
     let (start, at) = (Time::from_ticks(5), Time::from_ticks(9));
-    Record::Ended { task: TaskId(task), start, at, processors: ProcSet::first(1), outcome, accounting: None }
+    JournalRecord::Ended { task: TaskId(task), start, at, processors: ProcSet::first(1), outcome, accounting: None }
 }
 
 #[test]
@@ -38,12 +38,12 @@ fn what_is_written_is_read() {
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
     assert_eq!(history.tasks, vec![Progression::Open; 3]);
     for record in [
-        Record::Session { at: Time::ZERO, boot: "b".into(), group: Some("/g".into()) },
+        JournalRecord::Session { at: Time::ZERO, boot: "b".into(), group: Some("/g".into()) },
         started(0),
         ended(0, Outcome::Failed { status: 3 }),
         started(1),
-        Record::Ending { task: TaskId(1), cause: Cause::Walltime },
-        Record::Cancelled { task: TaskId(2), at: Time::from_ticks(11) },
+        JournalRecord::Ending { task: TaskId(1), cause: Cause::Walltime },
+        JournalRecord::Cancelled { task: TaskId(2), at: Time::from_ticks(11) },
     ] {
         journal.append(&record).unwrap();
     }
@@ -68,7 +68,7 @@ fn a_check_refuses_the_same_and_makes_nothing() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let (mut journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
     // The journal has no list of tasks, as in earlier versions.
-    journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
+    journal.append(&JournalRecord::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
     assert!(matches!(check(1, true), Err(JournalError::Busy { .. })));
     drop(journal);
     check(1, true).unwrap();
@@ -80,7 +80,7 @@ fn a_check_refuses_the_same_and_makes_nothing() {
 fn refuses_a_second_process_a_second_run_and_another_instance() {
     let folder = tempfile::tempdir().unwrap();
     let (mut journal, _) = Journal::open(folder.path(), &instance(1), FRESH).unwrap();
-    journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
+    journal.append(&JournalRecord::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
     assert!(matches!(Journal::open(folder.path(), &instance(1), RESUME), Err(JournalError::Busy { .. })));
     drop(journal);
     assert!(matches!(Journal::open(folder.path(), &instance(1), FRESH), Err(JournalError::Exists { .. })));
@@ -91,7 +91,7 @@ fn refuses_a_second_process_a_second_run_and_another_instance() {
 fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
     let (folder, instance) = (tempfile::tempdir().unwrap(), instance(3));
     let (mut journal, history) = Journal::open(folder.path(), &instance, FRESH).unwrap();
-    let session = Record::Session { at: Time::ZERO, boot: "b".into(), group: None };
+    let session = JournalRecord::Session { at: Time::ZERO, boot: "b".into(), group: None };
     for record in
         [session, started(0), ended(0, Outcome::Succeeded), started(1), ended(1, Outcome::Failed { status: 3 })]
     {
@@ -107,7 +107,7 @@ fn half_done() -> (tempfile::TempDir, Instance, Vec<u8>) {
 
 /// Writes the status file of the first attempt of a task.
 fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i32) {
-    let claim = crate::status::Claim {
+    let claim = crate::status::AttemptClaim {
         run,
         instance: crate::fingerprint(instance),
         task: TaskId(task),
@@ -115,7 +115,7 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i
         at: Time::from_ticks(5),
         processors: ProcSet::first(1),
     };
-    let status = crate::status::Status {
+    let status = crate::status::AttemptStatus {
         claim,
         exit,
         asked: false,
@@ -126,7 +126,7 @@ fn leave_status(folder: &Path, instance: &Instance, run: i64, task: u64, exit: i
         reason: None,
     };
     let path = Files::at(folder.to_owned(), instance).status(TaskId(task), 1);
-    crate::status::Slot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
+    crate::status::StatusSlot::reserve(&Disk, &path).unwrap().fill(&Disk, &status, true).unwrap();
 }
 
 /// Returns the tasks that would run, or run again.
@@ -209,9 +209,12 @@ fn a_foreign_file_is_left_alone_and_an_old_journal_is_named() {
 fn an_end_must_fit_its_start() {
     let (folder, instance, bytes) = half_done();
     drop(bytes);
-    for record in
-        [started(1), ended(2, Outcome::Succeeded), started(0), Record::Interrupted { task: TaskId(2), at: Time::ZERO }]
-    {
+    for record in [
+        started(1),
+        ended(2, Outcome::Succeeded),
+        started(0),
+        JournalRecord::Interrupted { task: TaskId(2), at: Time::ZERO },
+    ] {
         let copy = tempfile::tempdir().unwrap();
         fs::copy(folder.path().join(FILE), copy.path().join(FILE)).unwrap();
         let (mut journal, _) = Journal::open(copy.path(), &instance, RESUME).unwrap();
@@ -252,7 +255,7 @@ fn the_journal_of_another_run_of_the_same_instance_is_refused() {
         let (own, instance, bytes) = half_done();
         let other = tempfile::tempdir().unwrap();
         let (mut journal, _) = Journal::open(other.path(), &instance, FRESH).unwrap();
-        journal.append(&Record::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
+        journal.append(&JournalRecord::Session { at: Time::ZERO, boot: "b".into(), group: None }).unwrap();
         for task in 0..done {
             journal.append(&started(task)).unwrap();
             journal.append(&ended(task, Outcome::Succeeded)).unwrap();

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 
 use super::Local;
 use crate::machine::cores_of;
-use crate::process::{Table, names};
+use crate::process::{ProcessTable, names};
 
 /// Maximum number of searches for processes that are created while cores are taken from their parents.
 const SEARCHES: usize = 20;
@@ -76,7 +76,7 @@ fn set_of(cores: &[usize]) -> CpuSet {
 /// the cores of its parent.
 fn take_cores(roots: &BTreeSet<i32>, cores: &[usize]) {
     for _ in 0..SEARCHES {
-        let found = Table::read().descendants(roots);
+        let found = ProcessTable::read().descendants(roots);
         let threads = roots.iter().chain(&found).flat_map(|pid| names(&format!("/proc/{pid}/task")));
         let threads: Vec<i32> = threads.filter_map(|thread| thread.parse().ok()).collect();
         if threads.into_iter().filter(|&thread| take_from(thread, cores)).count() == 0 {

@@ -4,13 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Local, Shim};
-use crate::engine::{Refusal, Start, TaskFiles};
+use crate::engine::{EngineStart, Refusal, TaskFiles};
 use crate::gpus::called;
 use crate::machine::{allotment_environment, cores_of, os_word, program_within, substituted};
 use crate::resources::{self, VISIBLE};
-use crate::shim::{self, Order};
-use crate::spare::{Duty, Post, Spare};
-use crate::status::Slot;
+use crate::shim::{self, ShimOrder};
+use crate::spare::{ShimDuty, ShimSettings, SpareShim};
+use crate::status::StatusSlot;
 use crate::storage::{Disk, emptied, is_passing};
 
 /// Maximum number of shims that are started in advance.
@@ -18,7 +18,7 @@ pub(super) const SPARES: usize = 2;
 
 impl Local {
     /// Returns a shim for a task. The shim receives the task when the task may run.
-    pub(super) fn spawn(&mut self, start: &Start<'_>) -> Result<Shim, Refusal> {
+    pub(super) fn spawn(&mut self, start: &EngineStart<'_>) -> Result<Shim, Refusal> {
         let gpus = start.gpus.map(|numbers| called(numbers, self.gpus.get_or_init(resources::gpus).as_deref()));
         let words = substituted(start.command, start.allotment, gpus.as_ref().map(Vec::len));
         let program = program_within(&words[0], self.setting.folder.as_deref().unwrap_or(Path::new("")))
@@ -32,14 +32,14 @@ impl Local {
             .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
         // Checks that disk space for the status is available. The shim reserves the space again later, but a shim
         // without space would have to wait and could not report the problem.
-        Slot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
+        StatusSlot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
         let threads = start.is_pinned.then_some(start.processors.len());
         let environment = allotment_environment(start.allotment, threads);
         let environment = environment.chain(marks.iter().cloned()).chain(gpus);
         let environment = environment.map(|(name, value)| (name.to_owned(), value));
-        let order = Order {
+        let order = ShimOrder {
             status: start.files.status.clone(),
             memory: start.memory.filter(|_| self.limits),
             cores: start.is_pinned.then(|| cores_of(start.processors, &self.cores)),
@@ -54,7 +54,7 @@ impl Local {
         self.lacking = false;
         let ready = loop {
             let spare = self.spares.pop_front().map_or_else(|| self.spare(), Ok).map_err(refuse)?;
-            if spare.take(Duty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
+            if spare.take(ShimDuty { task: start.task, marks: marks.clone(), scratch: scratch.clone() }) {
                 break spare;
             }
             // The spare shim was killed.
@@ -64,13 +64,13 @@ impl Local {
         Ok(Shim { process: ready, order: line, is_disturbed, left: None })
     }
 
-    fn spare(&mut self) -> io::Result<Spare> {
+    fn spare(&mut self) -> io::Result<SpareShim> {
         self.started += 1;
         let group = self.group.as_ref().map(|group| group.of_attempt(self.started));
         let (name, value) = mark(self.folder.name());
         let (program, setting, cores) = (&self.shim, &self.setting, &self.cores);
-        let post = Post { program, setting, cores, folder: &self.folder, mark: (name, &value) };
-        Spare::start(post, self.started, group, self.sender.clone())
+        let post = ShimSettings { program, setting, cores, folder: &self.folder, mark: (name, &value) };
+        SpareShim::start(post, self.started, group, self.sender.clone())
     }
 
     /// Creates empty output files in the folder of the run, and deletes the output files of an earlier attempt.

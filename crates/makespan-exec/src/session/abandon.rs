@@ -3,7 +3,7 @@
 use makespan_core::{Event, ProcSet, TaskId, Time};
 
 use super::Session;
-use super::active::End;
+use super::active::TaskEnd;
 use crate::ExecuteError;
 
 impl Session<'_> {
@@ -42,7 +42,7 @@ impl Session<'_> {
         for lost in lost {
             self.withdraw(lost);
             if recorded.binary_search(&lost).is_err() {
-                self.record_end(End::not_started(lost, at, ProcSet::new(), &reason))?;
+                self.record_end(TaskEnd::not_started(lost, at, ProcSet::new(), &reason))?;
             }
         }
         Ok(())

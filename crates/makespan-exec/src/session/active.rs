@@ -29,7 +29,7 @@ impl Active {
 
 /// A task whose end looks like a stop. A stop request for this session may follow.
 #[derive(Debug)]
-pub(crate) struct Doubtful {
+pub(crate) struct DoubtfulEnd {
     pub running: Running,
     pub attempt: u32,
     pub at: Time,
@@ -41,7 +41,7 @@ pub(crate) struct Doubtful {
 
 /// The end of a task or of an attempt.
 #[derive(Debug)]
-pub(crate) struct End {
+pub(crate) struct TaskEnd {
     pub running: Running,
     /// Number of the attempt, or 0 if the task was not started.
     pub attempt: u32,
@@ -51,7 +51,7 @@ pub(crate) struct End {
     pub reason: Option<String>,
 }
 
-impl End {
+impl TaskEnd {
     /// Returns the end of a task that was not started.
     pub fn not_started(task: TaskId, at: Time, processors: ProcSet, reason: &str) -> Self {
         Self {
@@ -65,9 +65,9 @@ impl End {
     }
 }
 
-/// News that the observer receives after the records are synced to disk.
+/// SessionNews that the observer receives after the records are synced to disk.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum SessionNews {
     Estimated(Vec<TaskId>),
     Started(Running),
     /// An attempt ended, for this reason. `again` is true if the task will be tried again.

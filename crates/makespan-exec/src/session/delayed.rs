@@ -10,7 +10,7 @@ const LONGEST_PAUSE: Time = Time::from_ticks(5_000_000_000);
 
 /// A start that is tried later, because starts are held or because the system temporarily refused the start.
 #[derive(Clone, Debug)]
-pub(crate) struct Delayed {
+pub(crate) struct DelayedStart {
     pub task: TaskId,
     pub processors: ProcSet,
     pub due: Time,
@@ -18,7 +18,7 @@ pub(crate) struct Delayed {
     pub pause: Time,
 }
 
-impl Delayed {
+impl DelayedStart {
     /// Returns whether the system has refused this start.
     pub fn was_refused(&self) -> bool {
         self.pause > FIRST_PAUSE
@@ -38,7 +38,7 @@ type Place = (Time, u64);
 /// All operations take logarithmic time.
 #[derive(Debug, Default)]
 pub(crate) struct DelayedStarts {
-    starts: BTreeMap<Place, Delayed>,
+    starts: BTreeMap<Place, DelayedStart>,
     places: BTreeMap<TaskId, Place>,
     refused: BTreeSet<Place>,
     added: u64,
@@ -46,7 +46,7 @@ pub(crate) struct DelayedStarts {
 
 impl DelayedStarts {
     /// Adds a start. Replaces an earlier start of its task.
-    pub fn add(&mut self, delayed: Delayed) {
+    pub fn add(&mut self, delayed: DelayedStart) {
         self.remove(delayed.task);
         let place = (delayed.due, self.added);
         self.added += 1;
@@ -65,7 +65,7 @@ impl DelayedStarts {
     }
 
     /// Removes and returns the first start if it is due at an instant.
-    pub fn take_due(&mut self, now: Time) -> Option<Delayed> {
+    pub fn take_due(&mut self, now: Time) -> Option<DelayedStart> {
         let task = self.starts.first_key_value().filter(|((due, _), _)| *due <= now)?.1.task;
         let place = self.places.remove(&task)?;
         self.refused.remove(&place);
@@ -76,7 +76,7 @@ impl DelayedStarts {
     pub fn hasten_refused(&mut self, now: Time) {
         let Some(place) = self.refused.first().copied().filter(|&(due, _)| due > now) else { return };
         if let Some(delayed) = self.starts.get(&place).cloned() {
-            self.add(Delayed { due: now, ..delayed });
+            self.add(DelayedStart { due: now, ..delayed });
         }
     }
 
@@ -89,7 +89,7 @@ impl DelayedStarts {
         self.places.contains_key(&task)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Delayed> {
+    pub fn iter(&self) -> impl Iterator<Item = &DelayedStart> {
         self.starts.values()
     }
 
@@ -111,9 +111,9 @@ mod tests {
     /// A change of the delayed starts, and the task and the instant of the change.
     type Change = (u8, u64, i64);
 
-    fn delayed(task: u64, due: i64, is_refused: bool) -> Delayed {
+    fn delayed(task: u64, due: i64, is_refused: bool) -> DelayedStart {
         let pause = if is_refused { FIRST_PAUSE + FIRST_PAUSE } else { FIRST_PAUSE };
-        Delayed { task: TaskId(task), processors: "0".parse().unwrap(), due: Time::from_ticks(due), pause }
+        DelayedStart { task: TaskId(task), processors: "0".parse().unwrap(), due: Time::from_ticks(due), pause }
     }
 
     proptest! {

@@ -3,13 +3,13 @@
 use makespan_core::{Accounting, Event, MemoryKill, Outcome, Run, Running, TaskId, Time};
 
 use super::Session;
-use super::active::{Active, Doubtful, End, News, is_of_a_stop, outcome};
+use super::active::{Active, DoubtfulEnd, SessionNews, TaskEnd, is_of_a_stop, outcome};
 use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::files::last_line;
 use crate::halt::HaltCause;
-use crate::journal::{Cause, Record};
-use crate::status::{EndedBy, Status};
+use crate::journal::{Cause, JournalRecord};
+use crate::status::{AttemptStatus, EndedBy};
 
 /// The exit status of a process that was killed by SIGKILL.
 const KILLED: i32 = 128 + nix::libc::SIGKILL;
@@ -32,7 +32,13 @@ impl Session<'_> {
 
     /// Records the end of a task, based on the status that its shim wrote, or else on the exit status of the shim
     /// itself.
-    fn ended(&mut self, task: TaskId, active: &Active, told: Option<Status>, left: i32) -> Result<(), ExecuteError> {
+    fn ended(
+        &mut self,
+        task: TaskId,
+        active: &Active,
+        told: Option<AttemptStatus>,
+        left: i32,
+    ) -> Result<(), ExecuteError> {
         let status = told.as_ref().map_or(left, |status| status.exit);
         if told.as_ref().is_some_and(|status| status.left_background) {
             self.observer.left_background(task);
@@ -50,12 +56,12 @@ impl Session<'_> {
         }
         let doubtful = is_of_a_stop(status) || (status != 0 && told.is_some_and(|status| status.stopped));
         if cause.is_none() && doubtful {
-            self.machine.doubtful.push(Doubtful { running, attempt, at, status, accounting, due: at + DOUBT });
+            self.machine.doubtful.push(DoubtfulEnd { running, attempt, at, status, accounting, due: at + DOUBT });
             return Ok(());
         }
         match outcome(status, cause) {
             Some(outcome) if known.is_some() => {
-                self.record_end(End { running, attempt, at, outcome, accounting, reason: known })
+                self.record_end(TaskEnd { running, attempt, at, outcome, accounting, reason: known })
             }
             Some(outcome) => self.conclude(running, attempt, at, outcome, accounting),
             None => {
@@ -66,7 +72,7 @@ impl Session<'_> {
     }
 
     /// Returns the instant at which an attempt ended: now, or earlier if the attempt ended while no session ran.
-    fn end_of(&self, active: &Active, told: Option<&Status>) -> Time {
+    fn end_of(&self, active: &Active, told: Option<&AttemptStatus>) -> Time {
         let now = self.now();
         let ended = told
             .filter(|_| self.machine.engine.outlives_us())
@@ -77,7 +83,7 @@ impl Session<'_> {
 
     /// Returns the measured resource use of an attempt. If another program killed the attempt, the result may state
     /// that it lacked memory.
-    fn accounting(&mut self, told: Option<&Status>, status: i32) -> Option<Accounting> {
+    fn accounting(&mut self, told: Option<&AttemptStatus>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
             let kills = self.machine.engine.memory_kills().unwrap_or(0);
@@ -92,10 +98,10 @@ impl Session<'_> {
     }
 
     /// Returns the status that the shim of an attempt of this run has written.
-    fn status_of(&self, task: TaskId, attempt: u32) -> Option<Status> {
+    fn status_of(&self, task: TaskId, attempt: u32) -> Option<AttemptStatus> {
         let bytes = self.ledger.storage.read(&self.files.status(task, attempt)).ok()??;
-        let claim = |status: &Status| (status.claim.run, status.claim.task, status.claim.attempt);
-        Status::parse(&bytes).filter(|status| claim(status) == (self.ledger.origin, task, attempt))
+        let claim = |status: &AttemptStatus| (status.claim.run, status.claim.task, status.claim.attempt);
+        AttemptStatus::parse(&bytes).filter(|status| claim(status) == (self.ledger.origin, task, attempt))
     }
 
     /// Records a task that was let run but could not be started.
@@ -104,7 +110,7 @@ impl Session<'_> {
         self.machine.engine.reap(task);
         let (running, attempt, at) = (active.running(task), active.attempt, self.now());
         let (outcome, reason) = (Outcome::NotStarted, Some(reason));
-        self.record_end(End { running, attempt, at, outcome, accounting: None, reason })
+        self.record_end(TaskEnd { running, attempt, at, outcome, accounting: None, reason })
     }
 
     /// Handles the loss of a task with its node. The task has failed only if it is lost repeatedly.
@@ -125,14 +131,14 @@ impl Session<'_> {
         }
         if self.retries.has_lost_too_often(task) {
             let (outcome, reason) = (Outcome::Failed { status: KILLED }, Some(format!("{reason}, again and again")));
-            return self.record_end(End { running, attempt, at, outcome, accounting: None, reason });
+            return self.record_end(TaskEnd { running, attempt, at, outcome, accounting: None, reason });
         }
-        self.ledger.journal.note(Record::Interrupted { task, at });
+        self.ledger.journal.note(JournalRecord::Interrupted { task, at });
         self.policy.events.push(Event::Interrupted(task));
         let Running { start, processors, .. } = running;
         let (outcome, accounting) = (Outcome::Interrupted, None);
         let run = Run { task, start, end: at, processors, outcome, accounting };
-        self.news.push(News::Lost { run, reason, attempt });
+        self.news.push(SessionNews::Lost { run, reason, attempt });
         Ok(())
     }
 
@@ -140,19 +146,19 @@ impl Session<'_> {
     /// session that resumes the run.
     pub(super) fn interrupted(&mut self, running: Running, attempt: u32, at: Time) {
         let task = running.task;
-        self.ledger.journal.note(Record::Interrupted { task, at });
+        self.ledger.journal.note(JournalRecord::Interrupted { task, at });
         let Running { start, processors, .. } = running;
         let run = Run { task, start, end: at, processors, outcome: Outcome::Interrupted, accounting: None };
         if !self.halted && !self.options.stop.is_requested() {
             // The earlier session asked the task to end, but died before the task ended.
             self.policy.events.push(Event::Interrupted(task));
-            self.news.push(News::Lost { run, reason: "it was ended with the session before".into(), attempt });
+            self.news.push(SessionNews::Lost { run, reason: "it was ended with the session before".into(), attempt });
             return;
         }
         self.state.end(task);
-        self.news.push(News::Interrupted(run));
+        self.news.push(SessionNews::Interrupted(run));
         let name = self.state.name(task);
-        self.news.push(News::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
+        self.news.push(SessionNews::Message(format!("job `{name}` was interrupted; resuming the run starts it again")));
     }
 
     fn conclude(
@@ -164,7 +170,7 @@ impl Session<'_> {
         accounting: Option<Accounting>,
     ) -> Result<(), ExecuteError> {
         let reason = self.reason(running.task, outcome, accounting.as_ref());
-        self.record_end(End { running, attempt, at, outcome, accounting, reason })
+        self.record_end(TaskEnd { running, attempt, at, outcome, accounting, reason })
     }
 
     fn reason(&self, task: TaskId, outcome: Outcome, accounting: Option<&Accounting>) -> Option<String> {
@@ -204,9 +210,9 @@ impl Session<'_> {
 
     /// Records an end. The policy receives the end later, and the observer receives it after the record is synced to
     /// disk.
-    pub(super) fn record_end(&mut self, end: End) -> Result<(), ExecuteError> {
-        let End { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
-        self.ledger.journal.note(Record::Ended {
+    pub(super) fn record_end(&mut self, end: TaskEnd) -> Result<(), ExecuteError> {
+        let TaskEnd { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
+        self.ledger.journal.note(JournalRecord::Ended {
             task,
             start,
             at,
@@ -218,7 +224,7 @@ impl Session<'_> {
         self.state.runs.push(run.clone());
         if self.is_tried_again(&run) {
             self.policy.events.push(Event::Interrupted(task));
-            self.news.push(News::Ended { run, attempt, reason, again: true });
+            self.news.push(SessionNews::Ended { run, attempt, reason, again: true });
             return Ok(());
         }
         self.state.ended += 1;
@@ -236,10 +242,10 @@ impl Session<'_> {
                 self.learn(&run);
             }
         }
-        self.news.push(News::Ended { run, attempt, reason, again: false });
+        self.news.push(SessionNews::Ended { run, attempt, reason, again: false });
         if let Some(cause) = halt {
             self.announce_halt(&cause);
-            self.news.push(News::Halted(cause));
+            self.news.push(SessionNews::Halted(cause));
         }
         if succeeded { Ok(()) } else { self.abandon(task, at) }
     }
@@ -249,7 +255,7 @@ impl Session<'_> {
         let going = self.machine.active.values().filter(|active| active.going).count();
         if !cause.rule.ends_running && going > 0 {
             let jobs = if going == 1 { "1 job that runs".into() } else { format!("{going} jobs that run") };
-            self.news.push(News::Message(format!("starting no more jobs; waiting for {jobs}")));
+            self.news.push(SessionNews::Message(format!("starting no more jobs; waiting for {jobs}")));
         }
     }
 
@@ -259,7 +265,7 @@ impl Session<'_> {
         let (due, rest) =
             std::mem::take(&mut self.machine.doubtful).into_iter().partition(|doubtful| doubtful.due <= now);
         self.machine.doubtful = rest;
-        Vec::into_iter(due).try_for_each(|Doubtful { running, attempt, at, status, accounting, .. }| {
+        Vec::into_iter(due).try_for_each(|DoubtfulEnd { running, attempt, at, status, accounting, .. }| {
             let outcome = outcome(status, None).unwrap_or(Outcome::Failed { status });
             self.conclude(running, attempt, at, outcome, accounting)
         })
@@ -283,7 +289,7 @@ impl Session<'_> {
         }
         let kill = self.now() + self.grace();
         for &task in tasks {
-            self.ledger.journal.note(Record::Ending { task, cause });
+            self.ledger.journal.note(JournalRecord::Ending { task, cause });
         }
         self.commit();
         for &task in tasks {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Event, Profile, Restated, Run, TaskId};
+use makespan_core::{Event, NewTimes, Profile, Run, TaskId};
 
 use super::Session;
-use super::active::News;
-use crate::journal::{Estimated, Record};
+use super::active::SessionNews;
+use crate::journal::{EqualTimes, JournalRecord};
 
 impl Session<'_> {
     /// Passes a successful run to the estimator, and replaces the estimates that the estimator corrects.
@@ -18,10 +18,10 @@ impl Session<'_> {
 
     /// Restores the estimates of the earlier sessions, and then passes all successful runs to the estimator. The last
     /// estimate of each task is used.
-    pub fn recall(&mut self, restated: Vec<Restated>) {
+    pub fn recall(&mut self, restated: Vec<NewTimes>) {
         self.restate(restated, false);
         let Some(estimator) = &mut self.policy.estimator else { return };
-        let mut last: BTreeMap<TaskId, Restated> = BTreeMap::new();
+        let mut last: BTreeMap<TaskId, NewTimes> = BTreeMap::new();
         for run in self.state.runs.iter().filter(|run| run.outcome == makespan_core::Outcome::Succeeded) {
             let said = estimator.ended(self.state.cluster.instance(), run);
             last.extend(said.into_iter().map(|restated| (restated.task, restated)));
@@ -31,7 +31,7 @@ impl Session<'_> {
 
     /// Replaces estimates. Records `new` estimates in the journal. The policy receives the new estimates with the
     /// other events.
-    pub(super) fn restate(&mut self, restated: Vec<Restated>, new: bool) {
+    pub(super) fn restate(&mut self, restated: Vec<NewTimes>, new: bool) {
         if restated.is_empty() {
             return;
         }
@@ -50,16 +50,16 @@ impl Session<'_> {
         if new {
             let instance = self.state.cluster.instance();
             let first = |task: TaskId| instance.equal_tasks(task).next().unwrap_or(task);
-            let mut changed: Vec<Restated> =
-                restated.into_iter().map(|one| Restated { task: first(one.task), ..one }).collect();
+            let mut changed: Vec<NewTimes> =
+                restated.into_iter().map(|one| NewTimes { task: first(one.task), ..one }).collect();
             changed.retain(|restated| tasks.binary_search(&restated.task).is_ok());
             let (at, times) = (
                 self.now(),
-                Estimated::of(&changed, |task| later.get(&task).unwrap_or_else(|| self.policy.stated.profile(task))),
+                EqualTimes::of(&changed, |task| later.get(&task).unwrap_or_else(|| self.policy.stated.profile(task))),
             );
-            self.ledger.journal.note(Record::Estimated { at, times });
+            self.ledger.journal.note(JournalRecord::Estimated { at, times });
         }
         self.policy.events.extend(events);
-        self.news.push(News::Estimated(tasks));
+        self.news.push(SessionNews::Estimated(tasks));
     }
 }

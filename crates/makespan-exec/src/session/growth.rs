@@ -5,10 +5,10 @@ use std::time::Duration;
 use makespan_core::{Event, Job, ProcSet, TaskId, Time};
 
 use super::Session;
-use super::active::{End, News};
+use super::active::{SessionNews, TaskEnd};
 use crate::ExecuteError;
-use crate::intake::Request;
-use crate::journal::{Cause, Progression, Record};
+use crate::intake::IntakeRequest;
+use crate::journal::{Cause, JournalRecord, Progression};
 
 /// Maximum time for which an ending session tries to write its journal.
 const PATIENCE: Time = Time::from_seconds(10);
@@ -19,12 +19,12 @@ impl Session<'_> {
         let Some(intake) = &self.options.intake else { return Ok(()) };
         for request in intake.take() {
             match request {
-                Request::Append(jobs) => self.append(jobs)?,
-                Request::Cancel(tasks) => self.cancel(&tasks)?,
-                Request::Withdraw(tasks) => self.withdraw_all(&tasks)?,
-                Request::Announce(periods) => _ = self.state.cluster.announce(periods),
-                Request::Close => self.may_grow = false,
-                Request::Leave => {
+                IntakeRequest::Append(jobs) => self.append(jobs)?,
+                IntakeRequest::Cancel(tasks) => self.cancel(&tasks)?,
+                IntakeRequest::Withdraw(tasks) => self.withdraw_all(&tasks)?,
+                IntakeRequest::Announce(periods) => _ = self.state.cluster.announce(periods),
+                IntakeRequest::Close => self.may_grow = false,
+                IntakeRequest::Leave => {
                     self.leaves = true;
                     return Ok(());
                 }
@@ -47,11 +47,11 @@ impl Session<'_> {
         let end = TaskId(instance.tasks());
         let list = self.ledger.known.more(instance);
         self.ledger.known.extend(list.clone());
-        self.ledger.journal.note(Record::Grown { list });
+        self.ledger.journal.note(JournalRecord::Grown { list });
         self.files.grow(instance);
         self.attempts.resize(end.index(), 0);
         self.count_failures_of(end.0);
-        self.news.push(News::Grown(first..end));
+        self.news.push(SessionNews::Grown(first..end));
         self.state.add((first.0..end.0).map(TaskId).filter(|task| lost.binary_search(task).is_err()));
         if let Some(estimator) = &mut self.policy.estimator {
             let restated = estimator.grown(self.state.cluster.instance());
@@ -60,7 +60,7 @@ impl Session<'_> {
         let now = self.now();
         for task in lost {
             let reason = "a job that it waits for did not succeed";
-            self.record_end(End::not_started(task, now, ProcSet::new(), reason))?;
+            self.record_end(TaskEnd::not_started(task, now, ProcSet::new(), reason))?;
         }
         Ok(())
     }
@@ -87,15 +87,15 @@ impl Session<'_> {
     /// jobs may have missed the reports.
     pub fn tell_earlier(&mut self, tasks: &[Progression]) {
         let ended = self.state.runs.iter().cloned();
-        self.news.extend(ended.map(|run| News::Ended { run, attempt: 0, reason: None, again: false }));
+        self.news.extend(ended.map(|run| SessionNews::Ended { run, attempt: 0, reason: None, again: false }));
         let cancelled = (0..).map(TaskId).zip(tasks).filter(|(_, task)| **task == Progression::Cancelled);
-        self.news.extend(cancelled.map(|(task, _)| News::Cancelled(task)));
+        self.news.extend(cancelled.map(|(task, _)| SessionNews::Cancelled(task)));
     }
 
     /// Withdraws these tasks, if none of them has begun.
     fn withdraw_all(&mut self, tasks: &[TaskId]) -> Result<(), ExecuteError> {
         let done = tasks.iter().all(|&task| self.has_not_begun(task));
-        self.news.push(News::Withdrawn(tasks.to_vec(), done));
+        self.news.push(SessionNews::Withdrawn(tasks.to_vec(), done));
         if done {
             // Successors are withdrawn before their predecessors.
             tasks.iter().rev().try_for_each(|&task| self.take_back_waiting(task))?;
@@ -125,12 +125,12 @@ impl Session<'_> {
         }
         let now = self.now();
         let lost = self.state.cluster.give_up(task);
-        self.ledger.journal.note(Record::Cancelled { task, at: now });
+        self.ledger.journal.note(JournalRecord::Cancelled { task, at: now });
         self.state.ended += 1;
         // A withdrawn task is not tried again.
         self.policy.events.retain(|event| *event != Event::Interrupted(task) && *event != Event::Submitted(task));
         self.policy.events.push(Event::Failed(task));
-        self.news.push(News::Cancelled(task));
+        self.news.push(SessionNews::Cancelled(task));
         self.lose(task, lost, now, &[])
     }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 use makespan_core::{Event, Instance, Outcome, Placement, ProcSet, Run, Schedule, TaskId, Time};
 
 use super::Session;
-use super::active::News;
-use super::delayed::Delayed;
+use super::active::SessionNews;
+use super::delayed::DelayedStart;
 use crate::ExecuteError;
 use crate::clock::since_origin;
-use crate::journal::Record;
+use crate::journal::JournalRecord;
 
 /// Function that replans, at an instant of the run, the tasks that the engine has not received yet. Returns `None` to
 /// keep the existing plan. A task that is not in the new plan keeps its position in the old plan.
@@ -21,7 +21,7 @@ pub type PlanAgain<'a> = &'a mut dyn FnMut(&Instance, Time, &[TaskId]) -> Option
 const PAUSE: Time = Time::from_ticks(50_000_000);
 
 /// The tasks that the engine has not received yet, in the order of the plan.
-pub(crate) struct Handed<'a> {
+pub(crate) struct HandOver<'a> {
     due: BTreeSet<(u32, TaskId)>,
     /// Rank of each task in the order of the plan. Each task comes after its predecessors.
     ranks: Vec<u32>,
@@ -59,7 +59,7 @@ fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
     ranks
 }
 
-impl<'a> Handed<'a> {
+impl<'a> HandOver<'a> {
     /// Creates the state without due tasks.
     pub fn new(instance: &Instance, plan: &Schedule, again: PlanAgain<'a>, is_old: bool, runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
@@ -189,7 +189,7 @@ impl Session<'_> {
             return false;
         }
         self.machine.active.remove(&task);
-        self.ledger.journal.note(Record::Interrupted { task, at: self.now() });
+        self.ledger.journal.note(JournalRecord::Interrupted { task, at: self.now() });
         true
     }
 
@@ -234,7 +234,7 @@ impl Session<'_> {
             let Some(handed) = &mut self.machine.handed else { return Ok(()) };
             let Some((_, task)) = handed.due.pop_first() else { return Ok(()) };
             let processors = handed.processors[task.index()].clone();
-            self.launch(Delayed { task, processors, due: self.now(), pause: PAUSE })?;
+            self.launch(DelayedStart { task, processors, due: self.now(), pause: PAUSE })?;
         }
         Ok(())
     }
@@ -248,11 +248,11 @@ impl Session<'_> {
         active.processors = processors;
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
-        self.ledger.journal.note(Record::Begun { task, at, processors });
+        self.ledger.journal.note(JournalRecord::Begun { task, at, processors });
         // The cluster's view is only for display. A task is not shown if this view does not allow the start that the
         // other system made.
         let _ = self.state.cluster.take_over(running.clone());
-        self.news.push(News::Started(running));
+        self.news.push(SessionNews::Started(running));
     }
 
     /// Returns the time limit that this session enforces for a task. Returns `None` if the engine decides when tasks

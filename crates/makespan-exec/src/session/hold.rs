@@ -5,7 +5,7 @@ use std::fs;
 use makespan_core::Time;
 
 use super::Session;
-use super::delayed::Delayed;
+use super::delayed::DelayedStart;
 use crate::clock::ticks;
 use crate::options::StartHold;
 use crate::resources;
@@ -15,7 +15,7 @@ const LOOK: Time = Time::from_ticks(250_000_000);
 
 /// State of [`StartHold`] in a session.
 #[derive(Debug, Default)]
-pub(crate) struct Holding {
+pub(crate) struct HoldState {
     /// The instant of the last start.
     last: Option<Time>,
     /// The instant of the next check, while starts are held.
@@ -62,13 +62,13 @@ fn running_in(text: &str) -> Option<u32> {
 
 impl Session<'_> {
     /// Returns the start if it may happen now. Otherwise delays the start, which is tried again later.
-    pub(super) fn admit(&mut self, delayed: Delayed) -> Option<Delayed> {
+    pub(super) fn admit(&mut self, delayed: DelayedStart) -> Option<DelayedStart> {
         let now = self.now();
         if self.is_held(now) {
-            self.machine.starting.add(Delayed { due: now, ..delayed });
+            self.machine.starting.add(DelayedStart { due: now, ..delayed });
             return None;
         }
-        self.holding = Holding { last: Some(now), until: None, is_told: false };
+        self.holding = HoldState { last: Some(now), until: None, is_told: false };
         Some(delayed)
     }
 

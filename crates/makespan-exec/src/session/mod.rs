@@ -25,20 +25,20 @@ use makespan_core::{
 use crate::clock::{Clock, ticks};
 use crate::engine::{Engine, Notice};
 use crate::files::Files;
-use crate::halt::Halting;
-use crate::journal::{Attempt, Cause, Journal, JournalError, Record};
+use crate::halt::EndCounter;
+use crate::journal::{Attempt, Cause, Journal, JournalError, JournalRecord};
 use crate::storage::Storage;
 use crate::tasks::TaskList;
 use crate::{ExecuteError, ExecuteOptions, Observer};
 pub(crate) use active::Active;
 pub(crate) use active::outcome;
-use active::{Doubtful, News};
+use active::{DoubtfulEnd, SessionNews};
 use delayed::DelayedStarts;
-pub(crate) use hand_over::Handed;
+pub(crate) use hand_over::HandOver;
 pub use hand_over::PlanAgain;
-pub(crate) use hold::Holding;
+pub(crate) use hold::HoldState;
 pub(crate) use retry::{Retries, is_failure};
-pub(crate) use state::State;
+pub(crate) use state::SessionState;
 
 /// Shortest time until a wake-up, so that a policy with frequent wake-ups does not keep a core busy.
 const SHORTEST_WAKE: Time = Time::from_ticks(1_000_000);
@@ -49,7 +49,7 @@ pub(crate) struct Session<'a> {
     pub observer: &'a mut dyn Observer,
     pub files: Rc<Files>,
     pub clock: Clock,
-    pub state: State<'a>,
+    pub state: SessionState<'a>,
     pub ledger: Ledger<'a>,
     pub policy: PolicySide<'a>,
     pub machine: EngineSide<'a>,
@@ -64,11 +64,11 @@ pub(crate) struct Session<'a> {
     /// True if no further task starts, because enough tasks have failed or succeeded, or because the session ends.
     pub halted: bool,
     /// Counts the ends of tasks, which may halt the session.
-    pub halting: Halting,
+    pub halting: EndCounter,
     /// The state of delayed starts.
-    pub holding: Holding,
-    /// News that the observer has not received yet.
-    pub news: Vec<News>,
+    pub holding: HoldState,
+    /// SessionNews that the observer has not received yet.
+    pub news: Vec<SessionNews>,
 }
 
 /// The journal and the identity of its run.
@@ -110,9 +110,9 @@ pub(crate) struct EngineSide<'a> {
     pub engine: &'a mut dyn Engine,
     pub active: BTreeMap<TaskId, Active>,
     pub starting: DelayedStarts,
-    pub doubtful: Vec<Doubtful>,
+    pub doubtful: Vec<DoubtfulEnd>,
     /// The tasks that were not handed over yet, if the engine decides when tasks start.
-    pub handed: Option<Handed<'a>>,
+    pub handed: Option<HandOver<'a>>,
     /// Number of processes that the system had killed for lack of memory, at the last query.
     pub memory_kills: u64,
     /// Number of kills for lack of memory in this session that could not be attributed to a task.
@@ -127,7 +127,7 @@ impl<'a> PolicySide<'a> {
 }
 
 impl<'a> EngineSide<'a> {
-    pub fn new(engine: &'a mut dyn Engine, handed: Option<Handed<'a>>, memory_kills: u64) -> Self {
+    pub fn new(engine: &'a mut dyn Engine, handed: Option<HandOver<'a>>, memory_kills: u64) -> Self {
         let (active, starting, doubtful) = (BTreeMap::new(), DelayedStarts::default(), Vec::new());
         Self { engine, active, starting, doubtful, handed, memory_kills, unexplained_kills: 0 }
     }
@@ -165,7 +165,7 @@ impl Session<'_> {
         let ending = attempt.ending.map(|cause| (cause, now));
         let active = Active { attempt: attempt.attempt, start, processors, going: true, walltime, ending };
         if self.machine.handed.is_none() {
-            self.news.push(News::Started(active.running(task)));
+            self.news.push(SessionNews::Started(active.running(task)));
         }
         self.machine.active.insert(task, active);
         Ok(())
@@ -173,7 +173,7 @@ impl Session<'_> {
 
     /// Records that all tasks are done. Retries until the journal can be written.
     fn finish(&mut self) -> Result<(), ExecuteError> {
-        self.ledger.journal.note(Record::Finished { at: self.now() });
+        self.ledger.journal.note(JournalRecord::Finished { at: self.now() });
         self.commit();
         while self.ledger.stalled.is_some() && !self.options.stop.is_requested() {
             self.wait()?;
@@ -292,8 +292,8 @@ impl Session<'_> {
         let mut decisions = Vec::new();
         policy.on(&events, &self.state.cluster.view(), &mut decisions);
         for entry in policy.log() {
-            self.ledger.journal.note(Record::Told { entry });
-            self.news.push(News::Told(entry));
+            self.ledger.journal.note(JournalRecord::Told { entry });
+            self.news.push(SessionNews::Told(entry));
         }
         for decision in decisions {
             match decision {
@@ -308,8 +308,8 @@ impl Session<'_> {
                 }
                 Decision::Cancel(task) => {
                     self.state.cluster.withdraw(task)?;
-                    self.ledger.journal.note(Record::Cancelled { task, at: now });
-                    self.news.push(News::Cancelled(task));
+                    self.ledger.journal.note(JournalRecord::Cancelled { task, at: now });
+                    self.news.push(SessionNews::Cancelled(task));
                     self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(task)));
                     self.abandon(task, now)?;
                 }

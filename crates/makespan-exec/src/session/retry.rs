@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use makespan_core::{Demand, Instance, Outcome, ProcSet, Resource, ResourceId, ResourceKind, Run, TaskId};
 
 use super::Session;
-use super::delayed::Delayed;
+use super::delayed::DelayedStart;
 use crate::ExecuteError;
 
 /// Maximum number of times that a task that was lost with its node waits again.
@@ -22,7 +22,7 @@ pub(crate) struct Retries {
     /// Memory in bytes of a task in its next attempt, if it exceeds the stated need.
     raised: BTreeMap<TaskId, u64>,
     /// Tasks that the policy has started, but that wait for memory, in order of arrival.
-    crowded: VecDeque<Delayed>,
+    crowded: VecDeque<DelayedStart>,
 }
 
 impl Retries {
@@ -145,8 +145,8 @@ impl Session<'_> {
 
     /// Starts a task if there is enough memory and no other task waits for memory. Otherwise the task waits for
     /// memory.
-    pub(super) fn launch_in_turn(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
-        let Delayed { task, processors, .. } = &delayed;
+    pub(super) fn launch_in_turn(&mut self, delayed: DelayedStart) -> Result<(), ExecuteError> {
+        let DelayedStart { task, processors, .. } = &delayed;
         let needs = self.is_crowded() && self.retries.bytes(self.state.instance(), *task, processors) > 0;
         if needs || !self.has_room(&delayed) {
             self.retries.crowded.push_back(delayed);
@@ -167,7 +167,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn has_room(&self, delayed: &Delayed) -> bool {
+    fn has_room(&self, delayed: &DelayedStart) -> bool {
         let running = self.machine.active.iter().map(|(&task, active)| (task, &active.processors));
         let starting = self.machine.starting.iter().map(|delayed| (delayed.task, &delayed.processors));
         let (instance, others) = (self.state.instance(), running.chain(starting));

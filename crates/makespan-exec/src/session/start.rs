@@ -5,14 +5,14 @@ use std::time::Duration;
 use makespan_core::{Event, ProcSet, Run, TaskId, Time};
 
 use super::Session;
-use super::active::{Active, End, News};
+use super::active::{Active, SessionNews, TaskEnd};
 use super::closing::is_guess;
-use super::delayed::{Delayed, FIRST_PAUSE};
+use super::delayed::{DelayedStart, FIRST_PAUSE};
 use crate::clock::{began, ticks};
-use crate::engine::{Refusal, Start, is_spread};
-use crate::journal::Record;
-use crate::status::Claim;
-use crate::{ExecuteError, Measured};
+use crate::engine::{EngineStart, Refusal, is_spread};
+use crate::journal::JournalRecord;
+use crate::status::AttemptClaim;
+use crate::{ExecuteError, MeasuredAttempt};
 
 /// Time between two attempts to write a journal that cannot be written.
 const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
@@ -22,17 +22,17 @@ impl Session<'_> {
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
         self.state.cluster.start(task, processors.clone())?;
         self.state.take_gpus(task, &processors);
-        self.launch_in_turn(Delayed { task, processors, due: self.now(), pause: FIRST_PAUSE })
+        self.launch_in_turn(DelayedStart { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }
 
     /// Starts a task unless starts are delayed.
-    pub(super) fn launch(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
+    pub(super) fn launch(&mut self, delayed: DelayedStart) -> Result<(), ExecuteError> {
         self.admit(delayed).map_or(Ok(()), |delayed| self.launch_now(delayed))
     }
 
     /// Starts the shim of a task. The shim waits until the record of the start is written.
-    fn launch_now(&mut self, delayed: Delayed) -> Result<(), ExecuteError> {
-        let Delayed { task, processors, pause, .. } = delayed;
+    fn launch_now(&mut self, delayed: DelayedStart) -> Result<(), ExecuteError> {
+        let DelayedStart { task, processors, pause, .. } = delayed;
         let instance = self.state.cluster.instance();
         let attempt = self.attempts[task.index()] + 1;
         let (name, command) = (self.state.name(task), instance.command(task));
@@ -41,7 +41,7 @@ impl Session<'_> {
         let memory = Some(self.retries.bytes(instance, task, &processors)).filter(|&bytes| bytes > 0);
         let walltime = self.limit(task);
         let after = self.open_before(task);
-        let start = Start {
+        let start = EngineStart {
             task,
             name: &name,
             command: &command,
@@ -61,7 +61,7 @@ impl Session<'_> {
         };
         let started = if self.ledger.stalled.is_some() {
             // While the journal cannot be written, no task starts.
-            self.machine.starting.add(Delayed { task, processors, due: self.now(), pause });
+            self.machine.starting.add(DelayedStart { task, processors, due: self.now(), pause });
             return Ok(());
         } else if let Err(error) = self.ledger.journal.in_place() {
             // A journal that cannot be found is not the fault of the task, so the start is tried again.
@@ -77,7 +77,7 @@ impl Session<'_> {
             Ok(identity) => {
                 let (pid, pid_start) = (identity.pid, identity.start);
                 let walltime = self.own_walltime(task).map(|walltime| at + walltime);
-                self.ledger.journal.note(Record::Started {
+                self.ledger.journal.note(JournalRecord::Started {
                     task,
                     attempt,
                     at,
@@ -88,7 +88,7 @@ impl Session<'_> {
                 });
                 let active = Active { attempt, start: at, processors, going: false, walltime, ending: None };
                 if self.machine.handed.is_none() {
-                    self.news.push(News::Started(active.running(task)));
+                    self.news.push(SessionNews::Started(active.running(task)));
                 }
                 self.machine.active.insert(task, active);
             }
@@ -101,10 +101,10 @@ impl Session<'_> {
                     let name = self.state.name(task);
                     self.observer.message(&format!("job `{name}` waits: {reason}; trying again"));
                 }
-                self.machine.starting.add(Delayed { task, processors, due: at, pause }.refused(at));
+                self.machine.starting.add(DelayedStart { task, processors, due: at, pause }.refused(at));
             }
             Err(Refusal { reason, .. }) => {
-                return self.record_end(End::not_started(task, at, processors, &reason));
+                return self.record_end(TaskEnd::not_started(task, at, processors, &reason));
             }
         }
         Ok(())
@@ -196,7 +196,7 @@ impl Session<'_> {
     /// Lets tasks run if their start is recorded.
     fn let_go(&mut self) {
         for (&task, active) in self.machine.active.iter_mut().filter(|(_, active)| !active.going) {
-            let claim = Claim {
+            let claim = AttemptClaim {
                 run: self.ledger.origin,
                 instance: self.ledger.fingerprint.clone(),
                 task,
@@ -220,12 +220,12 @@ impl Session<'_> {
             let Some(active) = self.machine.active.remove(&task) else { continue };
             self.ledger
                 .journal
-                .retain(|record| !matches!(record, Record::Started { task: other, attempt, .. } if (*other, *attempt) == (task, active.attempt)));
+                .retain(|record| !matches!(record, JournalRecord::Started { task: other, attempt, .. } if (*other, *attempt) == (task, active.attempt)));
             self.news.retain(
-                |news| !matches!(news, News::Started(running) if (running.task, running.start) == (task, active.start)),
+                |news| !matches!(news, SessionNews::Started(running) if (running.task, running.start) == (task, active.start)),
             );
             let (due, processors) = (self.now(), active.processors);
-            self.machine.starting.add(Delayed { task, processors, due, pause: FIRST_PAUSE });
+            self.machine.starting.add(DelayedStart { task, processors, due, pause: FIRST_PAUSE });
         }
     }
 
@@ -233,8 +233,8 @@ impl Session<'_> {
         let now = self.now();
         for news in std::mem::take(&mut self.news) {
             match news {
-                News::Started(running) => self.observer.started(&running, &self.state.progress(now)),
-                News::Ended { run, attempt, reason, again } => {
+                SessionNews::Started(running) => self.observer.started(&running, &self.state.progress(now)),
+                SessionNews::Ended { run, attempt, reason, again } => {
                     self.tell_measured(&run, attempt);
                     let (reason, progress) = (reason.as_deref(), self.state.progress(now));
                     if again {
@@ -243,17 +243,17 @@ impl Session<'_> {
                         self.observer.ended(&run, reason, &progress);
                     }
                 }
-                News::Lost { run, reason, attempt } => {
+                SessionNews::Lost { run, reason, attempt } => {
                     self.observer.lost(&run, &reason, attempt, &self.state.progress(now));
                 }
-                News::Grown(tasks) => self.observer.grown(tasks, &self.state.progress(now)),
-                News::Withdrawn(tasks, done) => self.observer.withdrawn(&tasks, done),
-                News::Cancelled(task) => self.observer.cancelled(task, &self.state.progress(now)),
-                News::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
-                News::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),
-                News::Halted(cause) => self.observer.halted(&cause),
-                News::Told(entry) => self.observer.told(&entry),
-                News::Message(text) => self.observer.message(&text),
+                SessionNews::Grown(tasks) => self.observer.grown(tasks, &self.state.progress(now)),
+                SessionNews::Withdrawn(tasks, done) => self.observer.withdrawn(&tasks, done),
+                SessionNews::Cancelled(task) => self.observer.cancelled(task, &self.state.progress(now)),
+                SessionNews::Interrupted(run) => self.observer.interrupted(&run, &self.state.progress(now)),
+                SessionNews::Estimated(tasks) => self.observer.estimated(&tasks, &self.state.progress(now)),
+                SessionNews::Halted(cause) => self.observer.halted(&cause),
+                SessionNews::Told(entry) => self.observer.told(&entry),
+                SessionNews::Message(text) => self.observer.message(&text),
             }
         }
     }
@@ -267,7 +267,7 @@ impl Session<'_> {
             let is_spread = is_spread(self.machine.engine, self.state.instance().platform(), &run.processors);
             let is_pinned = self.options.pinning.pins(self.state.instance(), run.task);
             let host = host.as_str();
-            let measured = Measured { run, command: &command, attempt, began, host, is_spread, is_pinned };
+            let measured = MeasuredAttempt { run, command: &command, attempt, began, host, is_spread, is_pinned };
             self.observer.measured(&measured);
         }
     }

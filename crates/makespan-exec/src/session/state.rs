@@ -13,7 +13,7 @@ const GRACE: Time = Time::from_seconds(60);
 
 /// State of a run, as the policy and the observer see it.
 #[derive(Debug)]
-pub(crate) struct State<'a> {
+pub(crate) struct SessionState<'a> {
     pub cluster: Cluster<'a>,
     /// The GPUs, if the platform states any.
     pub gpus: Option<Gpus>,
@@ -24,7 +24,7 @@ pub(crate) struct State<'a> {
     pub unreleased: Vec<TaskId>,
 }
 
-impl<'a> State<'a> {
+impl<'a> SessionState<'a> {
     /// Creates a state. `open` are the tasks to be released, `runs` the ended runs, and `taken` the number of running
     /// tasks.
     pub fn new(instance: &'a Instance, mut open: Vec<TaskId>, runs: Vec<Run>, taken: usize) -> Self {

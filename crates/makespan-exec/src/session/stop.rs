@@ -3,9 +3,9 @@
 use makespan_core::{TaskId, Time};
 
 use super::Session;
-use super::active::{Doubtful, News};
+use super::active::{DoubtfulEnd, SessionNews};
 use crate::ExecuteError;
-use crate::journal::{Cause, Record};
+use crate::journal::{Cause, JournalRecord};
 
 /// Maximum time that a stopping session waits for the ends of killed tasks, if tasks can outlive the session. An agent
 /// that should report an end may itself be lost.
@@ -35,7 +35,7 @@ impl Session<'_> {
                 self.observer.message(&format!("{text}; a second Ctrl-C kills at once"));
             } else {
                 // The observer receives this message after the end that halted the run.
-                self.news.push(News::Message(text));
+                self.news.push(SessionNews::Message(text));
             }
         }
         self.terminate(&running, Cause::Stop);
@@ -59,7 +59,7 @@ impl Session<'_> {
             self.commit();
         }
         self.interrupt_doubtful();
-        self.ledger.journal.note(Record::Stopped { at: self.now() });
+        self.ledger.journal.note(JournalRecord::Stopped { at: self.now() });
         self.ledger.stalled = None;
         let written = self.ledger.journal.commit().map_err(ExecuteError::from);
         if written.is_ok() {
@@ -70,7 +70,7 @@ impl Session<'_> {
 
     /// Records tasks as interrupted that seem to have been stopped together with the run.
     fn interrupt_doubtful(&mut self) {
-        for Doubtful { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
+        for DoubtfulEnd { running, attempt, at, .. } in std::mem::take(&mut self.machine.doubtful) {
             self.interrupted(running, attempt, at);
         }
     }

@@ -4,11 +4,11 @@ use makespan_core::{Accounting, MemoryKill, Time};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-use crate::group::Group;
+use crate::group::ControlGroup;
 
 /// CPU time of all jobs of this process.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Used {
+pub(super) struct UsedCpu {
     group: Time,
     children: Time,
 }
@@ -20,15 +20,15 @@ pub(super) struct Used {
 /// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this
 /// process.
 pub(super) fn of_job(
-    group: Option<&Group>,
+    group: Option<&ControlGroup>,
     threads: Option<u32>,
     failed: bool,
-    before: &mut Used,
+    before: &mut UsedCpu,
 ) -> Option<Accounting> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-    let (cpu, peak) = group.map_or((None, None), Group::counted);
-    let by_group = || group.map_or(0, Group::memory_kills) > 0;
-    let now = Used { group: cpu.unwrap_or_default(), children: time(usage.user_time()) + time(usage.system_time()) };
+    let (cpu, peak) = group.map_or((None, None), ControlGroup::counted);
+    let by_group = || group.map_or(0, ControlGroup::memory_kills) > 0;
+    let now = UsedCpu { group: cpu.unwrap_or_default(), children: time(usage.user_time()) + time(usage.system_time()) };
     let before = std::mem::replace(before, now);
     Some(Accounting {
         cpu: (now.group - before.group).max(now.children - before.children),

@@ -7,8 +7,8 @@ use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
-use super::staging::{Failure, Scratch};
-use super::{Order, Shim, job};
+use super::staging::{Scratch, StagingFailure};
+use super::{Shim, ShimOrder, job};
 use crate::engine::Staging;
 
 /// Exit status of a job whose files could not be copied (`EX_IOERR`).
@@ -16,7 +16,12 @@ const NOT_COPIED: i32 = 74;
 
 impl Shim {
     /// Runs the command in a separate folder on this node, with copies of the input and output files.
-    pub(super) fn run_apart<'a>(&mut self, order: &Order, staging: &'a Staging, kept: &mut Option<Scratch<'a>>) -> i32 {
+    pub(super) fn run_apart<'a>(
+        &mut self,
+        order: &ShimOrder,
+        staging: &'a Staging,
+        kept: &mut Option<Scratch<'a>>,
+    ) -> i32 {
         let scratch = match Scratch::fill(staging, &mut || self.goes_on()) {
             Ok(scratch) => kept.insert(scratch),
             Err(failure) => return self.not_copied(failure),
@@ -37,14 +42,14 @@ impl Shim {
         !self.asked && !self.killing
     }
 
-    fn not_copied(&mut self, failure: Failure) -> i32 {
+    fn not_copied(&mut self, failure: StagingFailure) -> i32 {
         match failure {
-            Failure::Stopped => {
+            StagingFailure::Stopped => {
                 let status = 128 + Signal::SIGTERM as i32;
                 self.status = Some((status, true));
                 status
             }
-            Failure::Wrong(reason) => {
+            StagingFailure::Wrong(reason) => {
                 self.say(&reason);
                 self.reason = Some(reason);
                 NOT_COPIED
@@ -54,12 +59,12 @@ impl Shim {
 }
 
 /// Starts a command in this folder. A relative path of a program refers to the original folder.
-pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
+pub(super) fn spawn(order: &ShimOrder, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
     let mut command = order.command.clone();
     if let Some(program) = command.first_mut() {
         *program = PathBuf::from(&staging.home).join(&*program).into_os_string();
     }
-    let order = Order { command, ..order.clone() };
+    let order = ShimOrder { command, ..order.clone() };
     let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
     std::env::set_current_dir(folder).map_err(fail)?;
     let started = job::spawn(&order, outputs, Some(folder));

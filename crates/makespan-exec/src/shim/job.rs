@@ -12,11 +12,11 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::Pid;
 
-use super::Order;
+use super::ShimOrder;
 
 /// Starts a command with empty input, no blocked signals and a separate process group. The shell runs a script without
 /// `#!`. If the command has its own folder, environment variables state its path.
-pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -> Result<Pid, Errno> {
+pub(super) fn spawn(order: &ShimOrder, outputs: &[File; 2], folder: Option<&Path>) -> Result<Pid, Errno> {
     let words = order.command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>();
     let words = words.map_err(|_| Errno::EINVAL)?;
     let program = words.first().ok_or(Errno::ENOENT)?;
@@ -32,7 +32,7 @@ pub(super) fn spawn(order: &Order, outputs: &[File; 2], folder: Option<&Path>) -
 }
 
 /// Returns the complete environment of the command.
-fn environment(order: &Order, folder: Option<&Path>) -> Vec<CString> {
+fn environment(order: &ShimOrder, folder: Option<&Path>) -> Vec<CString> {
     let entry = |(name, value): (OsString, OsString)| {
         let bytes = [name.into_vec(), b"=".to_vec(), value.into_vec()].concat();
         CString::new(bytes).ok()

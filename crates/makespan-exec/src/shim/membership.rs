@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::group::Group;
+use crate::group::ControlGroup;
 
 /// Time that a shim stays in the group of its job.
 pub(super) const STAY: Duration = Duration::from_millis(100);
@@ -15,7 +15,7 @@ pub(super) const STAY: Duration = Duration::from_millis(100);
 /// A shim and the group of its job.
 #[derive(Debug)]
 pub(super) struct Membership {
-    group: Option<Group>,
+    group: Option<ControlGroup>,
     inside: bool,
     /// Instant at which the shim leaves.
     until: Option<Instant>,
@@ -24,7 +24,7 @@ pub(super) struct Membership {
 impl Membership {
     /// Creates the group at this path and enters it, if possible.
     pub fn of(path: &Path) -> Self {
-        let made = Some(path).filter(|path| !path.as_os_str().is_empty()).and_then(Group::make);
+        let made = Some(path).filter(|path| !path.as_os_str().is_empty()).and_then(ControlGroup::make);
         let group = made.filter(|group| {
             let entered = group.enter().is_ok();
             if !entered {
@@ -35,7 +35,7 @@ impl Membership {
         Self { inside: group.is_some(), group, until: None }
     }
 
-    pub fn group(&self) -> Option<&Group> {
+    pub fn group(&self) -> Option<&ControlGroup> {
         self.group.as_ref()
     }
 
@@ -72,7 +72,7 @@ impl Membership {
     /// Kills all processes in the group.
     pub fn kill(&mut self) {
         if self.step_out() {
-            self.group.as_ref().map(Group::kill);
+            self.group.as_ref().map(ControlGroup::kill);
         }
     }
 

@@ -43,9 +43,9 @@ use nix::sys::statvfs::{Statvfs, fstatvfs};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, geteuid, setsid};
 
-use accounting::Used;
+use accounting::UsedCpu;
 use membership::Membership;
-pub(crate) use order::Order;
+pub(crate) use order::ShimOrder;
 pub(crate) use small::small;
 pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
 use threads::Threads;
@@ -54,7 +54,7 @@ use crate::engine::Staging;
 use crate::folder::Folder;
 use crate::machine::pin_thread;
 use crate::process::{Identity, end_orphans, exit_code, exit_status, is_child, signal_descendants};
-use crate::status::{Claim, Slot, Status, nanoseconds};
+use crate::status::{AttemptClaim, AttemptStatus, StatusSlot, nanoseconds};
 use crate::storage::Disk;
 
 /// The first argument of a process that acts as a shim.
@@ -138,7 +138,7 @@ struct Shim {
     /// The reason for the failure, if it was not a failure of the job's own program.
     reason: Option<String>,
     /// CPU time of earlier jobs.
-    used: Used,
+    used: UsedCpu,
     /// True if the status was written and another job may follow.
     is_reusable: bool,
 }
@@ -160,7 +160,7 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     };
     let mut shim = Shim::new(signals, membership);
     let mut last = NEVER;
-    while let Some(order) = Order::read() {
+    while let Some(order) = ShimOrder::read() {
         let Ok(outputs) = order.open(&within) else {
             last = NEVER;
             break;
@@ -194,13 +194,13 @@ impl Shim {
             stopped: false,
             tied: None,
             reason: None,
-            used: Used::default(),
+            used: UsedCpu::default(),
             is_reusable: false,
         }
     }
 
     /// Stores the output files and the order of a new job.
-    fn take(&mut self, outputs: [File; 2], order: &Order) {
+    fn take(&mut self, outputs: [File; 2], order: &ShimOrder) {
         self.outputs = Some(outputs);
         self.tied = order.is_tied.then(std::io::stdin);
         (self.main, self.status, self.look, self.is_reusable) = (None, None, GLANCE, false);
@@ -208,7 +208,7 @@ impl Shim {
     }
 
     /// Closes the files of the job. Returns whether the shim can run another job.
-    fn is_free(&mut self, order: &Order) -> bool {
+    fn is_free(&mut self, order: &ShimOrder) -> bool {
         self.outputs = None;
         let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
         let is_disturbed = self.asked || self.killing || self.stopped || self.reason.is_some();
@@ -216,7 +216,7 @@ impl Shim {
     }
 
     /// Waits until the job may run, runs it, and writes its status to this path.
-    fn serve(&mut self, path: &Path, order: &Order) -> i32 {
+    fn serve(&mut self, path: &Path, order: &ShimOrder) -> i32 {
         let Some(mut slot) = self.reserve(path) else { return NEVER };
         let Some(claim) = read_claim() else {
             slot.release(&Disk);
@@ -260,9 +260,9 @@ impl Shim {
 
     /// Reserves disk space for the status. Retries while the disk is full. Returns `None` if the session has ended or
     /// wants the job to end.
-    fn reserve(&mut self, path: &Path) -> Option<Slot> {
+    fn reserve(&mut self, path: &Path) -> Option<StatusSlot> {
         loop {
-            match Slot::reserve(&Disk, path) {
+            match StatusSlot::reserve(&Disk, path) {
                 Ok(slot) => return Some(slot),
                 Err(_) if is_alone() || self.asked || self.killing => return None,
                 Err(_) => self.heed(PAUSE),
@@ -271,7 +271,7 @@ impl Shim {
     }
 
     /// Runs the command until its main process has ended. Other processes of the job may still be running.
-    fn run(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> i32 {
+    fn run(&mut self, order: &ShimOrder, apart: Option<(&Path, &Staging)>) -> i32 {
         self.heed(0);
         let mut told = false;
         while self.main.is_none() && self.status.is_none() {
@@ -304,7 +304,7 @@ impl Shim {
     /// Starts the command on its cores. A new process has the cores of its parent, so this process changes to these
     /// cores and back. The cores of a shim with an unpinned job are not changed, because the session may change them
     /// at the same time.
-    fn spawn(&mut self, order: &Order, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
+    fn spawn(&mut self, order: &ShimOrder, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
         let pinned = |cores: &Vec<usize>| {
@@ -422,7 +422,7 @@ impl Shim {
     /// Writes the status. If the session has ended, no other process knows the status, so failures are retried
     /// forever, and the status is synced to disk before the function returns. Otherwise the session records the end
     /// and syncs the folder.
-    fn leave(&mut self, slot: &mut Slot, claim: Claim, status: i32) {
+    fn leave(&mut self, slot: &mut StatusSlot, claim: AttemptClaim, status: i32) {
         // A signal that was sent to all processes may have reached the job before this process.
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
@@ -431,7 +431,7 @@ impl Shim {
         let is_small = accounting.is_some_and(|accounting| accounting.peak_memory <= accounting::own_peak().max(SMALL));
         let (stopped, reason) = (self.stopped, self.reason.take());
         let left_background = !asked && !stopped && self.main.is_some() && self.reap();
-        let left = Status { claim, exit: status, asked, stopped, ended, accounting, left_background, reason };
+        let left = AttemptStatus { claim, exit: status, asked, stopped, ended, accounting, left_background, reason };
         loop {
             let is_filled = slot.fill(&Disk, &left, is_alone()).is_ok();
             self.is_reusable = is_filled && is_small;
@@ -467,7 +467,7 @@ fn is_alone() -> bool {
 }
 
 /// Reads the line that permits the job to run. Returns `None` if the session has ended.
-fn read_claim() -> Option<Claim> {
+fn read_claim() -> Option<AttemptClaim> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).ok()?;
     serde_json::from_str(line.strip_suffix('\n')?).ok()

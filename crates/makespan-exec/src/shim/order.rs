@@ -13,7 +13,7 @@ use crate::storage::writable;
 
 /// A job as its shim receives it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct ShimOrder {
     /// Path of the status file, relative to the folder of the run.
     pub status: String,
     /// Memory limit in bytes, if memory is limited.
@@ -32,7 +32,7 @@ pub(crate) struct Order {
     pub is_tied: bool,
 }
 
-impl Order {
+impl ShimOrder {
     /// Reads the next line of the input. Returns `None` if the session has ended or has no job.
     pub fn read() -> Option<Self> {
         let mut line = String::new();

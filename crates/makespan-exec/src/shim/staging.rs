@@ -18,7 +18,7 @@ const CHUNK: u64 = 4 << 20;
 
 /// The reason why files were not copied.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum StagingFailure {
     /// The job was asked to end.
     Stopped,
     /// A description of the problem.
@@ -107,10 +107,10 @@ pub(super) struct Scratch<'a> {
 impl<'a> Scratch<'a> {
     /// Creates the folder and copies the input files into it. Stops when `goes_on` returns false. `goes_on` is called
     /// repeatedly.
-    pub fn fill(staging: &'a Staging, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, Failure> {
-        let above = folder_of_run(staging).map_err(Failure::Wrong)?;
+    pub fn fill(staging: &'a Staging, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, StagingFailure> {
+        let above = folder_of_run(staging).map_err(StagingFailure::Wrong)?;
         let fail = |error: io::Error| {
-            Failure::Wrong(format!(
+            StagingFailure::Wrong(format!(
                 "cannot make a folder in {}: {}; name another one with --scratch",
                 staging.scratch,
                 said(&error)
@@ -132,7 +132,7 @@ impl<'a> Scratch<'a> {
             scratch.take_in(name, goes_on)?;
         }
         for name in &staging.writes {
-            check_name(name).map_err(Failure::Wrong)?;
+            check_name(name).map_err(StagingFailure::Wrong)?;
             let inside = scratch.folder.join(name);
             inside.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| scratch.full(name, &error))?;
         }
@@ -143,38 +143,40 @@ impl<'a> Scratch<'a> {
         &self.folder
     }
 
-    fn take_in(&self, name: &str, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
-        check_name(name).map_err(Failure::Wrong)?;
+    fn take_in(&self, name: &str, goes_on: &mut dyn FnMut() -> bool) -> Result<(), StagingFailure> {
+        check_name(name).map_err(StagingFailure::Wrong)?;
         let (from, to) = (Path::new(&self.staging.home).join(name), self.folder.join(name));
         let home = &self.staging.home;
         match from.metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Failure::Wrong(format!("the file `{name}` that it reads is not in {home}")));
+                return Err(StagingFailure::Wrong(format!("the file `{name}` that it reads is not in {home}")));
             }
             Err(error) => {
-                return Err(Failure::Wrong(format!("cannot read `{name}` in {home}: {}", said(&error))));
+                return Err(StagingFailure::Wrong(format!("cannot read `{name}` in {home}: {}", said(&error))));
             }
             Ok(metadata) if !metadata.is_file() => {
-                return Err(Failure::Wrong(format!("`{name}` in {home} is no regular file; name files that it reads")));
+                return Err(StagingFailure::Wrong(format!(
+                    "`{name}` in {home} is no regular file; name files that it reads"
+                )));
             }
             Ok(_) => {}
         }
         to.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| self.full(name, &error))?;
         match copied(&from, &to, goes_on) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Failure::Stopped),
+            Ok(false) => Err(StagingFailure::Stopped),
             Err(error) => Err(self.full(name, &error)),
         }
     }
 
-    fn full(&self, name: &str, error: &io::Error) -> Failure {
+    fn full(&self, name: &str, error: &io::Error) -> StagingFailure {
         let remedy = if error.raw_os_error() == Some(ENOSPC) { "; name a larger folder with --scratch" } else { "" };
-        Failure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
+        StagingFailure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
     }
 
     /// Copies the output files to the folder that all nodes share. Each file appears under its name only when it is
     /// complete.
-    pub fn give_out(&self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), Failure> {
+    pub fn give_out(&self, goes_on: &mut dyn FnMut() -> bool) -> Result<(), StagingFailure> {
         let mut copies = Vec::new();
         let given = self.copy_out(goes_on, &mut copies).and_then(|()| {
             let renamed = copies.iter().try_for_each(|(temporary, to)| fs::rename(temporary, to));
@@ -186,8 +188,12 @@ impl<'a> Scratch<'a> {
         given
     }
 
-    fn copy_out(&self, goes_on: &mut dyn FnMut() -> bool, copies: &mut Vec<(PathBuf, PathBuf)>) -> Result<(), Failure> {
-        let wrong = |text: String| Err(Failure::Wrong(text));
+    fn copy_out(
+        &self,
+        goes_on: &mut dyn FnMut() -> bool,
+        copies: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> Result<(), StagingFailure> {
+        let wrong = |text: String| Err(StagingFailure::Wrong(text));
         let inside = self.folder.canonicalize().map_err(|error| self.not_back(&error))?;
         for name in &self.staging.writes {
             match self.folder.join(name).canonicalize() {
@@ -216,7 +222,7 @@ impl<'a> Scratch<'a> {
             copies.push((temporary.clone(), to));
             match copied(&self.folder.join(name), &temporary, goes_on) {
                 Ok(true) => {}
-                Ok(false) => return Err(Failure::Stopped),
+                Ok(false) => return Err(StagingFailure::Stopped),
                 Err(error) => return Err(self.not_back(&error)),
             }
         }
@@ -224,8 +230,8 @@ impl<'a> Scratch<'a> {
         copies.iter().try_for_each(lasting).map_err(|error| self.not_back(&error))
     }
 
-    fn not_back(&self, error: &io::Error) -> Failure {
-        Failure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
+    fn not_back(&self, error: &io::Error) -> StagingFailure {
+        StagingFailure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
     }
 
     /// Returns the temporary name of a file while it is copied. The temporary name does not contain the name of the

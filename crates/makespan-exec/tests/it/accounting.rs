@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use common::{FirstCome, Recorder, instance, job, options, text};
 use makespan_core::{Accounting, Run};
-use makespan_exec::{ExecuteOptions, Measured, Observer, execute};
+use makespan_exec::{ExecuteOptions, MeasuredAttempt, Observer, execute};
 
 /// A shell command that uses some CPU time.
 const BUSY: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
@@ -16,7 +16,7 @@ const BUSY: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
 struct Memory(Vec<(Run, Vec<String>, u32, SystemTime)>);
 
 impl Observer for Memory {
-    fn measured(&mut self, measured: &Measured<'_>) {
+    fn measured(&mut self, measured: &MeasuredAttempt<'_>) {
         assert!(!measured.host.is_empty());
         self.0.push((measured.run.clone(), measured.command.to_vec(), measured.attempt, measured.began));
     }

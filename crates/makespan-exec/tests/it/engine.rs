@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use common::{FirstCome, job, options};
 use makespan_core::{Decision, Event, Instance, Outage, Outcome, Platform, Policy, ProcSet, Run, TaskId, View};
-use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
+use makespan_exec::engine::{Earlier, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt};
 use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, check_folder, reserve_folder};
 
 /// An engine with two nodes of one processor. A task ends after a short time with status 0, unless its node is lost.
@@ -68,7 +68,7 @@ impl Engine for Nodes {
         !self.coming.is_empty()
     }
 
-    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+    fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal> {
         if self.closes && start.processors.contains(0) {
             self.coming.push_front((Duration::ZERO, down(9, "0", None)));
             return Err(Refusal { reason: "it closes".into(), passing: false, closing: true });
@@ -113,10 +113,11 @@ impl Engine for Nodes {
         0
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let ours = earlier.iter().filter(|earlier| self.goes_on.contains(&earlier.task));
-        let taken: Vec<Taken> = ours.map(|earlier| Taken { task: earlier.task, gpus: Vec::new() }).collect();
-        for Taken { task, .. } in &taken {
+        let taken: Vec<TakenAttempt> =
+            ours.map(|earlier| TakenAttempt { task: earlier.task, gpus: Vec::new() }).collect();
+        for TakenAttempt { task, .. } in &taken {
             self.running.insert(*task, Instant::now() + self.lasts);
         }
         taken
@@ -126,7 +127,7 @@ impl Engine for Nodes {
         false
     }
 
-    fn end_left(&mut self, _left: &Left<'_>, _grace: Duration, _tell: &mut dyn FnMut(&str)) {}
+    fn end_left(&mut self, _left: &LeftProcesses<'_>, _grace: Duration, _tell: &mut dyn FnMut(&str)) {}
 }
 
 #[derive(Default)]

@@ -13,7 +13,7 @@ mod write;
 use crate::format::head::Head;
 use crate::numbers;
 
-pub use read::{Options, read_etc};
+pub use read::{EtcReadOptions, read_etc};
 pub use write::write_etc;
 
 /// Time of a task on a machine that cannot run it.

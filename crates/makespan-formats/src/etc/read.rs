@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use makespan_core::{Instance, Job, Platform, Profile, Time, counted};
 
 use super::CANNOT;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::numbers::tokens;
 
 /// Maximum length of a line in bytes, sufficient for the times of a task on the largest platform.
@@ -15,7 +15,7 @@ const FIRST_CAPACITY: usize = 4096;
 
 /// Options for reading a matrix.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct EtcReadOptions {
     /// Number of machines, for a matrix with a single column and without a header.
     pub machines: Option<u32>,
     /// True if a time of zero is an error, and false if zero is read as one tick.
@@ -35,9 +35,9 @@ pub struct Options {
 pub fn read_etc(
     file: &str,
     input: &mut dyn BufRead,
-    options: &Options,
+    options: &EtcReadOptions,
 ) -> Result<(Instance, Vec<String>), FormatError> {
-    let Options { machines: stated, strict } = *options;
+    let EtcReadOptions { machines: stated, strict } = *options;
     let mut reader =
         Reader { file, line: 0, stated, strict, layout: None, jobs: Vec::new(), row: Vec::new(), zeros: Vec::new() };
     let mut bytes = Vec::new();
@@ -188,7 +188,7 @@ impl Reader<'_> {
     }
 
     fn finish(self) -> Result<(Instance, Vec<String>), FormatError> {
-        let missing = |problem: &str| Err(FormatError::content(self.file, Place::default(), problem));
+        let missing = |problem: &str| Err(FormatError::content(self.file, FilePlace::default(), problem));
         let Some(layout) = self.layout else { return missing("the matrix is empty") };
         let machines = layout.machines;
         if !self.row.is_empty() || layout.tasks.is_some_and(|tasks| tasks != self.jobs.len()) {
@@ -198,14 +198,14 @@ impl Reader<'_> {
             let count = self.zeros.len();
             format!("times that are printed as 0: {count} (first at line {line}); each is planned as one nanosecond")
         });
-        let wrong = |problem: &dyn std::fmt::Display| FormatError::content(self.file, Place::default(), problem);
+        let wrong = |problem: &dyn std::fmt::Display| FormatError::content(self.file, FilePlace::default(), problem);
         let platform = Platform::cluster(u32::try_from(machines).unwrap_or(u32::MAX), 1).map_err(|e| wrong(&e))?;
         let instance = Instance::new(platform, self.jobs, Vec::new()).map_err(|error| wrong(&error))?;
         Ok((instance, remarks.into_iter().collect()))
     }
 
     fn wrong(&self, problem: &str) -> FormatError {
-        FormatError::content(self.file, Place::line(self.line), problem)
+        FormatError::content(self.file, FilePlace::line(self.line), problem)
     }
 }
 

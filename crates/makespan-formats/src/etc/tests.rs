@@ -3,7 +3,7 @@ use makespan_core::{Instance, Job, Node, Platform, Profile, TaskId, Time};
 use super::*;
 
 fn read(text: &str, machines: Option<u32>) -> Result<Instance, String> {
-    let options = Options { machines, strict: false };
+    let options = EtcReadOptions { machines, strict: false };
     read_etc("a", &mut text.as_bytes(), &options).map(|read| read.0).map_err(|error| error.to_string())
 }
 
@@ -86,12 +86,12 @@ fn the_class_of_a_matrix_is_no_order() {
 #[test]
 fn a_time_below_the_printed_digits_is_one_tick() {
     let text = "2 2 2\n0.00 3.1\n4\n0.0\n";
-    let (instance, remarks) = read_etc("a", &mut text.as_bytes(), &Options::default()).unwrap();
+    let (instance, remarks) = read_etc("a", &mut text.as_bytes(), &EtcReadOptions::default()).unwrap();
     assert_eq!(instance.time_on(TaskId(0), 0), Some(Time::TICK));
     assert_eq!(instance.time_on(TaskId(1), 1), Some(Time::TICK));
     let expect = "times that are printed as 0: 2 (first at line 2); each is planned as one nanosecond";
     assert_eq!(remarks, [expect]);
-    let strict = Options { strict: true, ..Options::default() };
+    let strict = EtcReadOptions { strict: true, ..EtcReadOptions::default() };
     let refused = read_etc("a", &mut text.as_bytes(), &strict).unwrap_err().to_string();
     assert!(refused.starts_with("a:2: the time is `0.00`"), "{refused}");
 }

@@ -19,17 +19,17 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use crate::anomaly::{Anomaly, Report, Unit};
+use crate::anomaly::{Anomaly, LogStatistics, Unit};
 use crate::document::from_json;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::figure::Figure;
 use crate::format::head::Head;
 use crate::input::without_mark;
 use crate::instance::foreign_json;
 use crate::odd::limit;
-use crate::replay::record::{Logged, Record, guessed_run};
+use crate::replay::record::{LogContent, LogRecord, guessed_run};
 use crate::scalar::{FromLiteral, Scalar};
-use profile::{ProfileEntry, Times};
+use profile::{ProfileEntry, WorkloadProfiles};
 
 /// Default number of floating-point operations per second on a processor of speed 1.
 pub(crate) const SPEED: f64 = 1e9;
@@ -125,18 +125,18 @@ pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64,
 }
 
 /// Reads a workload. `speed` is the number of floating-point operations that a processor executes per second.
-pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Result<Logged, FormatError> {
+pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Result<LogContent, FormatError> {
     Quantity::SPEED.check(speed).map_err(|error| {
         let problem = format!("floating-point operations a second: {error}");
-        FormatError::content(file, Place::default(), problem)
+        FormatError::content(file, FilePlace::default(), problem)
     })?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes).map_err(|source| FormatError::io(file, "read", source))?;
     let document: Document = from_json(file, without_mark(&bytes))?;
-    let mut report = Report::by(Unit::Job);
+    let mut report = LogStatistics::by(Unit::Job);
     let mut names = FxHashSet::default();
     let mut records = Vec::new();
-    let times = Times { profiles: &document.profiles.0, speed };
+    let times = WorkloadProfiles { profiles: &document.profiles.0, speed };
     for (at, job) in document.jobs.into_iter().enumerate() {
         let mut add = |anomaly| report.add(anomaly, at);
         let Some(name) = job.id.map(|id| id.0.0).filter(|name| !name.is_empty()) else {
@@ -153,7 +153,7 @@ pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Re
             continue;
         };
         let took = times.of(&job.profile.0.0, processors).map_err(|problem| {
-            FormatError::content(file, Place::field(format!("jobs[{at}]")), format!("job `{name}`: {problem}"))
+            FormatError::content(file, FilePlace::field(format!("jobs[{at}]")), format!("job `{name}`: {problem}"))
         })?;
         if !names.insert(name.clone()) {
             add(Anomaly::RepeatedNumber);
@@ -176,7 +176,7 @@ pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Re
         if took.communicates {
             add(Anomaly::Communication);
         }
-        records.push(Record {
+        records.push(LogRecord {
             at,
             name,
             submit,
@@ -184,16 +184,16 @@ pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Re
             is_guess: took.time.is_none(),
             processors,
             requested,
-            ..Record::default()
+            ..LogRecord::default()
         });
     }
     let stated = document.nb_res.text().map(|text| (text, text.parse::<u32>()));
     if let Some((text, Err(_))) = &stated {
-        report.add_machine(Place::field("nb_res"), format!("nb_res: {text}"));
+        report.add_machine(FilePlace::field("nb_res"), format!("nb_res: {text}"));
     }
     let processors = stated.and_then(|(_, count)| count.ok()).filter(|&count| count > 0);
     let (untold, remarks) = ("the workload has no `nb_res`", Vec::new());
-    Ok(Logged { records, report, processors, untold, remarks, week: None, clock: None, now: None })
+    Ok(LogContent { records, report, processors, untold, remarks, week: None, clock: None, now: None })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::io::BufRead;
 use makespan_core::{Instance, Platform};
 
 use crate::error::FormatError;
-use crate::replay::record::Logged;
+use crate::replay::record::LogContent;
 use crate::swf::{self, Lines};
 use crate::{etc, instance, list, moldable_set};
 use head::Head;
@@ -81,7 +81,7 @@ pub(crate) enum Reader {
     /// Reads a document. The arguments are the file name, the text, and the machines to use if the file states none.
     Document(fn(&str, &str, Option<&Platform>) -> Remarked),
     /// Reads a matrix of times. The options contain the number of machines, for a file that does not state it.
-    Matrix(fn(&str, &mut dyn BufRead, &etc::Options) -> Remarked),
+    Matrix(fn(&str, &mut dyn BufRead, &etc::EtcReadOptions) -> Remarked),
     /// Reads commands for the machine that the options state.
     List(fn(&str, &str, &Platform, Option<usize>) -> Result<Instance, FormatError>),
     /// Reads the records of the jobs that a machine ran.
@@ -92,10 +92,10 @@ pub(crate) enum Reader {
 
 /// Reads the records of a log. The arguments are the file name, the content, floating-point operations per second, and the rule
 /// that selects lines.
-pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<Logged, FormatError>;
+pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<LogContent, FormatError>;
 
 /// A row of the table of formats.
-pub(crate) struct Row {
+pub(crate) struct FormatRow {
     format: Format,
     /// The phrase for a file of this format that follows "this file is" in a message.
     words: &'static str,
@@ -124,8 +124,8 @@ const OF_WORKFLOWS: &[FormatOption] = &[FormatOption::Processors, FormatOption::
 
 /// The formats, in the order in which detection checks them. If no format matches, `look.rs` decides whether the text is a list of
 /// commands or TOML.
-static ROWS: [Row; 15] = [
-    Row {
+static ROWS: [FormatRow; 15] = [
+    FormatRow {
         format: Format::WfFormat,
         words: "WfFormat",
         title: "WfFormat",
@@ -135,7 +135,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(workflow::is_wfformat(head)),
         reader: Reader::Workflow(&workflow::WFFORMAT),
     },
-    Row {
+    FormatRow {
         format: Format::Dax,
         words: "a DAX",
         title: "DAX",
@@ -145,7 +145,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(workflow::is_dax(head)),
         reader: Reader::Workflow(&workflow::DAX),
     },
-    Row {
+    FormatRow {
         format: Format::CompoundXml,
         words: "XML of compound jobs",
         title: "XML of compound jobs",
@@ -155,7 +155,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(workflow::is_xml(head)),
         reader: Reader::Workflow(&workflow::COMPOUND_XML),
     },
-    Row {
+    FormatRow {
         format: Format::Dot,
         words: "DOT",
         title: "DOT",
@@ -165,7 +165,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(workflow::is_dot(head)),
         reader: Reader::Workflow(&workflow::DOT),
     },
-    Row {
+    FormatRow {
         format: Format::Stg,
         words: "a standard task graph",
         title: "STG",
@@ -175,7 +175,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(workflow::is_stg(head)),
         reader: Reader::Workflow(&workflow::STG),
     },
-    Row {
+    FormatRow {
         format: Format::Patterson,
         words: "a project in Patterson's form",
         title: "PSPLIB (.sm, .mm, .rcp)",
@@ -185,7 +185,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(psplib::is_patterson(head)),
         reader: Reader::Document(|file, text, _| psplib::read_patterson(file, text)),
     },
-    Row {
+    FormatRow {
         format: Format::ProGen,
         words: "a project of PSPLIB",
         title: "PSPLIB (.sm, .mm, .rcp)",
@@ -195,7 +195,7 @@ static ROWS: [Row; 15] = [
         detects: psplib::is_progen,
         reader: Reader::Document(|file, text, _| psplib::read_progen(file, text)),
     },
-    Row {
+    FormatRow {
         format: Format::List,
         words: "a list of commands",
         title: "a list of shell commands",
@@ -207,7 +207,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(list::is_group(head)),
         reader: Reader::List(list::read_numbered),
     },
-    Row {
+    FormatRow {
         format: Format::MoldableSet,
         words: "moldable set",
         title: "a moldable set",
@@ -217,7 +217,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(moldable_set::is_set(head)),
         reader: Reader::Document(|file, text, _| Ok((moldable_set::read_moldable_set(file, text.as_bytes())?, vec![]))),
     },
-    Row {
+    FormatRow {
         format: Format::Batsim,
         words: "a Batsim workload",
         title: "Batsim",
@@ -227,7 +227,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(batsim::is_workload(head)),
         reader: Reader::Log(|file, input, flops, _| batsim::read_batsim(file, input, flops)),
     },
-    Row {
+    FormatRow {
         format: Format::Sacct,
         words: "a dump of sacct",
         title: "sacct --parsable2",
@@ -237,7 +237,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(sacct::is_dump(head)),
         reader: Reader::Log(|file, input, _, _| sacct::read_sacct(file, input)),
     },
-    Row {
+    FormatRow {
         format: Format::Swf,
         words: "SWF",
         title: "SWF",
@@ -247,7 +247,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(swf::is_log(head)),
         reader: Reader::Log(|file, input, _, lines| swf::records(file, input, lines)),
     },
-    Row {
+    FormatRow {
         format: Format::Etc,
         words: "ETC matrix",
         title: "ETC",
@@ -257,7 +257,7 @@ static ROWS: [Row; 15] = [
         detects: |head| Ok(etc::is_matrix(head)),
         reader: Reader::Matrix(etc::read_etc),
     },
-    Row {
+    FormatRow {
         format: Format::Json,
         words: "native JSON",
         title: "native JSON or TOML",
@@ -269,7 +269,7 @@ static ROWS: [Row; 15] = [
             Ok((instance::read_json(file, text.as_bytes(), machine)?, vec![]))
         }),
     },
-    Row {
+    FormatRow {
         format: Format::Toml,
         words: "native TOML",
         title: "native JSON or TOML",
@@ -304,7 +304,7 @@ impl Format {
         Ok(None)
     }
 
-    pub(crate) fn row(self) -> &'static Row {
+    pub(crate) fn row(self) -> &'static FormatRow {
         ROWS.iter().find(|row| row.format == self).expect("each format has a row")
     }
 

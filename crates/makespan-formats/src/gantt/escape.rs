@@ -33,9 +33,9 @@ fn unprintable(c: char) -> bool {
 
 /// Coordinate in pixels, formatted with one decimal place, or with none if the coordinate is whole.
 #[derive(Clone, Copy)]
-pub(crate) struct Pixels(pub f64);
+pub(crate) struct PixelCoordinate(pub f64);
 
-impl fmt::Display for Pixels {
+impl fmt::Display for PixelCoordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round() as i64;
         let sign = if tenths < 0 { "-" } else { "" };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use makespan_core::{Instance, JobId, Outcome, Schedule, TaskId, Time, Trace};
 
-use super::escape::{Pixels, Text};
+use super::escape::{PixelCoordinate, Text};
 use super::ticks::duration;
 
 /// Marks in the chart of one schedule.
@@ -88,7 +88,7 @@ impl Marks {
     /// Draws the dark corner of a marked placement. `area` is the first rectangle of the placement.
     pub(super) fn write_corner(&self, out: &mut impl Write, task: TaskId, area: [f64; 4]) -> io::Result<()> {
         let Some(text) = self.tasks.get(&task) else { return Ok(()) };
-        let ([x, y], size) = ([area[0], area[1]].map(Pixels), Pixels(SIZE.min(area[2]).min(area[3])));
+        let ([x, y], size) = ([area[0], area[1]].map(PixelCoordinate), PixelCoordinate(SIZE.min(area[2]).min(area[3])));
         writeln!(
             out,
             r#"<path class="corner" d="M{x} {y}h{size}l-{size} {size}z"><title>{}</title></path>"#,

@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 
 use makespan_core::{Bound, Instance, Objective, Schedule, Time};
 
-use escape::{Pixels, Text, fitting};
+use escape::{PixelCoordinate, Text, fitting};
 use palette::Colours;
 use panel::Panel;
 
@@ -154,7 +154,7 @@ pub fn write_svg(
         writeln!(out, r#"<text class="sub" x="40" y="{y}">{}</text>"#, Text(&text))?;
     }
     if let Some(text) = marked {
-        writeln!(out, r#"<text class="sub" x="16" y="{}">{text}</text>"#, Pixels(top + 6.0 - 18.0))?;
+        writeln!(out, r#"<text class="sub" x="16" y="{}">{text}</text>"#, PixelCoordinate(top + 6.0 - 18.0))?;
     }
     let colours = Colours::new(instance, options.bags_apart, schedules);
     let shared = labels::shared(instance);
@@ -180,7 +180,7 @@ pub fn write_svg(
 }
 
 fn write_head(out: &mut impl Write, title: &str, [width, height]: [f64; 2]) -> io::Result<()> {
-    let (w, h) = (Pixels(width), Pixels(height));
+    let (w, h) = (PixelCoordinate(width), PixelCoordinate(height));
     writeln!(
         out,
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img">"#

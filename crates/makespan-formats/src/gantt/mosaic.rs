@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::escape::Pixels;
+use super::escape::PixelCoordinate;
 use super::scheme::COLOURS;
 
 /// Side length of a cell in pixels. It limits a chart to about 150,000 cells, and so limits the size of the file.
@@ -11,7 +11,7 @@ const CELL: f64 = 2.0;
 const SHADES: [&str; 3] = ["0.3", "0.6", "1"];
 
 /// Grid of cells. Each cell stores its covered area and the colour of the last rectangle that was added to it.
-pub(super) struct Mosaic {
+pub(super) struct CellGrid {
     columns: usize,
     rows: usize,
     covered: Vec<f32>,
@@ -19,7 +19,7 @@ pub(super) struct Mosaic {
     used: bool,
 }
 
-impl Mosaic {
+impl CellGrid {
     /// Returns an empty grid for an area of `width` times `height` pixels.
     pub(super) fn new(width: f64, height: f64) -> Self {
         let (columns, rows) = ((width / CELL).ceil() as usize, (height / CELL).ceil() as usize);
@@ -68,7 +68,7 @@ impl Mosaic {
                 }
                 let (x, y) = (left + from as f64 * CELL, top + row as f64 * CELL);
                 let width = (column - from) as f64 * CELL;
-                let run = format!("M{} {}h{width}v{CELL}h-{width}z", Pixels(x), Pixels(y));
+                let run = format!("M{} {}h{width}v{CELL}h-{width}z", PixelCoordinate(x), PixelCoordinate(y));
                 paths[kind].push_str(&run);
             }
         }

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use makespan_core::{Instance, Placement, ProcSet, Schedule, Time};
 
-use super::escape::{Pixels, Text, fitting};
+use super::escape::{PixelCoordinate, Text, fitting};
 use super::labels::label;
 use super::marks::{Deadline, Marks, SIZE};
-use super::mosaic::Mosaic;
+use super::mosaic::CellGrid;
 use super::palette::{Colours, Palette, text_on};
 use super::scheme::COLOURS;
 use super::summary::{bound_word, is_guess};
@@ -63,10 +63,20 @@ impl Panel<'_> {
         heading: &str,
         bound: Option<Time>,
     ) -> io::Result<()> {
-        let (x, y, w, h) = (Pixels(self.left), Pixels(self.top), Pixels(self.width), Pixels(self.height));
+        let (x, y, w, h) = (
+            PixelCoordinate(self.left),
+            PixelCoordinate(self.top),
+            PixelCoordinate(self.width),
+            PixelCoordinate(self.height),
+        );
         writeln!(out, r##"<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="#f7f7f5"/>"##)?;
         if !heading.is_empty() {
-            writeln!(out, r#"<text class="name" x="16" y="{}">{}</text>"#, Pixels(self.top - 9.0), Text(heading))?;
+            writeln!(
+                out,
+                r#"<text class="name" x="16" y="{}">{}</text>"#,
+                PixelCoordinate(self.top - 9.0),
+                Text(heading)
+            )?;
         }
         self.write_axes(out)?;
         self.write_unavailable(out)?;
@@ -83,7 +93,8 @@ impl Panel<'_> {
         for (at, (colour, name)) in palette.legend().into_iter().enumerate() {
             let (x, y) = (self.left + self.width + 12.0, self.top + 4.0 + 16.0 * at as f64);
             let colour = COLOURS[colour];
-            let (left, top, right, base) = (Pixels(x), Pixels(y), Pixels(x + 16.0), Pixels(y + 9.5));
+            let (left, top, right, base) =
+                (PixelCoordinate(x), PixelCoordinate(y), PixelCoordinate(x + 16.0), PixelCoordinate(y + 9.5));
             let name = fitting(name, 11.0, 110.0).unwrap_or_default();
             write!(out, r#"<rect x="{left}" y="{top}" width="11" height="11" fill="{colour}"/>"#)?;
             writeln!(out, r#"<text x="{right}" y="{base}">{}</text>"#, Text(&name))?;
@@ -115,10 +126,15 @@ impl Panel<'_> {
         let step = ticks::step(span, (self.width / 95.0) as usize);
         for index in 0..=(span / step + 1e-9) as u32 {
             let seconds = f64::from(index) * step;
-            let x = Pixels(self.left + self.width * seconds / span);
-            writeln!(out, r##"<path d="M{x} {}V{}" stroke="#ddd"/>"##, Pixels(self.top), Pixels(bottom + 4.0))?;
+            let x = PixelCoordinate(self.left + self.width * seconds / span);
+            writeln!(
+                out,
+                r##"<path d="M{x} {}V{}" stroke="#ddd"/>"##,
+                PixelCoordinate(self.top),
+                PixelCoordinate(bottom + 4.0)
+            )?;
             let label = ticks::label(seconds, step);
-            writeln!(out, r#"<text class="mid" x="{x}" y="{}">{label}</text>"#, Pixels(bottom + 17.0))?;
+            writeln!(out, r#"<text class="mid" x="{x}" y="{}">{label}</text>"#, PixelCoordinate(bottom + 17.0))?;
         }
         if self.instance.platform().nodes().len() > 1 { self.write_nodes(out) } else { self.write_ids(out) }
     }
@@ -128,7 +144,12 @@ impl Panel<'_> {
         for id in (0..self.instance.processors()).step_by(step) {
             // The label is in the middle of a row of at most 24 pixels, and near the top of a higher row.
             let y = self.top + self.row() * f64::from(id) + self.row().min(24.0) / 2.0 + 4.0;
-            writeln!(out, r#"<text class="end" x="{}" y="{}">{id}</text>"#, Pixels(self.left - 6.0), Pixels(y))?;
+            writeln!(
+                out,
+                r#"<text class="end" x="{}" y="{}">{id}</text>"#,
+                PixelCoordinate(self.left - 6.0),
+                PixelCoordinate(y)
+            )?;
         }
         Ok(())
     }
@@ -144,10 +165,10 @@ impl Panel<'_> {
                 continue;
             }
             free_from = middle + 13.0;
-            let (right, y) = (Pixels(self.left), Pixels(y));
-            writeln!(out, r##"<path d="M{} {y}H{right}" stroke="#bbb"/>"##, Pixels(self.left - 8.0))?;
+            let (right, y) = (PixelCoordinate(self.left), PixelCoordinate(y));
+            writeln!(out, r##"<path d="M{} {y}H{right}" stroke="#bbb"/>"##, PixelCoordinate(self.left - 8.0))?;
             let name = fitting(&node.name, 10.0, self.left - 12.0).unwrap_or_default();
-            let (x, middle) = (Pixels(self.left - 10.0), Pixels(middle));
+            let (x, middle) = (PixelCoordinate(self.left - 10.0), PixelCoordinate(middle));
             writeln!(out, r#"<text class="end" x="{x}" y="{middle}">{}</text>"#, Text(&name))?;
         }
         Ok(())
@@ -166,7 +187,7 @@ impl Panel<'_> {
     }
 
     fn write_placements(&self, out: &mut impl Write, schedule: &Schedule, palette: &Palette<'_>) -> io::Result<()> {
-        let mut mosaic = Mosaic::new(self.width, self.height);
+        let mut mosaic = CellGrid::new(self.width, self.height);
         let mut shapes = Vec::new();
         let is_before_end = |one: &Placement| one.start < self.span || one.end <= self.span;
         for (index, placement) in schedule.placements().iter().enumerate().filter(|(_, one)| is_before_end(one)) {
@@ -219,7 +240,7 @@ impl Panel<'_> {
                 (true, false) => "job guess",
                 (true, true) => "job guess thin",
             };
-            let [x, y, w, h] = shape.area.map(Pixels);
+            let [x, y, w, h] = shape.area.map(PixelCoordinate);
             write!(out, r#"<rect class="{class}" x="{x}" y="{y}" width="{w}" height="{h}"/>"#)?;
         }
         writeln!(out, "</g>")?;
@@ -231,12 +252,12 @@ impl Panel<'_> {
 
     /// Draws a triangle for each deadline on the time axis.
     pub(super) fn write_deadlines(&self, out: &mut impl Write) -> io::Result<()> {
-        let (half, top) = (Pixels(SIZE / 2.0), Pixels(self.top));
+        let (half, top) = (PixelCoordinate(SIZE / 2.0), PixelCoordinate(self.top));
         for Deadline { at, text, missed, job } in
             self.marks.deadlines.iter().filter(|deadline| deadline.at <= self.span)
         {
-            let (class, x) = (if *missed { "missed" } else { "deadline" }, Pixels(self.x(*at)));
-            let path = format!("M{x} {top}l-{half} -{}h{}z", Pixels(SIZE - 1.0), Pixels(SIZE));
+            let (class, x) = (if *missed { "missed" } else { "deadline" }, PixelCoordinate(self.x(*at)));
+            let path = format!("M{x} {top}l-{half} -{}h{}z", PixelCoordinate(SIZE - 1.0), PixelCoordinate(SIZE));
             let colour = COLOURS[self.colours.of_job(*job)];
             writeln!(out, r#"<path class="{class}" fill="{colour}" d="{path}"><title>{}</title></path>"#, Text(text))?;
         }
@@ -261,10 +282,10 @@ impl Panel<'_> {
     fn write_line(&self, out: &mut impl Write, line: &Line<'_>) -> io::Result<()> {
         let Line { word, at, colour, dashes, after } = *line;
         let x = self.x(at);
-        let (top, bottom) = (Pixels(self.top - 8.0), Pixels(self.top + self.height));
+        let (top, bottom) = (PixelCoordinate(self.top - 8.0), PixelCoordinate(self.top + self.height));
         let is_beyond = at > self.span;
         if !is_beyond {
-            let path = format!("M{} {top}V{bottom}", Pixels(x));
+            let path = format!("M{} {top}V{bottom}", PixelCoordinate(x));
             writeln!(out, r#"<path d="{path}" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"/>"#)?;
         }
         let arrow = if is_beyond { " \u{2192}" } else { "" };
@@ -273,7 +294,7 @@ impl Panel<'_> {
         // in this case.
         let after = after || x - self.left < super::escape::width_of(&label, 11.0);
         let (class, x) = if after { ("", x + 4.0) } else { ("end", x - 4.0) };
-        let (x, y) = (Pixels(x), Pixels(self.top - 9.0));
+        let (x, y) = (PixelCoordinate(x), PixelCoordinate(self.top - 9.0));
         writeln!(out, r#"<text class="{class}" x="{x}" y="{y}" style="fill:{colour}">{label}</text>"#)
     }
 }
@@ -293,7 +314,7 @@ fn is_thin([_, _, width, height]: [f64; 4]) -> bool {
 }
 
 fn outline(area: [f64; 4]) -> String {
-    let [x, y, w, h] = area.map(Pixels);
+    let [x, y, w, h] = area.map(PixelCoordinate);
     format!("M{x} {y}h{w}v{h}h-{w}z")
 }
 
@@ -318,7 +339,7 @@ fn write_plain(out: &mut impl Write, palette: &Palette<'_>, shapes: &[Shape]) ->
 fn write_label(out: &mut impl Write, name: &str, [x, y, w, h]: [f64; 4], colour: &str) -> io::Result<()> {
     let size = (h * 0.8).min(11.0);
     let Some(text) = fitting(name, size, w - 6.0).filter(|_| size >= 8.0) else { return Ok(()) };
-    let (x, y) = (Pixels(x + w / 2.0), Pixels(y + h / 2.0 + size * 0.36));
-    let style = format!("fill:{colour};font-size:{}px", Pixels(size));
+    let (x, y) = (PixelCoordinate(x + w / 2.0), PixelCoordinate(y + h / 2.0 + size * 0.36));
+    let style = format!("fill:{colour};font-size:{}px", PixelCoordinate(size));
     writeln!(out, r#"<text class="on" x="{x}" y="{y}" style="{style}">{}</text>"#, Text(&text))
 }

@@ -1,6 +1,6 @@
 //! Formats objectives, bounds and ratios as text.
 
-use makespan_core::{Apart, Bound, Instance, Objective, Placement, Schedule};
+use makespan_core::{Bound, Instance, Objective, Placement, Schedule, SeparateEnds};
 
 use super::ticks::duration;
 
@@ -123,7 +123,7 @@ pub(super) fn lines(
 /// Returns a line that states the end of all best-effort bags and the end of all other jobs. Returns `None` for a plan
 /// without best-effort bags.
 pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
-    let Apart { others, best_effort } = Apart::of(instance, schedule)?;
+    let SeparateEnds { others, best_effort } = SeparateEnds::of(instance, schedule)?;
     let (others, best_effort) = (duration(others.seconds()), duration(best_effort.seconds()));
     Some(format!("best effort, ends at {best_effort}; all others end at {others}"))
 }

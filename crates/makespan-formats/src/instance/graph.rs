@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::command::CommandEntry;
 use super::resources::NeedsEntry;
-use super::times::{TimeFields, Times, times};
+use super::times::{TaskTimes, TimeFields, times};
 use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn};
-use crate::document::Named;
+use crate::document::UniquelyNamed;
 use crate::scalar::{Bytes, Scalar};
 use crate::suggest::nearest;
 
@@ -36,7 +36,7 @@ struct TaskFields {
     command: CommandEntry,
 }
 
-impl Named for TaskEntry {
+impl UniquelyNamed for TaskEntry {
     const KIND: &'static str = "task";
 
     fn name(&self) -> &str {
@@ -65,7 +65,7 @@ impl TryFrom<TaskFields> for TaskEntry {
             speedup: fields.speedup,
             estimate: fields.estimate,
         };
-        let Times { profile, estimate, nodes } =
+        let TaskTimes { profile, estimate, nodes } =
             times(written, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
         let task = Task { estimate, command: fields.command.0, needs, ..Task::new(profile) };

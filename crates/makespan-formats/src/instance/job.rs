@@ -8,11 +8,11 @@ use super::graph::{EdgeEntry, TaskEntry, graph};
 use super::positions::Positions;
 use super::resources::NeedsEntry;
 use super::submission::SubmissionEntry;
-use super::times::{TimeFields, Times, times};
+use super::times::{TaskTimes, TimeFields, times};
 use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, names};
-use crate::document::{Named, Unique};
+use crate::document::{Unique, UniquelyNamed};
 use crate::guess::keep_walltime;
-use crate::scalar::{Bytes, Scalar, Tasks};
+use crate::scalar::{BagTasks, Bytes, Scalar};
 
 /// A job in a file. The job is checked while it is read, so that errors state the place in the file.
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ pub(super) struct JobEntry {
     nodes: Vec<Option<Vec<String>>>,
 }
 
-impl Named for JobEntry {
+impl UniquelyNamed for JobEntry {
     const KIND: &'static str = "job";
 
     fn name(&self) -> &str {
@@ -41,7 +41,7 @@ struct Fields {
     released: Option<Scalar<Time>>,
     deadline: Option<Scalar<Time>>,
     walltime: Option<Scalar<Time>>,
-    count: Option<Scalar<Tasks>>,
+    count: Option<Scalar<BagTasks>>,
     data: Option<Scalar<Bytes>>,
     time: Option<OneOrMany<Time, Scalar<Time>>>,
     work: Option<Scalar<Time>>,
@@ -77,7 +77,7 @@ impl TryFrom<Fields> for JobEntry {
             speedup: fields.speedup,
             estimate: fields.estimate,
         };
-        let Times { profile, estimate, nodes } =
+        let TaskTimes { profile, estimate, nodes } =
             times(written, fields.processors).map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let count = fields.count.map(|count| count.0.0);
         let data = fields.data.map(|data| data.0.0);

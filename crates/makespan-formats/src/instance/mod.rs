@@ -35,8 +35,8 @@ pub(crate) use detect::{foreign_json, is_json};
 pub use write::{Language, write_instance};
 
 use crate::document::{from_json, from_toml};
-use crate::encoding::{Decoded, decoded};
-use crate::error::{FormatError, Place};
+use crate::encoding::{DecodedText, decoded};
+use crate::error::{FilePlace, FormatError};
 use crate::input::open;
 use crate::simgrid::{SimgridPlatform, read_simgrid};
 use positions::Positions;
@@ -64,11 +64,15 @@ fn build(file: &str, mut document: schema::Document, machine: Option<&Platform>)
         document.platform = machine.cloned().map(platform::PlatformEntry);
     }
     if document.jobs.is_none() {
-        return Err(FormatError::content(file, Place::default(), "the key `jobs` is missing; give at least one job"));
+        return Err(FormatError::content(
+            file,
+            FilePlace::default(),
+            "the key `jobs` is missing; give at least one job",
+        ));
     }
     let (platform, jobs, unavailable) = parts(file, document)?;
     if jobs.is_empty() {
-        return Err(FormatError::content(file, Place::field("jobs"), "there are no jobs; give at least one"));
+        return Err(FormatError::content(file, FilePlace::field("jobs"), "there are no jobs; give at least one"));
     }
     joined(file, platform, jobs, unavailable)
 }
@@ -117,7 +121,7 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
         return simgrid_machines(bytes, name, strict);
     }
     let text = std::str::from_utf8(&bytes)
-        .map_err(|_| FormatError::content(name, Place::default(), "the text is not UTF-8"))?;
+        .map_err(|_| FormatError::content(name, FilePlace::default(), "the text is not UTF-8"))?;
     let document = match text.trim_ascii_start().as_bytes().first() {
         Some(b'{') => from_json(name, &bytes)?,
         _ => from_toml(name, text)?,
@@ -129,11 +133,15 @@ fn machines_of(raw: impl Read, name: &str, strict: bool) -> Result<ReadMachines,
 
 /// Reads the machines of a platform file of `SimGrid`. The file need not be UTF-8.
 fn simgrid_machines(bytes: Vec<u8>, name: &str, strict: bool) -> Result<ReadMachines, FormatError> {
-    let Decoded { text, remark } = decoded(bytes);
+    let DecodedText { text, remark } = decoded(bytes);
     let SimgridPlatform { platform, remarks, lost } = read_simgrid(name, &text)?;
     let remarks: Vec<String> = remark.into_iter().chain(remarks).collect();
     if let Some(remark) = remarks.first().filter(|_| strict) {
-        return Err(FormatError::content(name, Place::default(), format!("{remark}; --strict does not allow this")));
+        return Err(FormatError::content(
+            name,
+            FilePlace::default(),
+            format!("{remark}; --strict does not allow this"),
+        ));
     }
     let instance = joined(name, platform, Vec::new(), Vec::new())?;
     let lost_network = lost.map(|lost| format!("{name}: {lost}"));
@@ -154,7 +162,7 @@ fn joined(
     jobs: Vec<Job>,
     unavailable: Vec<Unavailable>,
 ) -> Result<Instance, FormatError> {
-    Instance::new(platform, jobs, unavailable).map_err(|error| FormatError::content(file, Place::default(), error))
+    Instance::new(platform, jobs, unavailable).map_err(|error| FormatError::content(file, FilePlace::default(), error))
 }
 
 type Parts = (Platform, Vec<Job>, Vec<Unavailable>);
@@ -163,20 +171,24 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
     let version = document.version.0.0;
     if !(1..=2).contains(&version) {
         let problem = format!("version {version} is not known; write 2");
-        return Err(FormatError::content(file, Place::field("version"), problem));
+        return Err(FormatError::content(file, FilePlace::field("version"), problem));
     }
     let Some(platform::PlatformEntry(platform)) = document.platform else {
-        return Err(FormatError::content(file, Place::default(), "the key `platform` is missing; state the machines"));
+        return Err(FormatError::content(
+            file,
+            FilePlace::default(),
+            "the key `platform` is missing; state the machines",
+        ));
     };
     let jobs = document.jobs.map_or_else(Vec::new, |jobs| jobs.0);
     let (rows, stated) =
         jobs.iter().flat_map(job::JobEntry::rows).fold((0, 0), |(rows, all), row| (rows + 1, all + row));
-    let too_many = |problem: String| FormatError::content(file, Place::field("jobs"), problem);
+    let too_many = |problem: String| FormatError::content(file, FilePlace::field("jobs"), problem);
     let positions =
         if rows > 0 { Positions::new(&platform, rows, stated).map_err(too_many)? } else { Positions::default() };
     let resolved = |(at, mut job): (usize, job::JobEntry)| {
         let wrong = |key: &str| {
-            let place = Place::field(format!("jobs[{at}].{key}"));
+            let place = FilePlace::field(format!("jobs[{at}].{key}"));
             |problem: String| FormatError::content(file, place, problem)
         };
         if version == 1 {
@@ -185,7 +197,7 @@ fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
         job.resolved(&positions).map_err(wrong("time_on"))
     };
     let jobs = jobs.into_iter().enumerate().map(resolved).collect::<Result<_, _>>()?;
-    let period = |period: schema::Period| Unavailable {
+    let period = |period: schema::ClosedPeriod| Unavailable {
         processors: period.processors.0,
         start: period.start.0,
         end: period.end.0,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::resources::ResourcesEntry;
 use super::site::SiteEntry;
-use super::values::{Entry, OneOrMany};
+use super::values::{ListEntry, OneOrMany};
 use crate::bandwidth::Bandwidth;
 use crate::scalar::{Count, Scalar, Speed};
 use crate::suggest::nearest;
@@ -33,7 +33,7 @@ struct Fields {
     site: Option<SiteEntry>,
 }
 
-impl Entry for NodeEntry {}
+impl ListEntry for NodeEntry {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,13 +18,13 @@ pub(super) struct Document {
     /// `None` if the file is only read for its platform.
     pub jobs: Option<Unique<JobEntry>>,
     #[serde(default)]
-    pub unavailable: Vec<Period>,
+    pub unavailable: Vec<ClosedPeriod>,
 }
 
 /// A reservation or an outage.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Period {
+pub(super) struct ClosedPeriod {
     pub processors: Scalar<ProcSet>,
     pub start: Scalar<Time>,
     pub end: Scalar<Time>,

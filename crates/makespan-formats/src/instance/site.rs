@@ -14,15 +14,15 @@ use crate::suggest::nearest;
 
 /// Duration or instant.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Span(pub(super) Time);
+pub(super) struct SiteInstant(pub(super) Time);
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for SiteInstant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Scalar::<Time>::deserialize(deserializer).map(|time| Self(time.0))
     }
 }
 
-impl Serialize for Span {
+impl Serialize for SiteInstant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{}s", self.0))
     }
@@ -87,9 +87,9 @@ struct PartitionEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     job_factor: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_time: Option<Span>,
+    max_time: Option<SiteInstant>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    default_time: Option<Span>,
+    default_time: Option<SiteInstant>,
     #[serde(default, skip_serializing_if = "is_default")]
     min_nodes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ struct QosEntry {
     #[serde(default, skip_serializing_if = "is_default")]
     priority: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_time: Option<Span>,
+    max_time: Option<SiteInstant>,
     #[serde(default, skip_serializing_if = "is_default")]
     group: LimitsEntry,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -148,7 +148,7 @@ struct AccountEntry {
     #[serde(default, skip_serializing_if = "is_default")]
     usage: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_time: Option<Span>,
+    max_time: Option<SiteInstant>,
     #[serde(default, skip_serializing_if = "is_default")]
     group: LimitsEntry,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -165,8 +165,8 @@ struct ReservationEntry {
     name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<String>,
-    start: Span,
-    end: Span,
+    start: SiteInstant,
+    end: SiteInstant,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     users: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -251,8 +251,8 @@ impl SiteEntry {
         let reservations = site.reservations.iter().map(|one| ReservationEntry {
             name: one.name.to_string(),
             nodes: named(&one.nodes),
-            start: Span(one.start),
-            end: Span(one.end),
+            start: SiteInstant(one.start),
+            end: SiteInstant(one.end),
             users: one.users.iter().map(ToString::to_string).collect(),
             accounts: one.accounts.iter().map(ToString::to_string).collect(),
         });
@@ -292,8 +292,8 @@ fn partition_out(one: &Partition, nodes: Vec<String>) -> PartitionEntry {
         up: one.is_up,
         tier: Some(one.tier).filter(|&tier| tier != 1),
         job_factor: Some(one.job_factor).filter(|&factor| factor != 1),
-        max_time: one.max_time.map(Span),
-        default_time: one.default_time.map(Span),
+        max_time: one.max_time.map(SiteInstant),
+        default_time: one.default_time.map(SiteInstant),
         min_nodes: one.min_nodes,
         max_nodes: one.max_nodes,
         exclusive: one.exclusive,
@@ -325,7 +325,7 @@ fn qos_out(one: &Qos) -> QosEntry {
     QosEntry {
         name: one.name.to_string(),
         priority: one.priority,
-        max_time: one.max_wall.map(Span),
+        max_time: one.max_wall.map(SiteInstant),
         group: limits_out(&one.group),
         per_user: limits_out(&one.per_user),
         per_account: limits_out(&one.per_account),
@@ -359,7 +359,7 @@ fn account_out(one: &Association) -> AccountEntry {
         parent: one.parent.as_ref().map(ToString::to_string),
         shares: Some(one.shares).filter(|&shares| shares != 1),
         usage: one.usage,
-        max_time: one.max_wall.map(Span),
+        max_time: one.max_wall.map(SiteInstant),
         group: limits_out(&one.group),
         own: limits_out(&one.own),
         per_job: Amounts(one.per_job.clone()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use makespan_core::Submission;
 use serde::{Deserialize, Serialize};
 
-use super::site::{Span, is_default};
+use super::site::{SiteInstant, is_default};
 
 /// Content of `submission` in a job.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
@@ -48,10 +48,10 @@ pub(super) struct SubmissionEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    least_time: Option<Span>,
+    least_time: Option<SiteInstant>,
     /// Instant at which the job must end, relative to time 0 of the file, not to the release date.
     #[serde(skip_serializing_if = "Option::is_none")]
-    deadline: Option<Span>,
+    deadline: Option<SiteInstant>,
 }
 
 impl SubmissionEntry {
@@ -122,8 +122,8 @@ impl SubmissionEntry {
             nice: own.nice,
             priority: own.priority,
             held: text(&own.held),
-            least_time: own.least_time.map(Span),
-            deadline: own.deadline.map(Span),
+            least_time: own.least_time.map(SiteInstant),
+            deadline: own.deadline.map(SiteInstant),
         }
     }
 }

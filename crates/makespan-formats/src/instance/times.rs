@@ -16,14 +16,14 @@ pub(super) struct TimeFields {
 }
 
 /// Run times of a task, their source, and the names of the nodes if the times differ between nodes.
-pub(super) struct Times {
+pub(super) struct TaskTimes {
     pub(super) profile: Profile,
     pub(super) estimate: Estimate,
     pub(super) nodes: Option<Vec<String>>,
 }
 
 /// Returns the stated run times, or a guess if none are stated.
-pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Result<Times, String> {
+pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Result<TaskTimes, String> {
     let TimeFields { time, work, time_on, speedup, estimate } = fields;
     if time.is_none() && work.is_none() && time_on.is_none() {
         if !estimate.is_none_or(|estimate| estimate.0.is_guess()) {
@@ -36,10 +36,10 @@ pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Resul
         let max = max.unwrap_or(if alone { 1 } else { Platform::MAX_PROCESSORS });
         let profile = guessed(min.unwrap_or(1), max, speedup.map(Into::into), None);
         let profile = profile.map_err(|error| error.to_string())?;
-        return Ok(Times { profile, estimate: Estimate::Guessed, nodes: None });
+        return Ok(TaskTimes { profile, estimate: Estimate::Guessed, nodes: None });
     }
     let (profile, nodes) = profile(time, work, time_on, speedup, allotments)?;
-    Ok(Times { profile, estimate: estimate.map_or(Estimate::Stated, |estimate| estimate.0), nodes })
+    Ok(TaskTimes { profile, estimate: estimate.map_or(Estimate::Stated, |estimate| estimate.0), nodes })
 }
 
 fn profile(

@@ -130,7 +130,7 @@ pub(super) enum OneOrMany<T, M> {
 }
 
 /// A type of list entries.
-pub(super) trait Entry: DeserializeOwned {
+pub(super) trait ListEntry: DeserializeOwned {
     /// True if the raw text of a JSON list should be requested, so that all entries are read from this text.
     const AT_ONCE: bool = false;
 
@@ -140,7 +140,7 @@ pub(super) trait Entry: DeserializeOwned {
     }
 }
 
-impl<T: FromLiteral> Entry for Scalar<T> {
+impl<T: FromLiteral> ListEntry for Scalar<T> {
     const AT_ONCE: bool = true;
 
     fn plain_list(text: &str) -> Option<Vec<Self>> {
@@ -148,7 +148,7 @@ impl<T: FromLiteral> Entry for Scalar<T> {
     }
 }
 
-impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
+impl<'de, T: FromLiteral, M: ListEntry> Deserialize<'de> for OneOrMany<T, M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let visitor = OneOrManyVisitor(PhantomData);
         if M::AT_ONCE {
@@ -161,7 +161,7 @@ impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for OneOrMany<T, M> {
 /// A [`OneOrMany`] that is read from the raw text of a JSON value.
 struct RawOneOrMany<T, M>(OneOrMany<T, M>);
 
-impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for RawOneOrMany<T, M> {
+impl<'de, T: FromLiteral, M: ListEntry> Deserialize<'de> for RawOneOrMany<T, M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(RawVisitor(PhantomData)).map(Self)
     }
@@ -169,7 +169,7 @@ impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for RawOneOrMany<T, M> {
 
 struct RawVisitor<T, M>(PhantomData<(T, M)>);
 
-impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
+impl<T: FromLiteral, M: ListEntry> Visitor<'_> for RawVisitor<T, M> {
     type Value = OneOrMany<T, M>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,10 +188,10 @@ impl<T: FromLiteral, M: Entry> Visitor<'_> for RawVisitor<T, M> {
 }
 
 /// Returns the error together with its position in the list, if `text` is a JSON list.
-fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
+fn placed<T: FromLiteral, M: ListEntry, E: Error>(text: &str, error: E) -> E {
     struct Listed<T, M>(PhantomData<(T, M)>);
 
-    impl<'de, T: FromLiteral, M: Entry> Deserialize<'de> for Listed<T, M> {
+    impl<'de, T: FromLiteral, M: ListEntry> Deserialize<'de> for Listed<T, M> {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             deserializer.deserialize_any(OneOrManyVisitor::<T, M>(PhantomData)).map(|_| Self(PhantomData))
         }
@@ -208,7 +208,7 @@ fn placed<T: FromLiteral, M: Entry, E: Error>(text: &str, error: E) -> E {
 
 struct OneOrManyVisitor<T, M>(PhantomData<(T, M)>);
 
-impl<'de, T: FromLiteral, M: Entry> Visitor<'de> for OneOrManyVisitor<T, M> {
+impl<'de, T: FromLiteral, M: ListEntry> Visitor<'de> for OneOrManyVisitor<T, M> {
     type Value = OneOrMany<T, M>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

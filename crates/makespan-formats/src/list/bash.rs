@@ -1,7 +1,7 @@
 //! Finds words of bash that other shells may not know.
 
 use super::lines::commands;
-use super::shell::{Scanner, Within};
+use super::shell::{Scanner, ShellContext};
 
 /// Each command that needs bash contains one of these texts.
 const MARKS: [&str; 6] = ["[[", "<(", "source", "..", "module", "conda"];
@@ -89,7 +89,7 @@ fn range(plain: &str) -> Option<&str> {
 fn unquoted(command: &str) -> String {
     let mut scanner = Scanner::default();
     let plain = (1..).zip(command.chars()).map(|(column, c)| {
-        let is_plain = scanner.within() == Within::Words && !scanner.is_escaped();
+        let is_plain = scanner.within() == ShellContext::Words && !scanner.is_escaped();
         let is_expansion = scanner.follows_dollar() && c != '(';
         scanner.read(c, (1, column));
         if is_plain && !is_expansion && !matches!(c, '\'' | '"' | '`' | '\\') { c } else { QUOTED }

@@ -1,27 +1,27 @@
 //! Splits the text of a list into commands and their notes.
 
-use super::notes::Notes;
-use super::shell::{Scanner, Within};
-use super::wrong::Wrong;
-use crate::error::Place;
+use super::notes::CommandNotes;
+use super::shell::{Scanner, ShellContext};
+use super::wrong::ListProblem;
+use crate::error::FilePlace;
 
 /// Maximum length of an argument on Linux, in bytes.
 pub(super) const LONGEST: usize = 128 * 1024 - 1;
 
 /// One command of a list.
 #[derive(Debug)]
-pub(super) struct Command {
+pub(super) struct ListCommand {
     /// First line of the command, from 1.
     pub line: usize,
     /// Command for the shell, on one line and without a comment at its end.
     pub text: String,
-    pub notes: Notes,
+    pub notes: CommandNotes,
 }
 
 /// Returns the commands of a list, in their order. `first` is the number of the first line of the text.
-pub(super) fn commands(text: &str, first: usize) -> Result<Vec<Command>, Wrong> {
+pub(super) fn commands(text: &str, first: usize) -> Result<Vec<ListCommand>, ListProblem> {
     let mut lines = (first..).zip(text.lines());
-    let (mut commands, mut notes) = (Vec::new(), Notes::default());
+    let (mut commands, mut notes) = (Vec::new(), CommandNotes::default());
     while let Some((number, line)) = lines.next() {
         let line = line.trim_start();
         if let Some(note) = line.strip_prefix("#:") {
@@ -39,12 +39,13 @@ pub(super) fn commands(text: &str, first: usize) -> Result<Vec<Command>, Wrong> 
         if text.is_empty() {
             continue;
         }
-        commands.push(Command { line: number, text, notes: std::mem::take(&mut notes) });
+        commands.push(ListCommand { line: number, text, notes: std::mem::take(&mut notes) });
     }
     match notes.line() {
-        Some(line) => {
-            Err(Wrong::at(line, "no command follows this note; write it before a command, or at the end of its line"))
-        }
+        Some(line) => Err(ListProblem::at(
+            line,
+            "no command follows this note; write it before a command, or at the end of its line",
+        )),
         None => Ok(commands),
     }
 }
@@ -57,19 +58,19 @@ fn command<'a>(
     first: usize,
     line: &'a str,
     lines: &mut impl Iterator<Item = (usize, &'a str)>,
-) -> Result<(String, Note), Wrong> {
+) -> Result<(String, Note), ListProblem> {
     let (mut scanner, mut text, mut part) = (Scanner::default(), String::new(), (first, line));
     let note = loop {
         let (number, line) = part;
         let comment = scan(&mut scanner, line, number, &mut text);
         if text.len() > LONGEST {
             let problem = format!("the command is longer than {LONGEST} bytes, the most that a program can be given");
-            return Err(Wrong::at(first, problem));
+            return Err(ListProblem::at(first, problem));
         }
         if let Some(comment) = comment {
             break comment.strip_prefix("#:").map(|note| (number, note.to_owned()));
         }
-        let continued = scanner.is_escaped() && scanner.within() != Within::Single && text.ends_with('\\');
+        let continued = scanner.is_escaped() && scanner.within() != ShellContext::Single && text.ends_with('\\');
         if !continued {
             break None;
         }
@@ -81,24 +82,24 @@ fn command<'a>(
         }
     };
     if let Some((mark, line, column)) = scanner.open_quotation() {
-        let place = Place { line: Some(line), column: Some(column), field: None };
+        let place = FilePlace { line: Some(line), column: Some(column), field: None };
         let problem = format!(
             "the quotation that `{mark}` begins does not end on its line; a command is one line, or ends its lines with \\"
         );
-        return Err(Wrong { place, problem });
+        return Err(ListProblem { place, problem });
     }
     if let Some((line, column)) = scanner.here_document {
-        let place = Place { line: Some(line), column: Some(column), field: None };
+        let place = FilePlace { line: Some(line), column: Some(column), field: None };
         let problem = "`<<` begins a here-document, which needs more lines than a command of a list has; write the text to a file first";
-        return Err(Wrong { place, problem: problem.into() });
+        return Err(ListProblem { place, problem: problem.into() });
     }
     if let Some((mark, line, column)) = scanner.open_command() {
-        let place = Place { line: Some(line), column: Some(column), field: None };
+        let place = FilePlace { line: Some(line), column: Some(column), field: None };
         let problem = format!("what `{mark}` begins {GOES_ON}");
-        return Err(Wrong { place, problem });
+        return Err(ListProblem { place, problem });
     }
     if let Some(operator) = scanner.operator() {
-        return Err(Wrong::at(part.0, format!("a command that ends with `{operator}` {GOES_ON}")));
+        return Err(ListProblem::at(part.0, format!("a command that ends with `{operator}` {GOES_ON}")));
     }
     let end = text.trim_end().len();
     // An escaped blank is a part of a word, so it is not removed.
@@ -106,7 +107,7 @@ fn command<'a>(
     let escaped = text[end..].chars().next().filter(|_| backslashes % 2 == 1);
     text.truncate(end + escaped.map_or(0, char::len_utf8));
     if text.contains('\0') {
-        return Err(Wrong::at(first, "the command holds a NUL byte, which no argument can; remove it"));
+        return Err(ListProblem::at(first, "the command holds a NUL byte, which no argument can; remove it"));
     }
     Ok((text, note))
 }
@@ -147,7 +148,7 @@ const OF_THE_SHELL: [&str; 11] =
 
 /// Returns an error if the file is a script and not a list. In a script, a command may extend over several lines, or
 /// may affect later commands.
-fn refuse_scripts(line: usize, text: &str) -> Result<(), Wrong> {
+fn refuse_scripts(line: usize, text: &str) -> Result<(), ListProblem> {
     let first = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
     let alone = !text.contains([';', '&', '|', '>', '<', '(', '`', '\n']);
     let is_name = |text: &str| {
@@ -161,25 +162,28 @@ fn refuse_scripts(line: usize, text: &str) -> Result<(), Wrong> {
              command that needs it, such as `{} && ..`",
             text.trim_end()
         );
-        return Err(Wrong::at(line, problem));
+        return Err(ListProblem::at(line, problem));
     }
     let defines =
         text.split_once('(').is_some_and(|(name, rest)| is_name(name.trim_end()) && rest.trim_start().starts_with(')'));
     if defines || first == "function" {
         let problem = "a function is known only on its own line: each line of a list runs in a shell of its own; write it to a script, \
                        and run that: sh FILE";
-        return Err(Wrong::at(line, problem));
+        return Err(ListProblem::at(line, problem));
     }
     let ends = |last: &str| text.split(|c: char| c.is_whitespace() || ";&|()".contains(c)).any(|word| word == last);
     if let Some((_, last)) = COMPOUND.iter().find(|(opens, last)| *opens == first && !ends(last)) {
-        return Err(Wrong::at(line, format!("what `{first}` begins does not end with `{last}`, so it {GOES_ON}")));
+        return Err(ListProblem::at(
+            line,
+            format!("what `{first}` begins does not end with `{last}`, so it {GOES_ON}"),
+        ));
     }
     if WITHIN.contains(&first) {
         let problem = format!(
             "`{first}` goes on with a command of earlier lines, and each line of a list is a command; write it on one line, \
              or run the whole as a script: sh FILE"
         );
-        return Err(Wrong::at(line, problem));
+        return Err(ListProblem::at(line, problem));
     }
     Ok(())
 }

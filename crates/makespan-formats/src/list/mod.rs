@@ -20,17 +20,17 @@ use makespan_core::{Instance, Job, Platform, Resource, Resources, shell_line};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::format::head::{Head, has};
 use crate::suggest::nearest;
-use lines::{Command, commands};
-use notes::After;
-use wrong::Wrong;
+use lines::{ListCommand, commands};
+use notes::AfterNote;
+use wrong::ListProblem;
 
 pub(crate) use bash::bash_lines;
 pub use bash::bash_warning;
 pub(crate) use dialect::shell_of;
-pub use make::{ASK, ASK_FIRST, Asked, read_make, stubs};
+pub use make::{ASK, ASK_FIRST, MakeOutput, read_make, stubs};
 pub use shell::quoted;
 pub use snakemake::read_snakemake;
 pub use template::{ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, separator};
@@ -71,19 +71,19 @@ pub(crate) fn read_numbered(
     platform: &Platform,
     digits: Option<usize>,
 ) -> Result<Instance, FormatError> {
-    let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
+    let wrong = |wrong: ListProblem| FormatError::content(file, wrong.place, wrong.problem);
     let commands = commands(text, 1).map_err(wrong)?;
     if commands.is_empty() {
         let problem = match text.lines().count() {
             0 | 1 => "the list holds no command; write one shell command a line".to_owned(),
             lines => format!("none of the {lines} lines holds a command; write one shell command a line"),
         };
-        return Err(FormatError::content(file, Place::default(), problem));
+        return Err(FormatError::content(file, FilePlace::default(), problem));
     }
     for (name, what) in [(Resource::GPUS, "GPUs"), (Resource::MEMORY, "memory")] {
         let line = commands.iter().find_map(|command| command.notes.line_of(name));
         if let Some(line) = line.filter(|_| platform.resource(name).is_none()) {
-            let place = Place::line(line).with_field(name);
+            let place = FilePlace::line(line).with_field(name);
             let problem =
                 format!("the machines are not known to have {what}; leave the note out, or state machines that do");
             return Err(FormatError::content(file, place, problem));
@@ -101,7 +101,7 @@ pub(crate) fn read_numbered(
         // The job name in the message identifies the command with the error.
         let problem = error.to_string();
         let named = names.iter().position(|name| problem.contains(name));
-        let place = named.map_or_else(Place::default, |at| Place::line(commands[at].line));
+        let place = named.map_or_else(FilePlace::default, |at| FilePlace::line(commands[at].line));
         FormatError::content(file, place, problem)
     })
 }
@@ -152,7 +152,7 @@ pub fn start_directly(jobs: &mut [Job]) {
 /// [`FormatError`] whose file name is `template`.
 pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize>) -> Result<Instance, FormatError> {
     let digits = digits.unwrap_or_else(|| name::digits_of(lines.len()));
-    let wrong = |problem: String| FormatError::content("template", Place::default(), problem);
+    let wrong = |problem: String| FormatError::content("template", FilePlace::default(), problem);
     let jobs = template_jobs(lines, 1, digits)?;
     if jobs.is_empty() {
         return Err(wrong(
@@ -167,10 +167,11 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
 /// # Errors
 /// [`FormatError`] whose file name is `template`.
 pub fn template_jobs(lines: &[String], first: usize, digits: usize) -> Result<Vec<Job>, FormatError> {
-    let job =
-        |(number, line): (usize, &String)| notes::Notes::default().job(name::of_command(number, digits, line), line);
-    let jobs = (first..).zip(lines).map(job).collect::<Result<_, Wrong>>();
-    jobs.map_err(|error| FormatError::content("template", Place::default(), error.problem))
+    let job = |(number, line): (usize, &String)| {
+        notes::CommandNotes::default().job(name::of_command(number, digits, line), line)
+    };
+    let jobs = (first..).zip(lines).map(job).collect::<Result<_, ListProblem>>();
+    jobs.map_err(|error| FormatError::content("template", FilePlace::default(), error.problem))
 }
 
 /// Returns the platform without memory or GPUs if no command needs them. A platform that is not one simple node is
@@ -204,13 +205,13 @@ struct NamedCommands {
 impl NamedCommands {
     /// Adds commands that follow in the list, and returns their jobs. The numbers in the names have at least `digits`
     /// digits. A command can wait for all commands that were read so far and for the added commands.
-    fn add(&mut self, commands: &[Command], digits: usize) -> Result<Vec<Job>, Wrong> {
+    fn add(&mut self, commands: &[ListCommand], digits: usize) -> Result<Vec<Job>, ListProblem> {
         let mut jobs = Vec::with_capacity(commands.len());
-        for Command { line, text, notes } in commands {
+        for ListCommand { line, text, notes } in commands {
             let name = notes.name.clone().unwrap_or_else(|| name::of_command(*line, digits, text));
             if let Some(before) = self.named.insert(name.clone(), *line) {
                 let stated = notes.line_of("name").unwrap_or(*line);
-                return Err(Wrong::at(
+                return Err(ListProblem::at(
                     stated,
                     format!("the command on line {before} is named `{name}`, too; names must be unique"),
                 ));
@@ -222,15 +223,15 @@ impl NamedCommands {
         for (job, command) in jobs.iter_mut().zip(commands) {
             let mut after = Vec::new();
             for one in &command.notes.after {
-                let found = self.waited_for(one).map_err(|problem| Wrong {
-                    place: Place::line(command.notes.line_of("after").unwrap_or(command.line)).with_field("after"),
+                let found = self.waited_for(one).map_err(|problem| ListProblem {
+                    place: FilePlace::line(command.notes.line_of("after").unwrap_or(command.line)).with_field("after"),
                     problem,
                 })?;
                 after.extend(found.iter().map(|name| name.as_str().into()));
                 if self.waits + after.len() > MAX_AFTER {
                     let problem =
                         format!("the commands of the list wait for more than {MAX_AFTER} others in all; state fewer");
-                    return Err(Wrong::at(command.line, problem));
+                    return Err(ListProblem::at(command.line, problem));
                 }
             }
             self.waits += after.len();
@@ -240,10 +241,10 @@ impl NamedCommands {
     }
 
     /// Returns the names of the commands for which a command waits.
-    fn waited_for(&self, after: &After) -> Result<&[String], String> {
+    fn waited_for(&self, after: &AfterNote) -> Result<&[String], String> {
         let at = |line: usize| self.lines.partition_point(|&other| other < line);
         match after {
-            &After::Lines(first, last) => {
+            &AfterNote::Lines(first, last) => {
                 let found = &self.names[at(first)..at(last.saturating_add(1))];
                 if !found.is_empty() {
                     return Ok(found);
@@ -253,7 +254,7 @@ impl NamedCommands {
                 let next = self.lines.get(at(first)).or(self.lines.last()).copied().unwrap_or(0);
                 Err(format!("{which} no command; the next is on line {next}"))
             }
-            After::Name(name) => match self.named.get(name) {
+            AfterNote::Name(name) => match self.named.get(name) {
                 Some(&line) => Ok(&self.names[at(line)..=at(line)]),
                 None => {
                     let near = nearest(name, self.names.iter().map(String::as_str));

@@ -2,9 +2,9 @@
 
 use makespan_core::{Estimate, Job, Need, Needs, Platform, Profile, Resource, SpeedupLaw, Task, Time, Weight, Work};
 
-use super::wrong::Wrong;
+use super::wrong::ListProblem;
 use crate::amount::parse_amount;
-use crate::error::Place;
+use crate::error::FilePlace;
 use crate::guess::{GUESSED_LAW, guessed, timed};
 use crate::instance::command::by_shell;
 use crate::speedup::SpeedupSpec;
@@ -30,7 +30,7 @@ const OTHERS: [(&str, &str); 8] = [
 
 /// Commands that must end before a command starts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum After {
+pub(super) enum AfterNote {
     /// All commands on a range of lines, given by the first and the last line.
     Lines(usize, usize),
     /// The command with this name.
@@ -39,11 +39,11 @@ pub(super) enum After {
 
 /// Notes of a command.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct CommandNotes {
     /// Stated keys, each with its line.
     stated: Vec<(&'static str, usize)>,
     pub name: Option<String>,
-    pub after: Vec<After>,
+    pub after: Vec<AfterNote>,
     cores: Option<(u32, u32)>,
     memory: u64,
     gpus: u64,
@@ -56,7 +56,7 @@ pub(super) struct Notes {
     timeout: Option<Time>,
 }
 
-impl Notes {
+impl CommandNotes {
     /// Returns the first line with a note.
     pub(super) fn line(&self) -> Option<usize> {
         self.stated.first().map(|stated| stated.1)
@@ -73,23 +73,23 @@ impl Notes {
     }
 
     /// Adds the words of a note.
-    pub(super) fn add(&mut self, text: &str, line: usize) -> Result<(), Wrong> {
-        for word in words(text).map_err(|problem| Wrong::at(line, problem))? {
+    pub(super) fn add(&mut self, text: &str, line: usize) -> Result<(), ListProblem> {
+        for word in words(text).map_err(|problem| ListProblem::at(line, problem))? {
             let Some((key, value)) = word.split_once('=') else {
                 let problem = format!(
                     "`{word}` is no note; write KEY=VALUE after `#:`, such as cores=1-4 memory=2GiB after=3 time=90s"
                 );
-                return Err(Wrong::at(line, problem));
+                return Err(ListProblem::at(line, problem));
             };
-            let key = known(key).map_err(|problem| Wrong::at(line, problem))?;
+            let key = known(key).map_err(|problem| ListProblem::at(line, problem))?;
             if let Some(before) = self.line_of(key) {
                 let problem =
                     format!("`{key}` is noted twice for one command (before on line {before}); write it once");
-                return Err(Wrong::at(line, problem));
+                return Err(ListProblem::at(line, problem));
             }
             self.stated.push((key, line));
-            let place = Place::line(line).with_field(key);
-            self.set(key, value).map_err(|problem| Wrong { place, problem })?;
+            let place = FilePlace::line(line).with_field(key);
+            self.set(key, value).map_err(|problem| ListProblem { place, problem })?;
         }
         Ok(())
     }
@@ -131,15 +131,15 @@ impl Notes {
     }
 
     /// Returns the job of a command without dependencies. The caller adds the dependencies.
-    pub(super) fn job(&self, name: String, command: &str) -> Result<Job, Wrong> {
+    pub(super) fn job(&self, name: String, command: &str) -> Result<Job, ListProblem> {
         let (profile, estimate) = self.profile().map_err(|(key, problem)| {
             let line = self.line_of(key).or_else(|| self.line());
-            Wrong { place: Place { line, ..Place::default() }.with_field(key), problem }
+            ListProblem { place: FilePlace { line, ..FilePlace::default() }.with_field(key), problem }
         })?;
         let needed = [(Resource::MEMORY, self.memory), (Resource::GPUS, self.gpus)];
         let needed = needed.into_iter().filter(|(_, amount)| *amount > 0);
         let needs = Needs::new(needed.map(|(name, amount)| (name.to_owned(), Need::whole(amount))));
-        let needs = needs.map_err(|error| Wrong { place: Place::default(), problem: error.to_string() })?;
+        let needs = needs.map_err(|error| ListProblem { place: FilePlace::default(), problem: error.to_string() })?;
         let assumes_one_core = self.cores.is_none() && profile.max_processors() == 1;
         let command = by_shell(command);
         let task = Task { estimate, command, needs, assumes_one_core, ..Task::new(profile.clone()) };
@@ -223,21 +223,21 @@ fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn after(text: &str) -> Result<After, String> {
+fn after(text: &str) -> Result<AfterNote, String> {
     if text.is_empty() {
         return Err("a comma has nothing on one side; write after=3,5-7 or names".into());
     }
     let number =
         |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten();
     if let Some(line) = number(text) {
-        return Ok(After::Lines(line, line));
+        return Ok(AfterNote::Lines(line, line));
     }
     match text.split_once('-').and_then(|(first, last)| number(first).zip(number(last))) {
         Some((first, last)) if first > last => {
             Err(format!("`{text}` is an empty range of lines; write the smaller number first"))
         }
-        Some((first, last)) => Ok(After::Lines(first, last)),
-        None => Ok(After::Name(text.to_owned())),
+        Some((first, last)) => Ok(AfterNote::Lines(first, last)),
+        None => Ok(AfterNote::Name(text.to_owned())),
     }
 }
 

@@ -3,7 +3,7 @@
 
 /// Context of a position in a shell text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum ShellContext {
     /// No quotation. The shell splits the text into words, and quotations can begin.
     Words,
     /// `'..'`
@@ -72,30 +72,30 @@ enum Before {
 
 impl Scanner {
     /// Returns the context of the next character.
-    pub(super) fn within(&self) -> Within {
+    pub(super) fn within(&self) -> ShellContext {
         match self.open.last().map(|open| open.what) {
-            None | Some(Frame::Parenthesis) => Within::Words,
-            Some(Frame::Single) => Within::Single,
-            Some(Frame::Dollar) => Within::Dollar,
-            Some(Frame::Double) => Within::Double,
-            Some(Frame::Backquotes) => Within::Backquotes,
-            Some(Frame::Expansion) => Within::Expansion,
-            Some(Frame::Arithmetic) => Within::Arithmetic,
-            Some(Frame::Comment) => Within::Comment,
+            None | Some(Frame::Parenthesis) => ShellContext::Words,
+            Some(Frame::Single) => ShellContext::Single,
+            Some(Frame::Dollar) => ShellContext::Dollar,
+            Some(Frame::Double) => ShellContext::Double,
+            Some(Frame::Backquotes) => ShellContext::Backquotes,
+            Some(Frame::Expansion) => ShellContext::Expansion,
+            Some(Frame::Arithmetic) => ShellContext::Arithmetic,
+            Some(Frame::Comment) => ShellContext::Comment,
         }
     }
 
     /// Returns whether any context around the next character is `within`.
-    pub(super) fn is_inside(&self, within: Within) -> bool {
+    pub(super) fn is_inside(&self, within: ShellContext) -> bool {
         let frame = match within {
-            Within::Words => return true,
-            Within::Single => Frame::Single,
-            Within::Dollar => Frame::Dollar,
-            Within::Double => Frame::Double,
-            Within::Backquotes => Frame::Backquotes,
-            Within::Expansion => Frame::Expansion,
-            Within::Arithmetic => Frame::Arithmetic,
-            Within::Comment => Frame::Comment,
+            ShellContext::Words => return true,
+            ShellContext::Single => Frame::Single,
+            ShellContext::Dollar => Frame::Dollar,
+            ShellContext::Double => Frame::Double,
+            ShellContext::Backquotes => Frame::Backquotes,
+            ShellContext::Expansion => Frame::Expansion,
+            ShellContext::Arithmetic => Frame::Arithmetic,
+            ShellContext::Comment => Frame::Comment,
         };
         self.open.iter().any(|open| open.what == frame)
     }
@@ -168,25 +168,25 @@ impl Scanner {
         let before = std::mem::replace(&mut self.before, Before::Other);
         let within = self.within();
         let literal = before == Before::Backslash;
-        if within == Within::Words && (literal || !c.is_whitespace() && c != '\\') {
+        if within == ShellContext::Words && (literal || !c.is_whitespace() && c != '\\') {
             // An escaped character is not an operator. A backslash is not recorded here, because it may continue the
             // line.
             self.last = [self.last[1], if literal { '\\' } else { c }];
         }
-        let crosses = c == '`' && before != Before::Backslash && within != Within::Backquotes;
-        if crosses && self.is_inside(Within::Backquotes) {
+        let crosses = c == '`' && before != Before::Backslash && within != ShellContext::Backquotes;
+        if crosses && self.is_inside(ShellContext::Backquotes) {
             // The shell ends the text between backquotes at the next backquote, even inside a quotation.
             self.crossed = self.crossed.or(self.open.last().copied());
         }
         match within {
-            Within::Comment => {
+            ShellContext::Comment => {
                 if c == '\n' {
                     self.open.pop();
                     self.before = Before::Gap;
                 }
                 return;
             }
-            Within::Single => {
+            ShellContext::Single => {
                 if c == '\'' {
                     self.open.pop();
                 }
@@ -200,20 +200,20 @@ impl Scanner {
         let push = |open: &mut Vec<Open>, what| open.push(Open { what, at });
         match c {
             '\\' => self.before = Before::Backslash,
-            '\'' if within == Within::Dollar => drop(self.open.pop()),
-            _ if within == Within::Dollar => {}
+            '\'' if within == ShellContext::Dollar => drop(self.open.pop()),
+            _ if within == ShellContext::Dollar => {}
             '$' => self.before = Before::Dollar,
-            '`' if within == Within::Backquotes => drop(self.open.pop()),
+            '`' if within == ShellContext::Backquotes => drop(self.open.pop()),
             '`' => {
                 push(&mut self.open, Frame::Backquotes);
                 self.before = Before::Gap;
             }
-            '"' if within == Within::Double => drop(self.open.pop()),
+            '"' if within == ShellContext::Double => drop(self.open.pop()),
             '"' => push(&mut self.open, Frame::Double),
             '\'' if before == Before::Dollar && !self.has_literal_apostrophes() => push(&mut self.open, Frame::Dollar),
             '\'' if !self.has_literal_apostrophes() => push(&mut self.open, Frame::Single),
             '{' if before == Before::Dollar => push(&mut self.open, Frame::Expansion),
-            '}' if within == Within::Expansion => drop(self.open.pop()),
+            '}' if within == ShellContext::Expansion => drop(self.open.pop()),
             '(' if before == Before::Dollar => {
                 push(&mut self.open, Frame::Parenthesis);
                 self.before = Before::DollarParenthesis;
@@ -224,20 +224,20 @@ impl Scanner {
                 }
                 push(&mut self.open, Frame::Arithmetic);
             }
-            '(' if within == Within::Arithmetic => push(&mut self.open, Frame::Arithmetic),
-            ')' if within == Within::Arithmetic => drop(self.open.pop()),
-            '(' if within == Within::Words => {
+            '(' if within == ShellContext::Arithmetic => push(&mut self.open, Frame::Arithmetic),
+            ')' if within == ShellContext::Arithmetic => drop(self.open.pop()),
+            '(' if within == ShellContext::Words => {
                 push(&mut self.open, Frame::Parenthesis);
                 self.before = Before::Gap;
             }
-            ')' if within == Within::Words => {
+            ')' if within == ShellContext::Words => {
                 self.open.pop();
                 self.before = Before::Gap;
             }
-            '#' if matches!(before, Before::Gap | Before::DollarParenthesis) && within == Within::Words => {
+            '#' if matches!(before, Before::Gap | Before::DollarParenthesis) && within == ShellContext::Words => {
                 push(&mut self.open, Frame::Comment)
             }
-            '<' if within == Within::Words => match before {
+            '<' if within == ShellContext::Words => match before {
                 Before::Less(1) => {
                     self.here_document.get_or_insert(at);
                     self.before = Before::Less(2);

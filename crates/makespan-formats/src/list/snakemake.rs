@@ -5,7 +5,7 @@
 use makespan_core::{Estimate, Instance, Job, Need, Needs, Platform, Profile, Resource, Time};
 use rustc_hash::FxHashMap;
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::guess::guessed;
 
 /// A job in the output of a dry run.
@@ -39,7 +39,7 @@ pub fn read_snakemake(
     platform: &Platform,
     benchmark: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Instance>, FormatError> {
-    let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
+    let wrong = |problem: String| FormatError::content(file, FilePlace::default(), problem);
     let groups = grouped(steps(printed).map_err(wrong)?);
     if groups.is_empty() {
         return Ok(None);

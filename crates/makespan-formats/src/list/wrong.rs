@@ -1,16 +1,16 @@
 //! Problems in a list of commands, and their places in the file.
 
-use crate::error::Place;
+use crate::error::FilePlace;
 
 /// Problem, and its place.
 #[derive(Debug)]
-pub(super) struct Wrong {
-    pub place: Place,
+pub(super) struct ListProblem {
+    pub place: FilePlace,
     pub problem: String,
 }
 
-impl Wrong {
+impl ListProblem {
     pub(super) fn at(line: usize, problem: impl Into<String>) -> Self {
-        Self { place: Place::line(line), problem: problem.into() }
+        Self { place: FilePlace::line(line), problem: problem.into() }
     }
 }

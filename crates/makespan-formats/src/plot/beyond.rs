@@ -11,7 +11,7 @@ const AROUND: f64 = 16.0;
 
 /// A value, or a range of values, that is above the axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Beyond {
+pub(super) struct ValuesAbove {
     /// Index of the series.
     pub series: usize,
     pub x: f64,
@@ -24,7 +24,7 @@ pub(super) struct Beyond {
 pub(super) const NOTE: &str = "arrows: beyond the axis, with the value";
 
 /// Returns the arrows of a figure. `width` is the width of the plot in pixels.
-pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], width: f64) -> Vec<Beyond> {
+pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], width: f64) -> Vec<ValuesAbove> {
     if figure.y_most.is_none() || figure.y_range.is_some() || figure.unmarked {
         return Vec::new();
     }
@@ -32,9 +32,9 @@ pub(super) fn all(figure: &Figure, lines: &[Vec<Point>], [x, y]: [&Axis; 2], wid
     let most = y.high;
     let each = |(series, points): (usize, &Vec<Point>)| {
         let of = |point: &Point| Some((point.x, label(point, most)?));
-        points.iter().filter_map(of).map(move |(x, label)| Beyond { series, x, row: 0, label }).collect::<Vec<_>>()
+        points.iter().filter_map(of).map(move |(x, label)| ValuesAbove { series, x, row: 0, label }).collect::<Vec<_>>()
     };
-    let mut found: Vec<Beyond> = lines.iter().enumerate().flat_map(each).collect();
+    let mut found: Vec<ValuesAbove> = lines.iter().enumerate().flat_map(each).collect();
     found.sort_by(|a, b| a.x.total_cmp(&b.x));
     let mut ends: Vec<f64> = Vec::new();
     for one in &mut found {
@@ -53,13 +53,13 @@ const HALF: f64 = 6.0;
 
 /// Returns the left and right end of an arrow with its label, in pixels. The label is to the right of the arrow if
 /// there is enough space, or else to the left.
-pub(super) fn extent(one: &Beyond, at: f64, width: f64) -> (f64, f64) {
+pub(super) fn extent(one: &ValuesAbove, at: f64, width: f64) -> (f64, f64) {
     let long = AROUND - HALF + DIGIT * one.label.len() as f64;
     if is_right(one, at, width) { (at - HALF, at + long) } else { (at - long, at + HALF) }
 }
 
 /// Returns whether the label is to the right of the arrow.
-pub(super) fn is_right(one: &Beyond, at: f64, width: f64) -> bool {
+pub(super) fn is_right(one: &ValuesAbove, at: f64, width: f64) -> bool {
     at + AROUND - HALF + DIGIT * one.label.len() as f64 <= width
 }
 

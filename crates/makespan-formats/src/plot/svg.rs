@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::axis::{Axis, label};
-use super::beyond::{self, Beyond};
+use super::beyond::{self, ValuesAbove};
 use super::{Figure, Histogram, Line, Point, spaced};
 use crate::gantt::escape::Text;
 
@@ -196,7 +196,7 @@ fn line(figure: &Figure, frame: &Frame<'_>, points: &[Point], index: usize, asid
 }
 
 /// Returns an arrow at the upper edge, with a label that states the value.
-fn arrow(one: &Beyond, frame: &Frame<'_>) -> String {
+fn arrow(one: &ValuesAbove, frame: &Frame<'_>) -> String {
     let colour = COLOURS[one.series % COLOURS.len()];
     // The horizontal position of an arrow is the position of the point.
     let at = frame.x.fraction(one.x) * frame.width;

@@ -2,7 +2,7 @@
 
 use makespan_core::{Link, Platform};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::format::{Format, FormatOption};
 use crate::look::Lists;
 use crate::{NextflowTrace, SpeedupSpec};
@@ -85,7 +85,7 @@ impl ReadOptions {
             self.speedup.map(|_| FormatOption::Speedup),
         ];
         match stated.into_iter().flatten().find(|&option| !format.takes(option)) {
-            Some(option) => Err(FormatError::content(file, Place::default(), option.refusal(format))),
+            Some(option) => Err(FormatError::content(file, FilePlace::default(), option.refusal(format))),
             None => Ok(()),
         }
     }

@@ -5,8 +5,8 @@ use std::io::BufRead;
 use makespan_core::text_of_bytes;
 
 use crate::Format;
-use crate::encoding::{Decoded, decoded, line_of};
-use crate::error::{FormatError, Place};
+use crate::encoding::{DecodedText, decoded, line_of};
+use crate::error::{FilePlace, FormatError};
 use crate::input::{Input, MARK, without_mark};
 
 /// Reads a whole file into one text. If a line exceeds the limit of the format, stops immediately with an error.
@@ -17,7 +17,7 @@ pub(super) fn text(input: &mut Input<'_>, name: &str, format: Format) -> Result<
         return Ok(text_of_bytes(bytes));
     }
     String::from_utf8(bytes)
-        .map_err(|error| FormatError::content(name, Place::line(line_of(&error)), "the text is not UTF-8"))
+        .map_err(|error| FormatError::content(name, FilePlace::line(line_of(&error)), "the text is not UTF-8"))
 }
 
 /// Reads the text of a document, with a warning if its encoding is unknown. With `strict`, this warning is an error.
@@ -31,10 +31,10 @@ pub(super) fn text_in_any_encoding(
     if matches!(format, Format::Json | Format::Toml | Format::MoldableSet | Format::WfFormat) {
         return Ok((text(input, name, format)?, None));
     }
-    let Decoded { text, remark } = decoded(bytes(input, name, format)?);
+    let DecodedText { text, remark } = decoded(bytes(input, name, format)?);
     match remark {
         Some(remark) if strict => {
-            Err(FormatError::content(name, Place::default(), format!("{remark}; --strict does not allow this")))
+            Err(FormatError::content(name, FilePlace::default(), format!("{remark}; --strict does not allow this")))
         }
         remark => Ok((text, remark)),
     }
@@ -91,6 +91,6 @@ impl Lines {
         let problem = format!(
             "a line of {format} may have at most {most} bytes, and this line is longer; break it into several lines"
         );
-        FormatError::content(name, Place::line(self.line), problem)
+        FormatError::content(name, FilePlace::line(self.line), problem)
     }
 }

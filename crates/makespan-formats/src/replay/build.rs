@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use makespan_core::{Actual, Instance, Job, Platform, Profile, Time, counted, emptied};
 
-use super::record::{Logged, Record, mark_guess};
-use super::{Estimates, Past, Replay, ReplayOptions};
+use super::record::{LogContent, LogRecord, mark_guess};
+use super::{Estimates, LoggedStarts, Replay, ReplayOptions};
 use crate::SpeedupSpec;
 use crate::anomaly::Anomaly;
-use crate::error::{BOTH_STATED, FormatError, Place};
+use crate::error::{BOTH_STATED, FilePlace, FormatError};
 use crate::format::Format;
 use crate::speedup::Laws;
 
@@ -17,10 +17,10 @@ use crate::speedup::Laws;
 pub(crate) fn replay(
     file: &str,
     format: Format,
-    mut log: Logged,
+    mut log: LogContent,
     options: &ReplayOptions,
 ) -> Result<Replay, FormatError> {
-    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, FilePlace::default(), problem);
     if options.platform.is_some() && options.processors.is_some() {
         return Err(wrong(&BOTH_STATED));
     }
@@ -34,7 +34,7 @@ pub(crate) fn replay(
     log.accept(file, options.strict)?;
     check_queues(file, &log, &options.queues)?;
     let fitted = log.fittable(file, options.speedup)?;
-    let Logged { records, report, remarks: said, week, clock, now, .. } = log;
+    let LogContent { records, report, remarks: said, week, clock, now, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let mut remarks: Vec<String> = report.remarks().chain(said).collect();
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
@@ -81,11 +81,11 @@ pub(crate) fn replay(
     if starts.iter().all(Option::is_none) {
         starts.clear();
     }
-    Ok(Replay { instance, actual, past: Past { starts, clock, now }, format, report, remarks, week })
+    Ok(Replay { instance, actual, past: LoggedStarts { starts, clock, now }, format, report, remarks, week })
 }
 
 /// Returns an error if a queue in `named` has no job.
-fn check_queues(file: &str, log: &Logged, named: &[u32]) -> Result<(), FormatError> {
+fn check_queues(file: &str, log: &LogContent, named: &[u32]) -> Result<(), FormatError> {
     let known: BTreeSet<u32> = log.records.iter().filter_map(|record| record.queue).collect();
     let Some(unknown) = named.iter().find(|queue| !known.contains(queue)) else { return Ok(()) };
     let known: Vec<String> = known.iter().map(u32::to_string).collect();
@@ -93,7 +93,7 @@ fn check_queues(file: &str, log: &Logged, named: &[u32]) -> Result<(), FormatErr
         [] => "no record tells of a queue, which only SWF logs do; leave --queues out".to_owned(),
         known => format!("no job is in queue {unknown}; --queues may name {}", known.join(", ")),
     };
-    Err(FormatError::content(file, Place::default(), problem))
+    Err(FormatError::content(file, FilePlace::default(), problem))
 }
 
 /// Returns a remark about the assumptions of a moldable replay.
@@ -113,19 +113,20 @@ fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> S
 
 /// Returns the replay of a native instance. The real run times equal the estimates.
 pub(crate) fn given(instance: Instance, format: Format) -> Replay {
-    let report = crate::anomaly::Report { jobs: instance.jobs().len(), ..crate::anomaly::Report::default() };
-    let (actual, past) = (Actual::AsEstimated, Past::default());
+    let report =
+        crate::anomaly::LogStatistics { jobs: instance.jobs().len(), ..crate::anomaly::LogStatistics::default() };
+    let (actual, past) = (Actual::AsEstimated, LoggedStarts::default());
     Replay { instance, actual, past, format, report, remarks: Vec::new(), week: None }
 }
 
-fn estimate(record: &Record, estimates: Estimates) -> Time {
+fn estimate(record: &LogRecord, estimates: Estimates) -> Time {
     match estimates {
         Estimates::User => record.requested.unwrap_or(record.run),
         Estimates::Clairvoyant => record.run,
     }
 }
 
-fn note_estimates(log: &mut Logged, estimates: Estimates) {
+fn note_estimates(log: &mut LogContent, estimates: Estimates) {
     for record in log.records.iter().filter(|_| estimates == Estimates::User) {
         match record.requested {
             None => log.report.add(Anomaly::NoEstimate, record.at),
@@ -136,7 +137,7 @@ fn note_estimates(log: &mut Logged, estimates: Estimates) {
 }
 
 /// Sorts the records by submit time. Records with equal submit times stay in file order.
-fn sort(log: &mut Logged) {
+fn sort(log: &mut LogContent) {
     let before = log.records.iter().map(|record| record.submit);
     let late: Vec<usize> = before
         .zip(log.records.iter().skip(1))

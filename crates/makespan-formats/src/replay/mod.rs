@@ -11,7 +11,7 @@ use std::str::FromStr;
 use makespan_core::{Actual, Instance, Link, Platform, Time};
 
 use crate::SpeedupSpec;
-use crate::anomaly::Report;
+use crate::anomaly::LogStatistics;
 use crate::clock::Clock;
 use crate::format::Format;
 
@@ -117,11 +117,11 @@ pub struct Replay {
     /// Real run times of the jobs.
     pub actual: Actual,
     /// Real starts of the jobs, and the time at which the log was written.
-    pub past: Past,
+    pub past: LoggedStarts,
     /// Format of the file.
     pub format: Format,
     /// Anomalies in the file.
-    pub report: Report,
+    pub report: LogStatistics,
     /// Remarks about the file for the user, including the anomalies.
     pub remarks: Vec<String>,
     /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. SWF logs without a
@@ -131,7 +131,7 @@ pub struct Replay {
 
 /// Real starts of a log, and the instant at which the log was written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Past {
+pub struct LoggedStarts {
     /// Real start of each job in the order of the instance, or `None` for a job whose start the log does not state.
     /// Empty if the log states no start.
     pub starts: Vec<Option<Time>>,

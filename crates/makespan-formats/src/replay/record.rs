@@ -8,17 +8,17 @@ use makespan_core::{
 use rustc_hash::FxHashMap;
 
 use crate::SpeedupSpec;
-use crate::anomaly::{Anomaly, Report};
+use crate::anomaly::{Anomaly, LogStatistics};
 use crate::clock::Clock;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::guess::GUESS;
-use crate::needs::{UNSTATED, Unstated};
+use crate::needs::{UNSTATED, UnstatedNeeds};
 use crate::speedup::{Laws, through};
-use crate::swf::{Log, Options};
+use crate::swf::{Log, SwfLogOptions};
 
 /// A record that can become a job. The number of processors and the needs are not checked yet.
 #[derive(Default)]
-pub(crate) struct Record {
+pub(crate) struct LogRecord {
     /// Position in the file, in the unit of the report.
     pub at: usize,
     pub name: String,
@@ -48,9 +48,9 @@ pub(crate) struct Record {
 }
 
 /// Content of a log.
-pub(crate) struct Logged {
-    pub records: Vec<Record>,
-    pub report: Report,
+pub(crate) struct LogContent {
+    pub records: Vec<LogRecord>,
+    pub report: LogStatistics,
     /// Number of processors of the machine, if the log states it.
     pub processors: Option<u32>,
     /// Clause for the error message if the log does not state the number of processors.
@@ -65,11 +65,11 @@ pub(crate) struct Logged {
     pub now: Option<Time>,
 }
 
-impl Logged {
+impl LogContent {
     /// Returns the stated platform, or else a flat platform with the number of processors in the log. `option` is the
     /// command-line option that states a platform.
     pub(crate) fn platform(&self, file: &str, stated: Option<Platform>, option: &str) -> Result<Platform, FormatError> {
-        let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+        let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, FilePlace::default(), problem);
         if let Some(platform) = stated {
             return Ok(platform);
         }
@@ -110,7 +110,7 @@ impl Logged {
         if self.records.iter().all(|record| record.needs.is_empty()) {
             return;
         }
-        let mut unstated = Unstated::default();
+        let mut unstated = UnstatedNeeds::default();
         let (mut measured, mut room) = (Vec::new(), Room { platform, known: FxHashMap::default() });
         let Self { records, report, remarks, .. } = self;
         records.retain_mut(|record| {
@@ -148,11 +148,11 @@ impl Logged {
         }
         let skipped = report.found.iter().find(|found| found.anomaly.skips());
         let skipped = skipped.map_or_else(String::new, |found| format!(" ({found})"));
-        Err(FormatError::content(file, Place::default(), format!("no record can be a job{skipped}")))
+        Err(FormatError::content(file, FilePlace::default(), format!("no record can be a job{skipped}")))
     }
 }
 
-impl Logged {
+impl LogContent {
     /// Returns the number of jobs to which a speed-up law can be fitted. Returns an error if a law must be fitted and
     /// this number is 0.
     pub(crate) fn fittable(&self, file: &str, speedup: Option<SpeedupSpec>) -> Result<usize, FormatError> {
@@ -160,7 +160,7 @@ impl Logged {
         if speedup == Some(SpeedupSpec::Fitted) && tells == 0 {
             let problem =
                 "no speed-up can be fitted: no job on several processors has an average CPU time (SWF: field 6)";
-            return Err(FormatError::content(file, Place::default(), problem));
+            return Err(FormatError::content(file, FilePlace::default(), problem));
         }
         Ok(tells)
     }
@@ -174,7 +174,7 @@ struct Room<'a> {
 
 impl Room<'_> {
     /// Returns whether a record fits the empty platform on its number of processors.
-    fn has(&mut self, record: &Record) -> bool {
+    fn has(&mut self, record: &LogRecord) -> bool {
         let platform = self.platform;
         let fits = |needs: &Needs, processors| {
             let profile = Profile::rigid(processors, Time::TICK).ok()?;
@@ -186,7 +186,7 @@ impl Room<'_> {
     }
 }
 
-impl Record {
+impl LogRecord {
     /// Returns a copy without name, needs and submission, which the caller must set.
     pub(crate) fn copy(&self) -> Self {
         let Self {
@@ -249,11 +249,11 @@ pub(crate) fn guessed_run(requested: Option<Time>) -> Time {
 /// log.
 pub(crate) fn planned(
     file: &str,
-    mut log: Logged,
-    options: &Options,
+    mut log: LogContent,
+    options: &SwfLogOptions,
     machines: Option<&Platform>,
 ) -> Result<Log, FormatError> {
-    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, Place::default(), problem);
+    let wrong = |problem: &dyn std::fmt::Display| FormatError::content(file, FilePlace::default(), problem);
     let flat = options.processors.map(Platform::flat).transpose().map_err(|error| wrong(&error))?;
     let platform = log.platform(file, machines.cloned().or(flat), "--processors")?;
     let processors = platform.processors();
@@ -262,9 +262,9 @@ pub(crate) fn planned(
     log.equip(&platform);
     log.accept(file, options.strict)?;
     log.fittable(file, options.speedup)?;
-    let Logged { records, report, remarks, .. } = log;
+    let LogContent { records, report, remarks, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
-    let job = |record: Record| {
+    let job = |record: LogRecord| {
         let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));
         let profile = record.profile(record.run, law, processors);
         let profile = profile.map_err(|problem| FormatError::content(file, report.unit.place(record.at), problem))?;

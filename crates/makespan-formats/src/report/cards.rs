@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Apart, Metrics, Objective, counted};
+use makespan_core::{Metrics, Objective, SeparateEnds, counted};
 
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
@@ -22,7 +22,7 @@ const NARROW: usize = 6;
 const LONG_VALUE: usize = 12;
 
 /// A value at the head of the page.
-pub(super) struct Card {
+pub(super) struct ReportCard {
     pub(super) label: String,
     pub(super) value: String,
     /// Text next to the value, if the value is proved to be optimal.
@@ -31,7 +31,7 @@ pub(super) struct Card {
     pub(super) lines: Vec<String>,
 }
 
-fn cards(report: &Report<'_>) -> Vec<Card> {
+fn cards(report: &Report<'_>) -> Vec<ReportCard> {
     let plan = report.plan();
     let Some(lead) = report.happened().or(plan) else { return Vec::new() };
     // The page of a run also shows the planned values.
@@ -48,7 +48,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     }
     let percent = |metrics: &Metrics| format!("{:.1}\u{A0}%", metrics.utilisation * 100.0);
     let mut add = |label: &str, value: String, lines: Vec<String>| {
-        cards.push(Card { label: label.to_owned(), value, badge: None, lines });
+        cards.push(ReportCard { label: label.to_owned(), value, badge: None, lines });
     };
     let planned =
         beside.map(|named| format!("{}: {}", named.name, percent(&Metrics::of(report.instance, named.schedule))));
@@ -61,10 +61,10 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
         let tasks = (report.instance.has_bags() || report.instance.has_compound_jobs()).then_some(tasks);
         add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
     }
-    if let Some(apart) = Apart::of(report.instance, lead.schedule) {
+    if let Some(apart) = SeparateEnds::of(report.instance, lead.schedule) {
         let without = format!("all others end at {}", duration(apart.others.seconds()));
         let other = |named: &NamedSchedule<'_>| {
-            let apart = Apart::of(report.instance, named.schedule)?;
+            let apart = SeparateEnds::of(report.instance, named.schedule)?;
             let (best_effort, others) = (duration(apart.best_effort.seconds()), duration(apart.others.seconds()));
             Some(format!("{}: {best_effort}, all others {others}", named.name))
         };
@@ -74,7 +74,7 @@ fn cards(report: &Report<'_>) -> Vec<Card> {
     cards
 }
 
-fn objective(report: &Report<'_>, standing: &Standing) -> Card {
+fn objective(report: &Report<'_>, standing: &Standing) -> ReportCard {
     let mut lines = Vec::new();
     if !report.minimised.is_empty() && !report.minimised.contains(&standing.objective) {
         lines.push("not minimised".to_owned());
@@ -103,7 +103,7 @@ fn objective(report: &Report<'_>, standing: &Standing) -> Card {
         Objective::Makespan if happened.is_some() => "time".to_owned(),
         objective => objective.to_string(),
     };
-    Card { label, value: standing.show(value), badge, lines }
+    ReportCard { label, value: standing.show(value), badge, lines }
 }
 
 /// Writes the values at the head of the page. If the schedules are alternatives, writes the values of each schedule,
@@ -120,7 +120,7 @@ pub(super) fn write_cards(out: &mut impl Write, report: &Report<'_>) -> io::Resu
     Ok(())
 }
 
-pub(super) fn write_card(out: &mut impl Write, card: &Card) -> io::Result<()> {
+pub(super) fn write_card(out: &mut impl Write, card: &ReportCard) -> io::Result<()> {
     let term = Text(&card.label);
     let long = if card.value.chars().count() > LONG_VALUE { " class=\"long-value\"" } else { "" };
     write!(

@@ -8,7 +8,7 @@ use makespan_core::{
 };
 use serde::Serialize;
 
-use super::pack::{Distinct, Packed};
+use super::pack::{Distinct, PackedBytes};
 use super::run::RunDetails;
 use crate::gantt::summary::{bound_word, is_guess};
 use crate::gantt::{Marks, NamedSchedule};
@@ -34,14 +34,14 @@ pub(super) struct ChartData<'a> {
     tasks: Option<TaskData>,
     /// Edges. For each different task, in order: the number of its predecessors, and for each predecessor the
     /// difference between the two task numbers.
-    edges: Option<Packed>,
+    edges: Option<PackedBytes>,
     unavailable: Vec<Period>,
-    open: Steps,
+    open: AvailabilitySteps,
     /// True if the schedules are alternatives. The page shows alternatives one at a time.
     choose: bool,
     /// Command of each different task of a run. If this field is set, the first schedule contains the actual runs, and
     /// the second schedule, if any, is the plan.
-    commands: Option<Packed>,
+    commands: Option<PackedBytes>,
     schedules: Vec<ScheduleData<'a>>,
 }
 
@@ -56,9 +56,9 @@ struct ResourceData<'a> {
 #[derive(Serialize)]
 struct JobData {
     count: usize,
-    names: Packed,
+    names: PackedBytes,
     weight: Distinct<f64>,
-    release: Packed,
+    release: PackedBytes,
     /// Numbers of the users, or `None` if no user is known.
     user: Option<Distinct<i64>>,
     /// Kind of each job: 0 for a job, 1 for a bag, 2 for a best-effort bag. `None` if there are no bags.
@@ -70,9 +70,9 @@ struct JobData {
 struct TaskData {
     count: usize,
     /// Number of different tasks of each job.
-    rows: Packed,
+    rows: PackedBytes,
     /// Names of the tasks within their jobs. Empty names are for jobs with only one different task.
-    names: Packed,
+    names: PackedBytes,
 }
 
 #[derive(Serialize)]
@@ -88,7 +88,7 @@ pub(super) struct Period {
 
 /// Number of processors available to jobs, from each instant on.
 #[derive(Serialize)]
-pub(super) struct Steps {
+pub(super) struct AvailabilitySteps {
     pub time: Vec<f64>,
     pub processors: Vec<u32>,
 }
@@ -105,7 +105,7 @@ struct ScheduleData<'a> {
     copies: bool,
     /// Placements. Each consists of the task, the task's number within its bag, the start, the duration, and the
     /// processor intervals.
-    placements: Packed,
+    placements: PackedBytes,
     /// Indices of marked placements, each with the reason.
     marks: Vec<(usize, &'a str)>,
     /// Indices of placements with guessed run times.
@@ -116,7 +116,7 @@ struct ScheduleData<'a> {
     /// another reason for the end. Second, the path of the output files without extensions. Third, the sum of 1 if
     /// there is output and 2 if there are errors.
     ended: Option<Distinct<&'a str>>,
-    stems: Option<Packed>,
+    stems: Option<PackedBytes>,
     written: Option<Distinct<u8>>,
     /// Deadlines. Each consists of the instant, whether it was missed, and the job.
     deadlines: Vec<(f64, bool, u32)>,
@@ -124,14 +124,14 @@ struct ScheduleData<'a> {
     transfers: Option<Distinct<f64>>,
     groups: Vec<&'a str>,
     /// Group of each placement: 0 for none, or else 1 plus the index in `groups`. `None` if there are no groups.
-    group: Option<Packed>,
+    group: Option<PackedBytes>,
     /// Amounts of each resource that the placements hold.
     held: Vec<Distinct<f64>>,
 }
 
 /// Content of a chart.
 #[derive(Clone, Copy)]
-pub(super) struct Charted<'a> {
+pub(super) struct ChartContent<'a> {
     pub title: &'a str,
     pub instance: &'a Instance,
     pub schedules: &'a [NamedSchedule<'a>],
@@ -142,8 +142,8 @@ pub(super) struct Charted<'a> {
 }
 
 impl<'a> ChartData<'a> {
-    pub(super) fn new(charted: Charted<'a>) -> Self {
-        let Charted { title, instance, schedules, marks, bounds, choose, run } = charted;
+    pub(super) fn new(charted: ChartContent<'a>) -> Self {
+        let ChartContent { title, instance, schedules, marks, bounds, choose, run } = charted;
         let platform = instance.platform();
         let nodes = platform.nodes().iter().enumerate().filter(|(_, node)| node.processors > 0);
         let first_of = |index| platform.processors_of(index).intervals().first().map_or(0, |interval| interval.0);
@@ -175,7 +175,7 @@ impl<'a> ChartData<'a> {
             unavailable: instance.unavailable().iter().map(period).collect(),
             open: open(instance),
             choose,
-            commands: run.map(|run| Packed::names(run.commands.iter())),
+            commands: run.map(|run| PackedBytes::names(run.commands.iter())),
             schedules: schedules.iter().enumerate().map(of).collect(),
         }
     }
@@ -235,9 +235,9 @@ fn jobs(instance: &Instance, unit: i64, names: &[&str]) -> JobData {
     };
     JobData {
         count: jobs.len(),
-        names: Packed::names(jobs.iter().map(|job| &job.name)),
+        names: PackedBytes::names(jobs.iter().map(|job| &job.name)),
         weight: Distinct::of(jobs.iter().map(|job| job.weight.as_f64()), f64::to_bits),
-        release: Packed::distances(jobs.iter().map(|job| job.release.ticks() / unit)),
+        release: PackedBytes::distances(jobs.iter().map(|job| job.release.ticks() / unit)),
         user: users.then(|| Distinct::of(jobs.iter().map(|job| user(job).unwrap_or(-1)), |user| user)),
         kind: instance.has_bags().then(|| Distinct::of(jobs.iter().map(kind), |kind| kind)),
     }
@@ -256,16 +256,16 @@ fn tasks(instance: &Instance) -> Option<TaskData> {
     };
     Some(TaskData {
         count: instance.different_tasks(),
-        rows: Packed::numbers(instance.jobs().iter().map(|job| u64::from(job.different_tasks()))),
-        names: Packed::names(instance.different_task_ids().map(name)),
+        rows: PackedBytes::numbers(instance.jobs().iter().map(|job| u64::from(job.different_tasks()))),
+        names: PackedBytes::names(instance.different_task_ids().map(name)),
     })
 }
 
-fn edges(instance: &Instance) -> Option<Packed> {
+fn edges(instance: &Instance) -> Option<PackedBytes> {
     if instance.edges().is_empty() {
         return None;
     }
-    let mut packed = Packed::default();
+    let mut packed = PackedBytes::default();
     for (row, task) in instance.different_task_ids().enumerate() {
         let incoming = instance.incoming(task);
         packed.number(incoming.len() as u64);
@@ -283,12 +283,12 @@ fn period(period: &makespan_core::Unavailable) -> Period {
     }
 }
 
-fn open(instance: &Instance) -> Steps {
+fn open(instance: &Instance) -> AvailabilitySteps {
     let mut times: Vec<_> = instance.unavailable().iter().flat_map(|period| [period.start, period.end]).collect();
     times.push(Time::ZERO);
     times.sort_unstable();
     times.dedup();
-    Steps {
+    AvailabilitySteps {
         time: times.iter().map(|time| time.seconds()).collect(),
         processors: times.iter().map(|&time| instance.availability().open_at(time)).collect(),
     }
@@ -315,14 +315,14 @@ fn placements<'a>(instance: &Instance, named: NamedSchedule<'a>, marks: &'a Mark
         written: None,
         deadlines: deadlines(instance, schedule, marks),
         transfers: instance.has_transfers().then(|| transfers(instance, placed)),
-        group: (!groups.is_empty()).then(|| Packed::numbers((0..placed.len()).map(group))),
+        group: (!groups.is_empty()).then(|| PackedBytes::numbers((0..placed.len()).map(group))),
         groups,
         held: held(instance, placed),
     }
 }
 
-fn packed(instance: &Instance, placed: &[Placement], unit: i64) -> Packed {
-    let (mut packed, mut row, mut start) = (Packed::default(), 0, 0);
+fn packed(instance: &Instance, placed: &[Placement], unit: i64) -> PackedBytes {
+    let (mut packed, mut row, mut start) = (PackedBytes::default(), 0, 0);
     for placement in placed {
         let next = instance.different(placement.task) as i64;
         packed.signed(next - row);

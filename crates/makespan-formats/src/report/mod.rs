@@ -22,14 +22,14 @@ use makespan_core::{Bound, Instance, Objective};
 use crate::gantt::escape::Text;
 use crate::gantt::{Marks, NamedSchedule};
 use crate::plot::Figure;
-use data::{ChartData, Charted};
+use data::{ChartContent, ChartData};
 use shell::Shell;
 
-pub use queue::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
+pub use queue::{QueueNode, QueueReport, QueuedJob, ReservedProcessors, write_queue};
 pub use run::{Attempt, RunDetails};
 pub use tree::{TreePicture, TreeReport, write_tree};
 
-pub use simulation::{Level, PolicyPanel, SimulationReport, write_simulation};
+pub use simulation::{PolicyPanel, SimulationLevel, SimulationReport, write_simulation};
 
 const BODY: &str = include_str!("../../assets/report.html");
 const STYLE: &str = concat!(include_str!("../../assets/report.css"), include_str!("../../assets/chart.css"));
@@ -136,9 +136,9 @@ impl<'a> Report<'a> {
         self.schedules.first().filter(|_| self.run.is_some())
     }
 
-    fn charted(&self) -> Charted<'a> {
+    fn charted(&self) -> ChartContent<'a> {
         let Self { title, instance, schedules, marks, bounds, choose, run, .. } = *self;
-        Charted { title, instance, schedules, marks, bounds, choose, run }
+        ChartContent { title, instance, schedules, marks, bounds, choose, run }
     }
 }
 

@@ -23,9 +23,9 @@ const BACK: usize = 8;
 
 /// Packed bytes, which are serialised in base 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Packed(Vec<u8>);
+pub(super) struct PackedBytes(Vec<u8>);
 
-impl Packed {
+impl PackedBytes {
     /// Appends a number.
     pub(super) fn number(&mut self, mut value: u64) {
         while value >= 0x80 {
@@ -82,7 +82,7 @@ impl Packed {
     }
 }
 
-impl Serialize for Packed {
+impl Serialize for PackedBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&STANDARD.encode(&self.0))
     }
@@ -93,13 +93,13 @@ impl Serialize for Packed {
 pub(super) struct Distinct<T> {
     values: Vec<T>,
     /// Index of the value in the list, for each row. Empty if all rows have the first value.
-    rows: Packed,
+    rows: PackedBytes,
 }
 
 impl<T: Copy> Distinct<T> {
     /// Packs a column. Values with equal `key` are treated as equal.
     pub(super) fn of<K: Hash + Eq>(column: impl Iterator<Item = T>, key: impl Fn(T) -> K) -> Self {
-        let (mut values, mut known, mut rows) = (Vec::new(), HashMap::new(), Packed::default());
+        let (mut values, mut known, mut rows) = (Vec::new(), HashMap::new(), PackedBytes::default());
         for value in column {
             let next = values.len() as u64;
             let at = *known.entry(key(value)).or_insert(next);
@@ -109,7 +109,7 @@ impl<T: Copy> Distinct<T> {
             rows.number(at);
         }
         if values.len() < 2 {
-            rows = Packed::default();
+            rows = PackedBytes::default();
         }
         Self { values, rows }
     }
@@ -142,13 +142,13 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_come_back(values in prop::collection::vec(any::<u64>(), 0..50)) {
-            prop_assert_eq!(read(&Packed::numbers(values.iter().copied()).0), values);
+            prop_assert_eq!(read(&PackedBytes::numbers(values.iter().copied()).0), values);
         }
 
         #[test]
         fn distances_come_back(values in prop::collection::vec(any::<i64>(), 0..50)) {
             let mut last = 0_i64;
-            let read: Vec<i64> = read(&Packed::distances(values.iter().copied()).0)
+            let read: Vec<i64> = read(&PackedBytes::distances(values.iter().copied()).0)
                 .into_iter()
                 .map(|distance| { last = last.wrapping_add(unsigned(distance)); last })
                 .collect();
@@ -159,18 +159,18 @@ mod tests {
     #[test]
     fn names_share_their_beginnings_within_a_block() {
         let names: Vec<String> = (0..1000).map(|index| format!("a long common beginning {index:04}")).collect();
-        let packed = Packed::names(names.iter());
+        let packed = PackedBytes::names(names.iter());
         assert!(packed.0.len() < 7 * names.len(), "{}", packed.0.len());
         assert_eq!(&packed.0[..2], [0, 28]);
-        assert_eq!(Packed::names(["é", "è"].iter()).0, [0, 2, 0xc3, 0xa9, 8, 1, 0xa8]);
+        assert_eq!(PackedBytes::names(["é", "è"].iter()).0, [0, 2, 0xc3, 0xa9, 8, 1, 0xa8]);
         // The third name has a common prefix with the first, and there is one name between them.
-        assert_eq!(Packed::names(["ab", "x", "ac"].iter()).0, [0, 2, b'a', b'b', 0, 1, b'x', 9, 1, b'c']);
+        assert_eq!(PackedBytes::names(["ab", "x", "ac"].iter()).0, [0, 2, b'a', b'b', 0, 1, b'x', 9, 1, b'c']);
     }
 
     #[test]
     fn a_column_of_one_value_has_no_rows() {
         let one = Distinct::of([2.0; 9].into_iter(), f64::to_bits);
-        assert_eq!((one.values, one.rows), (vec![2.0], Packed::default()));
+        assert_eq!((one.values, one.rows), (vec![2.0], PackedBytes::default()));
         let two = Distinct::of([1, 5, 1].into_iter(), |value| value);
         assert_eq!((two.values, two.rows.0), (vec![1, 5], vec![0, 1, 0]));
     }

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::cards::write_remarks;
-use super::data::{Period, Steps, write_json};
-use super::pack::Packed;
+use super::data::{AvailabilitySteps, Period, write_json};
+use super::pack::PackedBytes;
 use super::shell::Shell;
 use super::{CHART_SCRIPT, STYLE};
 use crate::gantt::escape::Text;
@@ -34,7 +34,7 @@ pub struct QueueReport<'a> {
     /// Running and waiting jobs, in the order of the tables.
     pub jobs: &'a [QueuedJob],
     /// Reservations of processors.
-    pub reserved: &'a [Reserved],
+    pub reserved: &'a [ReservedProcessors],
     /// End of the period that the bars in the table show, and that the chart shows initially.
     pub until: i64,
     /// Text for `until`.
@@ -56,7 +56,7 @@ pub struct QueueNode {
 
 /// Processors of a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
+pub struct ReservedProcessors {
     /// Description of the reservation: its name and period.
     pub text: String,
     /// Begin of the reservation.
@@ -126,9 +126,9 @@ struct Data<'a> {
     bound: Option<f64>,
     users: Vec<&'a str>,
     unavailable: Vec<Period>,
-    open: Steps,
+    open: AvailabilitySteps,
     jobs: Jobs,
-    edges: Option<Packed>,
+    edges: Option<PackedBytes>,
     choose: bool,
     schedules: [Drawn<'a>; 1],
 }
@@ -219,7 +219,7 @@ impl<'a> Data<'a> {
         let users: Vec<&str> = jobs.iter().map(|job| &*job.user).collect::<BTreeSet<_>>().into_iter().collect();
         let mut positions = vec![None; report.jobs.len()];
         order.iter().enumerate().for_each(|(row, &(.., at))| positions[at] = Some(row));
-        let mut edges = Packed::default();
+        let mut edges = PackedBytes::default();
         for (row, job) in jobs.iter().enumerate() {
             let before: Vec<usize> =
                 job.after.iter().filter_map(|&at| positions[at]).filter(|&one| one < row).collect();
@@ -265,7 +265,7 @@ impl<'a> Data<'a> {
             resources: [],
             bound: None,
             unavailable,
-            open: Steps { time: vec![0.0], processors: vec![first - away] },
+            open: AvailabilitySteps { time: vec![0.0], processors: vec![first - away] },
             edges: Some(edges),
             choose: false,
             schedules: [Drawn {

@@ -3,8 +3,8 @@
 use makespan_core::counted;
 
 use super::Report;
-use super::cards::Card;
-use super::pack::{Distinct, Packed};
+use super::cards::ReportCard;
+use super::pack::{Distinct, PackedBytes};
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks::duration;
 
@@ -41,7 +41,7 @@ pub struct Attempt {
 /// Columns of the attempts, for the script.
 pub(super) struct AttemptColumns<'a> {
     pub ended: Distinct<&'a str>,
-    pub stems: Packed,
+    pub stems: PackedBytes,
     pub written: Distinct<u8>,
 }
 
@@ -51,15 +51,15 @@ impl RunDetails {
         let written = |one: &Attempt| u8::from(one.has_output) + 2 * u8::from(one.has_errors);
         AttemptColumns {
             ended: Distinct::of(attempts().map(|one| one.ended.as_str()), |text| text),
-            stems: Packed::names(attempts().map(|one| &one.stem)),
+            stems: PackedBytes::names(attempts().map(|one| &one.stem)),
             written: Distinct::of(attempts().map(written), |bits| bits),
         }
     }
 
     /// Returns the first values at the head of the page.
-    pub(super) fn cards(&self, report: &Report<'_>) -> Vec<Card> {
+    pub(super) fn cards(&self, report: &Report<'_>) -> Vec<ReportCard> {
         let [ran, planned @ ..] = report.schedules else { return Vec::new() };
-        let card = |label: &str, value: String, line: String| Card {
+        let card = |label: &str, value: String, line: String| ReportCard {
             label: label.to_owned(),
             value,
             badge: None,

@@ -197,7 +197,7 @@ fn the_page_of_a_queue_has_hostile_text_as_text_and_draws_jobs_by_start() {
         origin: &[HOSTILE.into()],
         nodes: &nodes,
         jobs: &[job("late", 9, &[1]), job("early", -3, &[]), held],
-        reserved: &[Reserved { text: HOSTILE.into(), start: 5, end: 6, processors: vec![(4, 5)] }],
+        reserved: &[ReservedProcessors { text: HOSTILE.into(), start: 5, end: 6, processors: vec![(4, 5)] }],
         until: 60,
         until_words: HOSTILE,
         remarks: &[HOSTILE.into()],

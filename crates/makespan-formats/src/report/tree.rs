@@ -6,7 +6,7 @@ use makespan_core::Instance;
 use makespan_core::tree::{Application, Rates, TreeProblem, float_of, link_load};
 use serde::Serialize;
 
-use super::cards::{Card, write_card, write_remarks, write_sections};
+use super::cards::{ReportCard, write_card, write_remarks, write_sections};
 use super::data::write_json;
 use super::shell::Shell;
 use super::{CHART_SCRIPT, STYLE, Section};
@@ -119,7 +119,7 @@ impl<'a> PictureData<'a> {
 
 /// Returns the values at the head of the page. If there are several pictures, each value is the range over all
 /// pictures, followed by a line for each picture.
-fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
+fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<ReportCard> {
     let problem = report.problem;
     let many = report.pictures.len() > 1;
     let card = |label: &str, line: &str, value: &dyn Fn(usize) -> f64, text: &dyn Fn(f64) -> String| {
@@ -130,7 +130,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
         // The value is the range over all pictures, because all pictures are equally important.
         let ends = [f64::min, f64::max].map(|end| text(all.iter().copied().reduce(end).unwrap_or_default()));
         let value = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
-        Card { label: label.to_owned(), value, badge: None, lines }
+        ReportCard { label: label.to_owned(), value, badge: None, lines }
     };
     if report.pictures.is_empty() {
         return Vec::new();
@@ -163,7 +163,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<Card> {
         }),
         card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| at_work(at) as f64, &grouped),
         card("ports that never idle", "sending all the time", &|at| loads[at].0 as f64, &grouped),
-        Card {
+        ReportCard {
             label: "applications".to_owned(),
             value: counted(applications.len()),
             badge: None,

@@ -7,7 +7,7 @@ use makespan_core::tree::parse_decimal;
 use makespan_core::{Bound, Instance, Objective, Proof, Time, Value};
 use serde::Deserialize;
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::{Scalar, exact_decimal};
 
 /// A bound in a file: `{"value": 801.5, "certificate": {..}}`. The key of the entry is the name of the objective. If
@@ -41,7 +41,7 @@ impl BoundEntry {
 pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let value = exact(file, &format!("{field}.value"), objective, &entry.value.0)?;
     let proof: Proof = serde_json::from_value(entry.certificate)
-        .map_err(|error| FormatError::content(file, Place::field(format!("{field}.certificate")), error))?;
+        .map_err(|error| FormatError::content(file, FilePlace::field(format!("{field}.certificate")), error))?;
     let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
     Ok(Bound { objective, value, makespan_at_most, proof })
 }
@@ -57,7 +57,7 @@ fn exact(file: &str, field: &str, objective: Objective, text: &str) -> Result<Va
 
 /// Reads an exact decimal with any number of decimal places.
 pub(crate) fn rational(file: &str, field: &str, text: &str) -> Result<RBig, FormatError> {
-    let problem = || FormatError::content(file, Place::field(field), format!("`{text}` is not a decimal number"));
+    let problem = || FormatError::content(file, FilePlace::field(field), format!("`{text}` is not a decimal number"));
     parse_decimal(text).ok_or_else(problem)
 }
 
@@ -66,7 +66,7 @@ pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -
     let places = objective.places();
     exact_decimal(text, places).ok_or_else(|| {
         let problem = format!("`{text}` is not exact; write a decimal number with at most {places} places");
-        FormatError::content(file, Place::field(field), problem)
+        FormatError::content(file, FilePlace::field(field), problem)
     })
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::bound::{BoundEntry, read_bound, value, write_bounds};
 use super::placements::{PlacementEntry, placements};
 use super::write::write_placements;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::Scalar;
 
 /// A schedule of a front, with the values that its file states.
@@ -85,7 +85,7 @@ pub(super) fn read(file: &str, points: Vec<Point>, instance: &Instance) -> Resul
         let PointBounds { weighted_completion, mean_flow } = point.bounds;
         if weighted_completion.is_some() && mean_flow.is_some() {
             let problem = "a schedule of a front has one bound; leave `weighted_completion` or `mean_flow` out";
-            return Err(FormatError::content(file, Place::field(format!("{path}.bounds")), problem));
+            return Err(FormatError::content(file, FilePlace::field(format!("{path}.bounds")), problem));
         }
         let weighted = weighted_completion.map(|entry| (Objective::WeightedCompletion, entry));
         let bound = weighted.or(mean_flow.map(|entry| (Objective::MeanFlow, entry)));

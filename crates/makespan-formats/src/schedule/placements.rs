@@ -7,7 +7,7 @@ use makespan_core::{Instance, Job, JobId, Placement, ProcSet, Rows, TaskId, Time
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::{Count, FromLiteral, Scalar};
 use crate::suggest::nearest;
 
@@ -83,10 +83,11 @@ pub(super) fn placements(
         let near = nearest(name, instance.jobs().iter().map(|job| job.name.as_str()));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let problem = format!("the instance has no job `{name}`{hint}");
-        FormatError::content(file, Place::field(format!("{path}[{at}].job")), problem)
+        FormatError::content(file, FilePlace::field(format!("{path}[{at}].job")), problem)
     };
-    let wrong_task =
-        |at: usize, problem: String| FormatError::content(file, Place::field(format!("{path}[{at}].task")), problem);
+    let wrong_task = |at: usize, problem: String| {
+        FormatError::content(file, FilePlace::field(format!("{path}[{at}].task")), problem)
+    };
     let named = |job: &Job<Rows>| {
         let tasks = Some(job).filter(|job| job.is_compound()).into_iter().flat_map(Job::task_ids);
         tasks.map(|task| (instance.short_name(task), task)).collect()
@@ -103,7 +104,7 @@ pub(super) fn placements(
             let (said, stated) = if guess { ("no guess", "states no time") } else { ("a guess", "states the time") };
             let problem =
                 format!("in the plan, the time of `{}` is {said}; the instance {stated}", instance.name(task));
-            return Err(FormatError::content(file, Place::field(format!("{path}[{at}].guess")), problem));
+            return Err(FormatError::content(file, FilePlace::field(format!("{path}[{at}].guess")), problem));
         }
         let group = entry.group.map(&mut shared);
         let placement = Placement { task, start: entry.start.0, end: entry.end.0, processors: entry.processors.0 };

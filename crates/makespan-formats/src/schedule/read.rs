@@ -9,7 +9,7 @@ use super::bound::{BoundEntry, read_bound, value};
 use super::placements::{PlacementEntry, placements};
 use super::{ScheduleFile, front, strategy};
 use crate::document::from_json;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::{Count, Scalar};
 
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ impl ScheduleFile {
         let document: Document = from_json(file, bytes)?;
         if document.version.0.0 != 1 {
             let problem = format!("version {} is not known; this program reads 1", document.version.0.0);
-            return Err(FormatError::content(file, Place::field("version"), problem));
+            return Err(FormatError::content(file, FilePlace::field("version"), problem));
         }
         let stated = |objective: Objective, text: &Scalar<String>| value(file, objective.name(), objective, &text.0);
         let entries = [
@@ -96,7 +96,7 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     let bound = read_bound(file, &field, objective, entry)?;
     if bound.makespan_at_most.is_some() && objective != Objective::Cost {
         let problem = "a bound of the file must hold for all schedules; leave this condition out";
-        return Err(FormatError::content(file, Place::field(format!("{field}.makespan_at_most")), problem));
+        return Err(FormatError::content(file, FilePlace::field(format!("{field}.makespan_at_most")), problem));
     }
     Ok(bound)
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::bound::value;
 use super::placements::{PlacementEntry, placements};
 use super::write::write_placements;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::{Count, Scalar};
 
 /// Variants of a strategy, with the values that their file states.
@@ -133,7 +133,7 @@ pub(super) fn read(file: &str, entry: Entry, instance: &Instance) -> Result<Stra
     let chosen = entry.chosen.0.0 as usize;
     if chosen >= variants.len() {
         let problem = format!("there are {} variants; write the position of one of them, from 0 on", variants.len());
-        return Err(FormatError::content(file, Place::field("strategy.chosen"), problem));
+        return Err(FormatError::content(file, FilePlace::field("strategy.chosen"), problem));
     }
     Ok(StrategyEntry { chosen, variants })
 }

@@ -5,8 +5,8 @@ use roxmltree::Node;
 
 use super::SimgridPlatform;
 use super::cluster::{cabinet, cluster};
-use super::reading::{Reading, SILENT, Wrong, computing, delay, elements, figure, needed, shared};
-use super::tree::{Place, Route, Zone, flat, joined};
+use super::reading::{PlatformProblem, PlatformReading, SILENT, computing, delay, elements, figure, needed, shared};
+use super::tree::{HostOrRouter, PlatformZones, Route, flat, joined};
 use super::units::bandwidth;
 use crate::error::{self, FormatError};
 use crate::ignored::Ignored;
@@ -23,9 +23,9 @@ const VERSIONS: [&str; 5] = ["3", "3.0", "4", "4.0", "4.1"];
 pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatError> {
     let text = xml::prepared(text);
     let document = xml::parse(&text)
-        .map_err(|broken| FormatError::content(file, error::Place::line(broken.line), broken.problem))?;
+        .map_err(|broken| FormatError::content(file, error::FilePlace::line(broken.line), broken.problem))?;
     let line = |at: usize| document.text_pos_at(at).row as usize;
-    let wrong = |(at, problem): Wrong| FormatError::content(file, error::Place::line(line(at)), problem);
+    let wrong = |(at, problem): PlatformProblem| FormatError::content(file, error::FilePlace::line(line(at)), problem);
     let root = document.root_element();
     if root.tag_name().name() != "platform" {
         return Err(wrong((root.range().start, "the file is no `platform` of SimGrid".into())));
@@ -35,10 +35,10 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
         let problem = format!("version `{version}` of SimGrid's platforms is not known; read are {known}");
         return Err(wrong((root.range().start, problem)));
     }
-    let mut reading = Reading { zone: Zone::default(), lost: None, ignored: Ignored::beside(SILENT) };
+    let mut reading = PlatformReading { zone: PlatformZones::default(), lost: None, ignored: Ignored::beside(SILENT) };
     reading.ignored.attributes(root);
     children(root, &mut reading).map_err(wrong)?;
-    let Reading { zone, lost, ignored } = reading;
+    let PlatformReading { zone, lost, ignored } = reading;
     if zone.places.iter().all(|place| place.processors == 0) {
         return Err(wrong((root.range().start, "the platform has no host that runs jobs".into())));
     }
@@ -63,7 +63,7 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
 }
 
 /// Reads the elements of a platform or a zone, including nested zones.
-fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
+fn children(zone: Node<'_, '_>, into: &mut PlatformReading) -> Result<(), PlatformProblem> {
     for child in elements(zone) {
         let name = child.tag_name().name();
         match name {
@@ -72,7 +72,7 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
                 let host = host(child, into)?;
                 into.zone.places.push(host);
             }
-            "router" => into.zone.places.push(Place::switch(needed(child, "id")?, child.range().start)),
+            "router" => into.zone.places.push(HostOrRouter::switch(needed(child, "id")?, child.range().start)),
             "cluster" => cluster(child, into)?,
             "cabinet" => cabinet(child, into)?,
             "link" => link(child, into),
@@ -106,12 +106,12 @@ fn children(zone: Node<'_, '_>, into: &mut Reading) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn host(node: Node<'_, '_>, into: &mut Reading) -> Result<Place, Wrong> {
+fn host(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<HostOrRouter, PlatformProblem> {
     let (processors, speed) = computing(node, into)?;
-    Ok(Place { name: needed(node, "id")?, processors, speed, at: node.range().start })
+    Ok(HostOrRouter { name: needed(node, "id")?, processors, speed, at: node.range().start })
 }
 
-fn link(node: Node<'_, '_>, into: &mut Reading) {
+fn link(node: Node<'_, '_>, into: &mut PlatformReading) {
     let at = node.range().start;
     let read = || {
         let link = Link { bandwidth: figure(node, "bandwidth", bandwidth)?, latency: delay(node, "latency")? };
@@ -127,7 +127,7 @@ fn link(node: Node<'_, '_>, into: &mut Reading) {
 
 /// Reads a route between two hosts or routers, or a route between the gateways of two zones. A route from a host to
 /// itself is ignored.
-fn route(node: Node<'_, '_>, into: &mut Reading) {
+fn route(node: Node<'_, '_>, into: &mut PlatformReading) {
     let (from, to) = if node.tag_name().name() == "route" { ("src", "dst") } else { ("gw_src", "gw_dst") };
     let read = || {
         let mut links = Vec::new();

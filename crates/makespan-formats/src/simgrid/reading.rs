@@ -2,12 +2,12 @@
 
 use roxmltree::Node;
 
-use super::tree::Zone;
+use super::tree::PlatformZones;
 use super::units::{latency, speed};
 use crate::ignored::Ignored;
 
 /// A problem, with its byte offset in the file.
-pub(super) type Wrong = (usize, String);
+pub(super) type PlatformProblem = (usize, String);
 
 /// Name of the host on which Batsim runs its resource manager by default (without its option `--master-host`).
 pub(super) const MASTER: &str = "master_host";
@@ -27,22 +27,22 @@ pub(super) const SILENT: &str = " prop config platform.version zone.id zone.rout
     cabinet.bw cabinet.lat peer.id peer.speed peer.power peer.core peer.bw_in peer.bw_out peer.lat peer.coordinates ";
 
 /// Content of a platform that has been read so far.
-pub(super) struct Reading {
-    pub zone: Zone,
+pub(super) struct PlatformReading {
+    pub zone: PlatformZones,
     /// Reason why the network cannot be read, or `None` if no problem has been found so far.
-    pub lost: Option<Wrong>,
+    pub lost: Option<PlatformProblem>,
     pub ignored: Ignored,
 }
 
-impl Reading {
+impl PlatformReading {
     /// Records why the network cannot be read. Only the first reason is kept.
-    pub(super) fn lose(&mut self, wrong: Wrong) {
+    pub(super) fn lose(&mut self, wrong: PlatformProblem) {
         self.lost.get_or_insert(wrong);
     }
 
     /// Converts the result of reading a part of the network. If `value` is an error, returns `None` and records that
     /// the network cannot be read.
-    pub(super) fn network<T>(&mut self, value: Result<T, Wrong>) -> Option<T> {
+    pub(super) fn network<T>(&mut self, value: Result<T, PlatformProblem>) -> Option<T> {
         value.map_err(|wrong| self.lose(wrong)).ok()
     }
 }
@@ -69,7 +69,7 @@ fn runs_jobs(node: Node<'_, '_>) -> bool {
 
 /// Returns the number of processors and the speed of each host that an element declares. Hosts of speed 0, such as
 /// batteries, run no jobs and are counted as ignored elements.
-pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, f64), Wrong> {
+pub(super) fn computing(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<(u32, f64), PlatformProblem> {
     let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     if speed == 0.0 {
         into.ignored.add(format!("a speed of 0 of <{}>, which runs no jobs", node.tag_name().name()));
@@ -80,7 +80,7 @@ pub(super) fn computing(node: Node<'_, '_>, into: &mut Reading) -> Result<(u32, 
 
 /// Returns the speed in the attribute `speed`, or in the attribute `power` of older files. If the attribute lists one
 /// speed per performance state, `pstate` selects one of these speeds, by default the first.
-fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
+fn stated_speed(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<f64, PlatformProblem> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
         (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
         (true, false) => "power",
@@ -97,7 +97,7 @@ fn stated_speed(node: Node<'_, '_>, into: &mut Reading) -> Result<f64, Wrong> {
     figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))
 }
 
-fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
+fn cores(node: Node<'_, '_>) -> Result<u32, PlatformProblem> {
     let text = node.attribute("core").unwrap_or("1");
     text.trim()
         .parse()
@@ -108,7 +108,7 @@ fn cores(node: Node<'_, '_>) -> Result<u32, Wrong> {
 
 /// Refuses links with an unsupported sharing policy, such as `FATPIPE` (transfers do not share the bandwidth) or `WIFI`
 /// (transfers slow each other down).
-pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
+pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), PlatformProblem> {
     match node.attribute(key) {
         None | Some("SHARED" | "SPLITDUPLEX" | "FULLDUPLEX") => Ok(()),
         Some(policy) => Err((
@@ -118,15 +118,19 @@ pub(super) fn shared(node: Node<'_, '_>, key: &str) -> Result<(), Wrong> {
     }
 }
 
-pub(super) fn needed(node: Node<'_, '_>, key: &str) -> Result<String, Wrong> {
+pub(super) fn needed(node: Node<'_, '_>, key: &str) -> Result<String, PlatformProblem> {
     let missing = || (node.range().start, format!("`{}` lacks the attribute `{key}`", node.tag_name().name()));
     node.attribute(key).map(String::from).ok_or_else(missing)
 }
 
-pub(super) fn figure<T>(node: Node<'_, '_>, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
+pub(super) fn figure<T>(
+    node: Node<'_, '_>,
+    key: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, PlatformProblem> {
     read(&needed(node, key)?).map_err(|problem| (node.range().start, problem))
 }
 
-pub(super) fn delay(node: Node<'_, '_>, key: &str) -> Result<makespan_core::Time, Wrong> {
+pub(super) fn delay(node: Node<'_, '_>, key: &str) -> Result<makespan_core::Time, PlatformProblem> {
     latency(node.attribute(key).unwrap_or("0")).map_err(|problem| (node.range().start, problem))
 }

@@ -7,13 +7,13 @@ use crate::suggest::nearest;
 
 /// The hosts, routers and routes of all zones of a platform.
 #[derive(Default)]
-pub(super) struct Zone {
-    pub places: Vec<Place>,
+pub(super) struct PlatformZones {
+    pub places: Vec<HostOrRouter>,
     pub links: FxHashMap<String, Link>,
     pub routes: Vec<Route>,
 }
 
-impl Zone {
+impl PlatformZones {
     /// Returns whether the platform has a network: it declares links or routes, or has only one host and needs no
     /// network.
     pub fn has_network(&self) -> bool {
@@ -31,13 +31,13 @@ impl Zone {
 }
 
 /// Returns the hosts that run jobs, but not the network between these hosts.
-pub(super) fn flat(zone: &Zone) -> Vec<Node> {
+pub(super) fn flat(zone: &PlatformZones) -> Vec<Node> {
     let hosts = zone.places.iter().filter(|place| place.processors > 0);
     hosts.map(|place| Node { speed: place.speed, ..Node::new(place.name.clone(), place.processors) }).collect()
 }
 
 /// A host or a router.
-pub(super) struct Place {
+pub(super) struct HostOrRouter {
     pub name: String,
     pub processors: u32,
     pub speed: f64,
@@ -53,7 +53,7 @@ pub(super) struct Route {
     pub at: usize,
 }
 
-impl Place {
+impl HostOrRouter {
     /// Returns a router.
     pub fn switch(name: String, at: usize) -> Self {
         Self { name, processors: 0, speed: 1.0, at }
@@ -68,8 +68,8 @@ struct Edge<'a> {
 
 /// Returns the nodes of the tree whose edges are the routes with one link. The root is the first host, or the router
 /// of a cluster. Returns an error if these routes are not a tree, or if a longer route does not follow the tree.
-pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
-    let Zone { places, links, routes } = zone;
+pub(super) fn joined(zone: &PlatformZones) -> Result<Vec<Node>, (usize, String)> {
+    let PlatformZones { places, links, routes } = zone;
     let Some(first) = places.first() else { return Err((0, "the zone has no host".into())) };
     let positions: FxHashMap<&str, usize> =
         places.iter().enumerate().map(|(at, place)| (place.name.as_str(), at)).collect();
@@ -112,7 +112,7 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
     for route in routes.iter().filter(|route| route.links.len() != 1) {
         follows(route, ends(route)?, &above, &depths)?;
     }
-    let node = |(at, place): (usize, &Place)| {
+    let node = |(at, place): (usize, &HostOrRouter)| {
         let (parent, link): (Option<usize>, Option<Link>) =
             above[at].map_or((None, None), |(parent, link)| (Some(parent), links.get(link).copied()));
         Node { speed: place.speed, parent, link, ..Node::new(place.name.clone(), place.processors) }
@@ -122,7 +122,7 @@ pub(super) fn joined(zone: &Zone) -> Result<Vec<Node>, (usize, String)> {
 
 /// Returns the index of the root: in a single cluster, the router, which is the first place, and otherwise the first
 /// host.
-fn root(places: &[Place], routes: &[Route]) -> usize {
+fn root(places: &[HostOrRouter], routes: &[Route]) -> usize {
     let cluster = routes.iter().all(|route| route.at == places[0].at);
     if cluster { 0 } else { places.iter().position(|place| place.processors > 0).unwrap_or(0) }
 }
@@ -131,7 +131,11 @@ fn root(places: &[Place], routes: &[Route]) -> usize {
 type Above<'a> = Vec<Option<(usize, &'a str)>>;
 
 /// Returns the parent of each host and router, and the number of links from the host or router to the root.
-fn parents<'a>(places: &[Place], edges: &[Edge<'a>], root: usize) -> Result<(Above<'a>, Vec<usize>), (usize, String)> {
+fn parents<'a>(
+    places: &[HostOrRouter],
+    edges: &[Edge<'a>],
+    root: usize,
+) -> Result<(Above<'a>, Vec<usize>), (usize, String)> {
     let mut neighbours = vec![Vec::new(); places.len()];
     for edge in edges {
         let [a, b] = edge.ends;

@@ -10,7 +10,7 @@ pub(super) const COUNT: usize = 18;
 
 /// Fields of a line.
 #[derive(Debug)]
-pub(super) struct Fields<'a> {
+pub(super) struct SwfFields<'a> {
     /// Text of each field, or "-1" if the field is missing or not a number.
     pub texts: [&'a [u8]; COUNT],
     /// Number of fields on the line.
@@ -20,7 +20,7 @@ pub(super) struct Fields<'a> {
 }
 
 /// Splits a line into its fields.
-pub(super) fn split(line: &[u8]) -> Fields<'_> {
+pub(super) fn split(line: &[u8]) -> SwfFields<'_> {
     let mut fields: [&[u8]; COUNT] = [b"-1"; COUNT];
     let mut count = 0;
     let mut at = 0;
@@ -45,7 +45,7 @@ pub(super) fn split(line: &[u8]) -> Fields<'_> {
         *field = b"-1";
         is_broken = true;
     }
-    Fields { texts: fields, count, is_broken }
+    SwfFields { texts: fields, count, is_broken }
 }
 
 fn is_number(field: &[u8]) -> bool {
@@ -131,12 +131,12 @@ mod tests {
     fn splits_numbers_and_names_what_is_none() {
         let line = b"  1 2.5 -1 1e3\t5 6 7 8 9 10 11 12 13 14 15 16 17 -1\r\n";
         assert_eq!(split(line).texts[3], b"1e3");
-        let Fields { texts: short, count, is_broken } = split(b"1 2 3");
+        let SwfFields { texts: short, count, is_broken } = split(b"1 2 3");
         assert_eq!((short[2], short[3], count, is_broken), (&b"3"[..], &b"-1"[..], 3, false));
         assert_eq!(split(&b"1 ".repeat(19)).count, 19);
         for bad in ["x", "nan", "inf", "-", "1.2.3", "--1", "1e999", "1;2"] {
             let line = format!("1 2 3 4 5 6 {bad} 8 9 10 11 12 13 14 15 16 17 18");
-            let Fields { texts: fields, is_broken, .. } = split(line.as_bytes());
+            let SwfFields { texts: fields, is_broken, .. } = split(line.as_bytes());
             assert_eq!((fields[6], is_broken), (&b"-1"[..], true), "{bad}");
         }
     }

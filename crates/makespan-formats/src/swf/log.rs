@@ -3,11 +3,11 @@
 use makespan_core::Instance;
 
 use crate::SpeedupSpec;
-use crate::anomaly::Report;
+use crate::anomaly::LogStatistics;
 
 /// Options for reading a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct SwfLogOptions {
     /// Number of processors of the platform, which replaces the number in the header.
     pub processors: Option<u32>,
     /// Speed-up law that makes the jobs moldable.
@@ -24,7 +24,7 @@ pub struct Log {
     /// The instance with the jobs of the log.
     pub instance: Instance,
     /// Anomalies of the log, including skipped records.
-    pub report: Report,
+    pub report: LogStatistics,
     /// Other remarks for the user.
     pub remarks: Vec<String>,
 }

@@ -16,7 +16,7 @@ mod write;
 use crate::format::head::Head;
 use crate::numbers;
 
-pub use log::{Log, Options};
+pub use log::{Log, SwfLogOptions};
 pub use read::read_swf;
 pub(crate) use read::{Lines, records};
 pub use trace::{write_swf_log, write_swf_trace};

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use makespan_core::{Need, Needs, Resource, Submission, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{COUNT, Fields, count, kibibytes, split, time, whole};
+use super::fields::{COUNT, SwfFields, count, kibibytes, split, time, whole};
 use super::header::Header;
-use super::log::{Log, Options};
-use crate::anomaly::{Anomaly, Report, Unit};
-use crate::error::{FormatError, Place};
+use super::log::{Log, SwfLogOptions};
+use crate::anomaly::{Anomaly, LogStatistics, Unit};
+use crate::error::{FilePlace, FormatError};
 use crate::lines::each;
-use crate::replay::record::{Logged, Record, guessed_run, planned};
+use crate::replay::record::{LogContent, LogRecord, guessed_run, planned};
 
 /// Lines that are read as records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub(crate) enum Lines {
 ///
 /// # Errors
 /// [`FormatError`] with the line and the field.
-pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &Options) -> Result<Log, FormatError> {
+pub fn read_swf(file: &str, input: &mut dyn BufRead, options: &SwfLogOptions) -> Result<Log, FormatError> {
     planned(file, records(file, input, Lines::Whole)?, options, None)
 }
 
 /// Reads the records of a decompressed log.
-pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Result<Logged, FormatError> {
-    let (header, numbers, report) = (Header::default(), FxHashSet::default(), Report::by(Unit::Line));
+pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Result<LogContent, FormatError> {
+    let (header, numbers, report) = (Header::default(), FxHashSet::default(), LogStatistics::by(Unit::Line));
     let mut reader =
         Reader { file, lines, header, numbers, report, needs: FxHashMap::default(), submissions: FxHashMap::default() };
     let records = reader.records(input)?;
@@ -43,7 +43,7 @@ pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Resu
     let (clock, unknown) = header.clock();
     let remarks = header.remarks().chain(unknown).collect();
     let week = header.week();
-    Ok(Logged { records, report, processors: header.processors(), untold, remarks, week, clock, now: None })
+    Ok(LogContent { records, report, processors: header.processors(), untold, remarks, week, clock, now: None })
 }
 
 struct Reader<'a> {
@@ -51,7 +51,7 @@ struct Reader<'a> {
     lines: Lines,
     header: Header,
     numbers: FxHashSet<u64>,
-    report: Report,
+    report: LogStatistics,
     /// Needs for each amount of memory per processor.
     needs: FxHashMap<u64, Needs>,
     /// Submissions for each user, group and partition.
@@ -59,13 +59,13 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn records(&mut self, input: &mut dyn BufRead) -> Result<Vec<Record>, FormatError> {
+    fn records(&mut self, input: &mut dyn BufRead) -> Result<Vec<LogRecord>, FormatError> {
         // The header's `MaxJobs` may be wrong and huge, so it is not used as a capacity.
         let mut records = Vec::new();
         each(self.file, input, |line, content| {
             if content.starts_with(b";") {
                 if let Err(stated) = self.header.take(content) {
-                    self.report.add_machine(Place::line(line), stated);
+                    self.report.add_machine(FilePlace::line(line), stated);
                 }
             } else {
                 records.extend(self.record(line, content)?);
@@ -75,8 +75,8 @@ impl Reader<'_> {
         Ok(records)
     }
 
-    fn record(&mut self, line: usize, content: &[u8]) -> Result<Option<Record>, FormatError> {
-        let Some(Fields { texts: fields, is_broken, .. }) = self.fields(line, content)? else { return Ok(None) };
+    fn record(&mut self, line: usize, content: &[u8]) -> Result<Option<LogRecord>, FormatError> {
+        let Some(SwfFields { texts: fields, is_broken, .. }) = self.fields(line, content)? else { return Ok(None) };
         let mut skip = |anomaly| {
             self.report.add(anomaly, line);
             Ok(None)
@@ -116,7 +116,7 @@ impl Reader<'_> {
         let submission = self.submission_of([11, 12, 15].map(|field| whole(fields[field])));
         let (requested_memory, used_memory) = (kibibytes(fields[9]), kibibytes(fields[6]));
         let memory = requested_memory.or(used_memory);
-        Ok(Some(Record {
+        Ok(Some(LogRecord {
             at: line,
             name: number.to_string(),
             submit,
@@ -161,7 +161,7 @@ impl Reader<'_> {
 
     /// Returns the fields of a record. If `lines` accepts shorter records and the record has too many fields, returns
     /// `None`. Any other wrong number of fields is an error.
-    fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<Fields<'b>>, FormatError> {
+    fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<SwfFields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {
             Ordering::Equal => Ok(Some(fields)),
@@ -181,7 +181,7 @@ impl Reader<'_> {
     }
 
     fn wrong(&self, line: usize, field: Option<&str>, problem: &str) -> FormatError {
-        let place = Place { line: Some(line), column: None, field: field.map(str::to_owned) };
+        let place = FilePlace { line: Some(line), column: None, field: field.map(str::to_owned) };
         FormatError::content(self.file, place, problem)
     }
 }

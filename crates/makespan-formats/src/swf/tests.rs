@@ -1,10 +1,10 @@
 use makespan_core::{Placement, ProcSet, Schedule, TaskId, Time};
 
 use super::*;
-use crate::anomaly::{Anomaly, Found, Unit};
+use crate::anomaly::{Anomaly, AnomalyRecords, Unit};
 use crate::submitted::submitted;
 
-fn read(text: &str, options: &Options) -> Result<Log, String> {
+fn read(text: &str, options: &SwfLogOptions) -> Result<Log, String> {
     read_swf("a.swf", &mut text.as_bytes(), options).map_err(|error| error.to_string())
 }
 
@@ -32,7 +32,7 @@ fn log() -> String {
 
 #[test]
 fn records_become_rigid_jobs_and_the_others_are_counted() {
-    let Log { instance, report, .. } = read(&log(), &Options::default()).unwrap();
+    let Log { instance, report, .. } = read(&log(), &SwfLogOptions::default()).unwrap();
     assert_eq!(instance.processors(), 8);
     let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["1", "2", "7"]);
@@ -40,7 +40,7 @@ fn records_become_rigid_jobs_and_the_others_are_counted() {
     assert_eq!(instance.jobs()[1].walltime, None, "a request below the run time is no walltime");
     assert_eq!(instance.jobs()[1].release, Time::from_ticks(5_500_000_000));
     assert_eq!(instance.profile(TaskId(1)).min_processors(), 2, "requested stands in for allocated");
-    let found = |anomaly, count, first| Found { anomaly, count, first, unit: Unit::Line };
+    let found = |anomaly, count, first| AnomalyRecords { anomaly, count, first, unit: Unit::Line };
     let expect = [
         found(Anomaly::NoRunTime, 2, 7),
         found(Anomaly::NoProcessors, 1, 8),
@@ -54,16 +54,16 @@ fn records_become_rigid_jobs_and_the_others_are_counted() {
 
 #[test]
 fn options_override_the_platform_and_refuse_skips() {
-    let wide = read(&log(), &Options { processors: Some(16), ..Options::default() }).unwrap();
+    let wide = read(&log(), &SwfLogOptions { processors: Some(16), ..SwfLogOptions::default() }).unwrap();
     assert_eq!(wide.report.jobs, 4);
-    let error = read(&log(), &Options { strict: true, ..Options::default() }).unwrap_err();
+    let error = read(&log(), &SwfLogOptions { strict: true, ..SwfLogOptions::default() }).unwrap_err();
     assert_eq!(error, "a.swf:7: a record is refused: no run time");
 }
 
 #[test]
 fn errors_name_line_and_field() {
     let check = |text: &str, expect: &str| {
-        let error = read(text, &Options::default()).unwrap_err();
+        let error = read(text, &SwfLogOptions::default()).unwrap_err();
         assert!(error.contains(expect), "{error}");
     };
     check(&format!("{HEADER}1 2 3\n"), "a.swf:5: the record has 3 fields; it must have 18");
@@ -82,7 +82,7 @@ fn errors_name_line_and_field() {
 #[test]
 fn speedups_keep_the_logged_time() {
     for spec in ["downey:3,0.5", "amdahl:0.1", "power:0.7", "linear", "downey:random"] {
-        let options = Options { speedup: Some(spec.parse().unwrap()), seed: 7, ..Options::default() };
+        let options = SwfLogOptions { speedup: Some(spec.parse().unwrap()), seed: 7, ..SwfLogOptions::default() };
         let instance = read(&log(), &options).unwrap().instance;
         assert_eq!(instance.profile(TaskId(0)).time(4), Time::from_seconds(100), "{spec}");
         assert_eq!(instance.profile(TaskId(2)).time(8), Time::from_seconds(10), "{spec}");
@@ -93,11 +93,11 @@ fn speedups_keep_the_logged_time() {
 
 #[test]
 fn what_is_written_is_read_back() {
-    let instance = read(&log(), &Options::default()).unwrap().instance;
+    let instance = read(&log(), &SwfLogOptions::default()).unwrap().instance;
     let mut bytes = Vec::new();
     write_swf(&instance, None, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    let again = read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance;
+    let again = read(&text, &SwfLogOptions { strict: true, ..SwfLogOptions::default() }).unwrap().instance;
     assert_eq!(submitted(&again), submitted(&instance));
     let placement = |task, start: i64, end: i64, width| Placement {
         task: TaskId(task),
@@ -128,7 +128,10 @@ fn a_bag_is_written_as_a_record_a_task() {
     assert!(text.contains("MaxJobs: 4\n") && text.contains("without bags of tasks (a record a task)"), "{text}");
     let numbers = text.lines().filter(|line| !line.starts_with(';')).map(|line| line.split(' ').next().unwrap());
     assert_eq!(numbers.collect::<Vec<_>>(), ["1", "2", "3", "4"]);
-    assert_eq!(read(&text, &Options { strict: true, ..Options::default() }).unwrap().instance.jobs().len(), 4);
+    assert_eq!(
+        read(&text, &SwfLogOptions { strict: true, ..SwfLogOptions::default() }).unwrap().instance.jobs().len(),
+        4
+    );
     let place = |task, start| Placement {
         task: TaskId(task),
         start: Time::from_seconds(start),
@@ -202,12 +205,12 @@ fn processors_are_whole_numbers() {
         ("99999999999999999999", Anomaly::TooWide),
     ] {
         let records = record(&format!("1 0 -1 10 {processors} -1 -1 4")) + &record("2 0 -1 10 2e0 -1 -1 4 -1 -1 -1 7");
-        let Log { instance, report, .. } = read(&(HEADER.to_owned() + &records), &Options::default()).unwrap();
+        let Log { instance, report, .. } = read(&(HEADER.to_owned() + &records), &SwfLogOptions::default()).unwrap();
         assert_eq!((instance.jobs().len(), instance.profile(TaskId(0)).min_processors()), (1, 2), "{processors}");
-        assert_eq!(report.found, [Found { anomaly, count: 1, first: 5, unit: Unit::Line }], "{processors}");
+        assert_eq!(report.found, [AnomalyRecords { anomaly, count: 1, first: 5, unit: Unit::Line }], "{processors}");
     }
     let user = HEADER.to_owned() + &record("1 0 -1 10 1 -1 -1 1 -1 -1 -1 2.5");
-    assert_eq!(read(&user, &Options::default()).unwrap().report.found[0].anomaly, Anomaly::BrokenUser);
+    assert_eq!(read(&user, &SwfLogOptions::default()).unwrap().report.found[0].anomaly, Anomaly::BrokenUser);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use makespan_core::{Actual, Instance, Outcome, ProcSet, Run, TaskId, Trace, Weight};
 
-use super::write::{Numbers, by_release, header, memory};
+use super::write::{JobNumbers, by_release, header, memory};
 
 /// Writes a trace as a log, with one record for each task, in the order of submit times. A record contains the wait
 /// time, run time and processors of the last run of the task, the status (1 completed, 0 failed or ended at its
@@ -29,7 +29,7 @@ pub fn write_swf_trace(instance: &Instance, trace: &Trace, writer: &mut dyn Writ
     if earlier > 0 {
         writeln!(writer, "; Note: {earlier} interrupted runs are left out; wait times count to the last start")?;
     }
-    let numbers = Numbers::new(instance);
+    let numbers = JobNumbers::new(instance);
     by_release(instance).try_for_each(|task| record(instance, task, numbers.of(task), last[task.index()], writer))
 }
 
@@ -72,7 +72,7 @@ fn rest(user: Option<u32>, writer: &mut dyn Write) -> io::Result<()> {
 /// Errors of the writer.
 pub fn write_swf_log(instance: &Instance, actual: &Actual, writer: &mut dyn Write) -> io::Result<()> {
     header(instance, has_weights(instance), None, writer)?;
-    let numbers = Numbers::new(instance);
+    let numbers = JobNumbers::new(instance);
     for task in by_release(instance) {
         let (job, number, profile) = (instance.job_of(task), numbers.of(task), instance.profile(task));
         let fewest = profile.min_processors();

@@ -34,7 +34,7 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
             *slot = Some(placement);
         }
     }
-    let numbers = Numbers::new(instance);
+    let numbers = JobNumbers::new(instance);
     by_release(instance).try_for_each(|task| record(instance, task, numbers.of(task), placed[task.index()], writer))
 }
 
@@ -149,9 +149,9 @@ fn is_rigid(instance: &Instance, job: JobId) -> bool {
 }
 
 /// Job numbers of records, if the names of the jobs are used as numbers. `None` means consecutive numbers.
-pub(super) struct Numbers(Option<Vec<u64>>);
+pub(super) struct JobNumbers(Option<Vec<u64>>);
 
-impl Numbers {
+impl JobNumbers {
     /// Uses the names as job numbers if all names are different numbers and each job has one record.
     pub(super) fn new(instance: &Instance) -> Self {
         if instance.has_bags() || instance.has_compound_jobs() {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{StatedPeriod, TreePlanFile};
 use crate::document::from_json;
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::scalar::{Count, FromLiteral, Scalar};
 use crate::schedule::{BoundEntry, rational, read_bound};
 use crate::suggest::nearest;
@@ -67,7 +67,7 @@ impl TreePlanFile {
     /// [`FormatError`] with the place of the error. An unknown application or node is an error.
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         let document: Document = from_json(file, bytes)?;
-        let wrong = |field: &str, problem: String| FormatError::content(file, Place::field(field), problem);
+        let wrong = |field: &str, problem: String| FormatError::content(file, FilePlace::field(field), problem);
         if document.version.0.0 != 1 {
             return Err(wrong(
                 "version",
@@ -122,7 +122,7 @@ where
     let unknown = |what: &str, name: &str, names: &[&str]| {
         let hint =
             nearest(name, names.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        FormatError::content(file, Place::field(field), format!("the instance has no {what} `{name}`{hint}"))
+        FormatError::content(file, FilePlace::field(field), format!("the instance has no {what} `{name}`{hint}"))
     };
     let mut figures = vec![None; nodes.len() * applications.len()];
     for (name, row) in table {

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use makespan_core::Instance;
 use makespan_core::tree::{Rates, TreeProblem, float_of, link_load};
 
-use crate::gantt::escape::{Pixels, Text, fitting};
+use crate::gantt::escape::{PixelCoordinate, Text, fitting};
 use crate::gantt::scheme::COLOURS;
 
 /// Width of a leaf in pixels if there is space for names.
@@ -63,7 +63,7 @@ pub fn write_tree_svg(
     });
     let links = links.collect();
     let drawing = Drawing { instance, problem, places, size, links, shares: shares(problem, rates) };
-    let (w, h) = (Pixels(width), Pixels(height));
+    let (w, h) = (PixelCoordinate(width), PixelCoordinate(height));
     writeln!(
         out,
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="{INK}">"#
@@ -131,8 +131,8 @@ impl Drawing<'_> {
                 break;
             }
             let colour = COLOURS[at % (COLOURS.len() - 1)];
-            write!(out, r#"<rect x="{}" y="38" width="14" height="12" fill="{colour}"/>"#, Pixels(x))?;
-            writeln!(out, r#"<text x="{}" y="48">{}</text>"#, Pixels(x + 19.0), Text(&name))?;
+            write!(out, r#"<rect x="{}" y="38" width="14" height="12" fill="{colour}"/>"#, PixelCoordinate(x))?;
+            writeln!(out, r#"<text x="{}" y="48">{}</text>"#, PixelCoordinate(x + 19.0), Text(&name))?;
             x = next;
         }
         Ok(())
@@ -151,11 +151,11 @@ impl Drawing<'_> {
         writeln!(
             out,
             r#"<line x1="{}" y1="{}" x2="{}" y2="{}" stroke="{colour}" stroke-width="{}"><title>link to {name}: {:.1} % of the time</title></line>"#,
-            Pixels(x1),
-            Pixels(y1 + self.size[1]),
-            Pixels(x2),
-            Pixels(y2),
-            Pixels(1.0 + 7.0 * load),
+            PixelCoordinate(x1),
+            PixelCoordinate(y1 + self.size[1]),
+            PixelCoordinate(x2),
+            PixelCoordinate(y2),
+            PixelCoordinate(1.0 + 7.0 * load),
             100.0 * load
         )
     }
@@ -174,7 +174,8 @@ impl Drawing<'_> {
         let busy: f64 = shares.iter().sum();
         let one = &self.instance.platform().nodes()[node];
         let computes = self.problem.nodes()[node].computes();
-        let (left, top, wide, high) = (Pixels(x), Pixels(y), Pixels(width), Pixels(height));
+        let (left, top, wide, high) =
+            (PixelCoordinate(x), PixelCoordinate(y), PixelCoordinate(width), PixelCoordinate(height));
         write!(out, "<g><title>{}: ", Text(&one.name))?;
         if computes {
             write!(out, "computes {:.1} %, ", 100.0 * busy)?;
@@ -184,7 +185,7 @@ impl Drawing<'_> {
         write!(out, r#"<rect x="{left}" y="{top}" width="{wide}" height="{high}" fill="{ground}"/>"#)?;
         let mut at = x;
         for (app, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
-            let (from, part) = (Pixels(at), Pixels(share * width));
+            let (from, part) = (PixelCoordinate(at), PixelCoordinate(share * width));
             let colour = COLOURS[app % (COLOURS.len() - 1)];
             write!(out, r#"<rect x="{from}" y="{top}" width="{part}" height="{high}" fill="{colour}"/>"#)?;
             at += share * width;
@@ -195,16 +196,16 @@ impl Drawing<'_> {
             write!(
                 out,
                 r#"<text x="{}" y="{}" text-anchor="middle">{}</text>"#,
-                Pixels(middle),
-                Pixels(y + 17.0),
+                PixelCoordinate(middle),
+                PixelCoordinate(y + 17.0),
                 Text(&name)
             )?;
             let load = if computes { format!("{:.0} %", 100.0 * busy) } else { "switch".into() };
             write!(
                 out,
                 r#"<text x="{}" y="{}" text-anchor="middle" font-size="11">{load}</text>"#,
-                Pixels(middle),
-                Pixels(y + 32.0)
+                PixelCoordinate(middle),
+                PixelCoordinate(y + 32.0)
             )?;
         }
         writeln!(out, "</g>")

@@ -2,12 +2,12 @@
 
 /// The tasks of a graph and the edges between them. Each task has a kind, and a share by which its drawn volume is
 /// multiplied.
-pub(super) struct Drawn {
+pub(super) struct DrawnGraph {
     pub(super) shares: Vec<(&'static str, f64)>,
     pub(super) edges: Vec<(u32, u32)>,
 }
 
-impl Drawn {
+impl DrawnGraph {
     pub(super) fn new() -> Self {
         Self { shares: Vec::new(), edges: Vec::new() }
     }

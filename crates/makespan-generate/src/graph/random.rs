@@ -3,10 +3,10 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::drawn::Drawn;
+use super::drawn::DrawnGraph;
 
-pub(super) fn layers(tasks: usize, width: usize, density: f64, random: &mut ChaCha8Rng) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn layers(tasks: usize, width: usize, density: f64, random: &mut ChaCha8Rng) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     let mut before: Vec<u32> = Vec::new();
     while drawn.shares.len() < tasks {
         let count = random.random_range(1..=width).min(tasks - drawn.shares.len());
@@ -26,8 +26,8 @@ pub(super) fn layers(tasks: usize, width: usize, density: f64, random: &mut ChaC
     drawn
 }
 
-pub(super) fn chain(tasks: usize) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn chain(tasks: usize) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     let mut last = Vec::new();
     for _ in 0..tasks {
         last = vec![drawn.add("t", 1.0, &last)];
@@ -35,8 +35,8 @@ pub(super) fn chain(tasks: usize) -> Drawn {
     drawn
 }
 
-pub(super) fn fork_join(tasks: usize) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn fork_join(tasks: usize) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     let fork = drawn.add("fork", 1.0, &[]);
     let branches: Vec<u32> = (0..tasks.saturating_sub(2)).map(|_| drawn.add("branch", 1.0, &[fork])).collect();
     drawn.add("join", 1.0, if branches.is_empty() { &[0] } else { &branches });
@@ -46,9 +46,9 @@ pub(super) fn fork_join(tasks: usize) -> Drawn {
 /// Generates a sequence of fork-joins. The last task (join) of each fork-join is the first task (fork) of the next
 /// fork-join. The mean number of branches of a fork-join is about the square root of the number of tasks. The number of
 /// branches is uniform from 1 to twice this mean.
-pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
+pub(super) fn stages(tasks: usize, random: &mut ChaCha8Rng) -> DrawnGraph {
     let mean = (tasks as f64).sqrt().round().max(1.0) as usize;
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let mut last = drawn.add("fork", 1.0, &[]);
     while drawn.shares.len() + 1 < tasks {
         let left = tasks - drawn.shares.len() - 1;
@@ -67,8 +67,8 @@ const FORKS: usize = 4;
 
 /// Generates a series-parallel graph. The tasks are divided either into two parts in series, or into parallel parts
 /// between a fork and a join. Then each part is divided again in one of these two ways.
-pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     part(&mut drawn, tasks.max(2), &[], random);
     drawn
 }
@@ -76,7 +76,7 @@ pub(super) fn series_parallel(tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
 /// Adds a part with `tasks` tasks. The first task of the part waits for the tasks `after`. Returns the last task of the
 /// part. Parts are divided at random positions, so the depth of the recursion is about the logarithm of the number of
 /// tasks.
-fn part(drawn: &mut Drawn, tasks: usize, after: &[u32], random: &mut ChaCha8Rng) -> u32 {
+fn part(drawn: &mut DrawnGraph, tasks: usize, after: &[u32], random: &mut ChaCha8Rng) -> u32 {
     if tasks < FORKS {
         let first = drawn.add("t", 1.0, after);
         return (1..tasks).fold(first, |last, _| drawn.add("t", 1.0, &[last]));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use rand_chacha::ChaCha8Rng;
 
-use super::drawn::Drawn;
+use super::drawn::DrawnGraph;
 use super::random::{chain, fork_join, layers, series_parallel, stages};
 use super::tiles::{cholesky, lu};
 use super::workflow::{blast, bwa, cyber_shake, epigenomics, genomes, montage, seismology, soy_kb, sra_search};
@@ -112,7 +112,7 @@ impl Shape {
     }
 
     /// Generates a graph with about `tasks` tasks.
-    pub(super) fn draw(self, tasks: usize, random: &mut ChaCha8Rng) -> Drawn {
+    pub(super) fn draw(self, tasks: usize, random: &mut ChaCha8Rng) -> DrawnGraph {
         match self {
             Self::Layers { width, density } => layers(tasks, width, density, random),
             Self::Chain => chain(tasks),

@@ -1,17 +1,17 @@
 //! Generates tiled matrix factorisations. A kernel is the operation that one task performs on tiles. The share of a
 //! kernel is its number of arithmetic operations, divided by the largest number of operations of any kernel.
 
-use super::drawn::Drawn;
+use super::drawn::DrawnGraph;
 
 /// Generates the Cholesky factorisation of a symmetric matrix of n x n tiles, with n + n (n - 1) + n (n - 1) (n - 2) /
 /// 6 tasks. n is at least 2, and otherwise the largest number for which the graph has at most `tasks` tasks.
 ///
 /// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI
 /// 10.1016/j.parco.2008.10.002.
-pub(super) fn cholesky(tasks: usize) -> Drawn {
+pub(super) fn cholesky(tasks: usize) -> DrawnGraph {
     let count = |n: usize| n + n * (n - 1) + n * (n - 1) * (n - 2) / 6;
     let size = (2..).take_while(|&n| n == 2 || count(n) <= tasks).last().unwrap_or(2);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let mut tiles = Tiles::new(size);
     for step in 0..size {
         let diagonal = drawn.add("potrf", 1.0 / 6.0, &tiles.last(&[(step, step)]));
@@ -36,10 +36,10 @@ pub(super) fn cholesky(tasks: usize) -> Drawn {
 /// is at least 2, and otherwise the largest number for which the graph has at most `tasks` tasks.
 ///
 /// Source: see [`cholesky`].
-pub(super) fn lu(tasks: usize) -> Drawn {
+pub(super) fn lu(tasks: usize) -> DrawnGraph {
     let count = |n: usize| n * (n + 1) * (2 * n + 1) / 6;
     let size = (2..).take_while(|&n| n == 2 || count(n) <= tasks).last().unwrap_or(2);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let mut tiles = Tiles::new(size);
     for step in 0..size {
         let diagonal = drawn.add("getrf", 1.0 / 3.0, &tiles.last(&[(step, step)]));

@@ -1,12 +1,12 @@
 //! Generates graphs with the shapes of scientific workflows.
 
-use super::drawn::Drawn;
+use super::drawn::DrawnGraph;
 
-pub(super) fn montage(tasks: usize) -> Drawn {
+pub(super) fn montage(tasks: usize) -> DrawnGraph {
     // For w images, w tasks project one image each, w - 1 tasks compare neighbouring images, about w / 2 tasks compare
     // other pairs of images, and w tasks correct one image each. There are six further tasks.
     let width = (tasks.saturating_sub(5) * 2 / 7).max(2);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let images: Vec<u32> = (0..width).map(|_| drawn.add("project", 1.0, &[])).collect();
     let neighbours = images.windows(2).map(|pair| (pair[0], pair[1]));
     let further = images.iter().zip(images.iter().skip(2)).step_by(2).map(|(&a, &b)| (a, b));
@@ -22,9 +22,9 @@ pub(super) fn montage(tasks: usize) -> Drawn {
     drawn
 }
 
-pub(super) fn epigenomics(tasks: usize) -> Drawn {
+pub(super) fn epigenomics(tasks: usize) -> DrawnGraph {
     let width = (tasks.saturating_sub(4) / 4).max(1);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let split = drawn.add("split", 0.2, &[]);
     let mut mapped = Vec::with_capacity(width);
     for _ in 0..width {
@@ -40,9 +40,9 @@ pub(super) fn epigenomics(tasks: usize) -> Drawn {
     drawn
 }
 
-pub(super) fn cyber_shake(tasks: usize) -> Drawn {
+pub(super) fn cyber_shake(tasks: usize) -> DrawnGraph {
     let width = (tasks.saturating_sub(4) / 2).max(2);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let fields = [drawn.add("extract", 1.0, &[]), drawn.add("extract", 1.0, &[])];
     let made: Vec<u32> = (0..width).map(|at| drawn.add("synthesis", 0.5, &[fields[at % 2]])).collect();
     let peaks: Vec<u32> = made.iter().map(|&made| drawn.add("peak", 0.05, &[made])).collect();
@@ -54,12 +54,12 @@ pub(super) fn cyber_shake(tasks: usize) -> Drawn {
 /// Generates the analysis of chromosomes. Each chromosome has about 20 parts. For each chromosome, tasks process the
 /// parts, one task merges them, and one task selects mutations. For each of seven populations, two tasks compare the
 /// merged parts with the selected mutations.
-pub(super) fn genomes(tasks: usize) -> Drawn {
+pub(super) fn genomes(tasks: usize) -> DrawnGraph {
     const POPULATIONS: usize = 7;
     let (parts, others) = (20, 2 + 2 * POPULATIONS);
     let chromosomes = (tasks / (parts + others)).max(1);
     let parts = (tasks / chromosomes).saturating_sub(others).max(1);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     for _ in 0..chromosomes {
         let read: Vec<u32> = (0..parts).map(|_| drawn.add("individuals", 1.0, &[])).collect();
         let merged = drawn.add("merge", 0.5, &read);
@@ -75,8 +75,8 @@ pub(super) fn genomes(tasks: usize) -> Drawn {
 
 /// Generates a task that splits a file, one parallel database search for each part, and two tasks that join the results
 /// and the errors.
-pub(super) fn blast(tasks: usize) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn blast(tasks: usize) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     let split = drawn.add("split", 0.1, &[]);
     let found: Vec<u32> = (0..tasks.saturating_sub(3).max(1)).map(|_| drawn.add("search", 1.0, &[split])).collect();
     drawn.add("join-results", 0.1, &found);
@@ -86,8 +86,8 @@ pub(super) fn blast(tasks: usize) -> Drawn {
 
 /// Generates a task that builds an index, a task that splits the DNA sequences, parallel tasks that align the parts to
 /// the index, and two tasks that join the results and the errors.
-pub(super) fn bwa(tasks: usize) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn bwa(tasks: usize) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     let before = [drawn.add("split", 0.3, &[]), drawn.add("index", 1.0, &[])];
     let aligned: Vec<u32> = (0..tasks.saturating_sub(4).max(1)).map(|_| drawn.add("align", 0.7, &before)).collect();
     drawn.add("join-results", 0.4, &aligned);
@@ -96,8 +96,8 @@ pub(super) fn bwa(tasks: usize) -> Drawn {
 }
 
 /// Generates one task for the signal of each station, and a task that combines the results.
-pub(super) fn seismology(tasks: usize) -> Drawn {
-    let mut drawn = Drawn::new();
+pub(super) fn seismology(tasks: usize) -> DrawnGraph {
+    let mut drawn = DrawnGraph::new();
     let signals: Vec<u32> = (0..tasks.saturating_sub(1).max(1)).map(|_| drawn.add("deconvolve", 1.0, &[])).collect();
     drawn.add("fit", 0.3, &signals);
     drawn
@@ -106,12 +106,12 @@ pub(super) fn seismology(tasks: usize) -> Drawn {
 /// Generates the analysis of samples of soy beans. Each sample is processed in six steps, and then two parallel tasks
 /// detect its genetic variants. The variants of all samples are combined, and then two kinds of variants are selected
 /// and filtered.
-pub(super) fn soy_kb(tasks: usize) -> Drawn {
+pub(super) fn soy_kb(tasks: usize) -> DrawnGraph {
     const STEPS: [(&str, f64); 6] =
         [("align", 1.0), ("sort", 0.3), ("mark", 0.3), ("regroup", 0.2), ("targets", 0.5), ("realign", 0.5)];
     let calls = 2;
     let samples = (tasks.saturating_sub(6) / (STEPS.len() + calls)).max(1);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let mut called = Vec::with_capacity(samples * calls);
     for _ in 0..samples {
         let mut last: Option<u32> = None;
@@ -131,9 +131,9 @@ pub(super) fn soy_kb(tasks: usize) -> Drawn {
 
 /// Generates a task that builds an index, three tasks for each archived DNA sequence (fetch, unpack, and align to the
 /// index), and a task that merges the results.
-pub(super) fn sra_search(tasks: usize) -> Drawn {
+pub(super) fn sra_search(tasks: usize) -> DrawnGraph {
     let samples = (tasks.saturating_sub(2) / 3).max(1);
-    let mut drawn = Drawn::new();
+    let mut drawn = DrawnGraph::new();
     let index = drawn.add("index", 0.3, &[]);
     let mut aligned = Vec::with_capacity(samples);
     for _ in 0..samples {

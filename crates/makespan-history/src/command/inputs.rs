@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::words::{Role, unquoted};
-use super::{Command, Part};
+use super::{Command, CommandPart};
 
 /// Maximum number of words to look up. If a command has more words, only the files among the first words count.
 const MAX_WORDS: usize = 1000;
@@ -18,7 +18,7 @@ impl Command {
         let parts = self.parts();
         let arguments = parts.iter().filter(|part| matches!(part.role, Role::Argument | Role::Input)).take(MAX_WORDS);
         let mut files = BTreeSet::new();
-        for Part { text, .. } in arguments {
+        for CommandPart { text, .. } in arguments {
             let word = if by_shell { unquoted(text) } else { (*text).to_owned() };
             let value = word.split_once('=').map(|(_, value)| value.to_owned());
             files.extend([Some(word), value].into_iter().flatten().filter(|name| !name.is_empty()).map(PathBuf::from));

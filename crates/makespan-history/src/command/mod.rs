@@ -7,7 +7,7 @@ mod words;
 pub use template::Template;
 pub use words::programs;
 
-use words::{Part, shell_parts, word_parts};
+use words::{CommandPart, shell_parts, word_parts};
 
 /// The command of a task, before `{processors}` and similar placeholders are replaced. Runs on different allotments are therefore
 /// runs of one command.
@@ -57,7 +57,7 @@ impl Command {
         makespan_core::shell_line(&self.words)
     }
 
-    fn parts(&self) -> Vec<Part<'_>> {
+    fn parts(&self) -> Vec<CommandPart<'_>> {
         match self.shell_line() {
             Some(line) => shell_parts(line),
             None => word_parts(&self.words),

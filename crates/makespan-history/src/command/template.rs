@@ -1,6 +1,6 @@
 //! Templates: commands with holes.
 
-use super::words::{Part, Role, is_name};
+use super::words::{CommandPart, Role, is_name};
 
 /// The text of a hole.
 const HOLE: &str = "{}";
@@ -29,9 +29,9 @@ pub struct Template {
 }
 
 impl Template {
-    pub(super) fn of(parts: &[Part<'_>]) -> Self {
+    pub(super) fn of(parts: &[CommandPart<'_>]) -> Self {
         let mut template = Self::default();
-        for Part { text, role } in parts {
+        for CommandPart { text, role } in parts {
             match role {
                 Role::Between | Role::Keyword | Role::Program | Role::Script => template.keep(text),
                 Role::Argument | Role::Input => template.argument(text),

@@ -2,7 +2,7 @@
 
 /// A piece of a command. All pieces in order, joined, are the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part<'a> {
+pub(super) struct CommandPart<'a> {
     /// The text as the user wrote it, including quotes.
     pub text: &'a str,
     pub role: Role,
@@ -46,22 +46,22 @@ pub fn programs(line: &str) -> Vec<&str> {
 
 /// Returns the parts of a command that is given as a list of words. Between consecutive words, there is a part with one
 /// space.
-pub(super) fn word_parts(words: &[String]) -> Vec<Part<'_>> {
+pub(super) fn word_parts(words: &[String]) -> Vec<CommandPart<'_>> {
     let mut roles = Roles::default();
     let mut parts = Vec::with_capacity(words.len() * 2);
     for word in words {
         if !parts.is_empty() {
-            parts.push(Part { text: " ", role: Role::Between });
+            parts.push(CommandPart { text: " ", role: Role::Between });
         }
-        parts.push(Part { text: word, role: roles.of(word) });
+        parts.push(CommandPart { text: word, role: roles.of(word) });
     }
     parts
 }
 
 /// Returns the parts of a shell line. Blanks within quotes or after a backslash do not end a word.
-pub(super) fn shell_parts(line: &str) -> Vec<Part<'_>> {
+pub(super) fn shell_parts(line: &str) -> Vec<CommandPart<'_>> {
     let mut roles = Nested::default();
-    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut parts: Vec<CommandPart<'_>> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
         let word = word_length(rest);
@@ -76,7 +76,7 @@ pub(super) fn shell_parts(line: &str) -> Vec<Part<'_>> {
             role = Role::Between;
             roles.after(text);
         }
-        parts.push(Part { text, role });
+        parts.push(CommandPart { text, role });
     }
     parts
 }

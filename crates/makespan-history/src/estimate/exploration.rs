@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use makespan_core::{Profile, Time};
 
-use super::Learned;
+use super::LearnedTimes;
 use crate::{Command, History, HistoryError};
 
 /// Maximum share of all work that trials may use.
@@ -17,11 +17,11 @@ const WORTHWHILE: f64 = 0.9;
 
 /// A task for which a trial may be chosen.
 #[derive(Clone, Debug)]
-pub struct Candidate<'a> {
+pub struct TrialCandidate<'a> {
     /// The command of the task. For commands with the same template, at most one trial on each allotment is chosen.
     pub command: &'a Command,
     /// The times that were learned for the task.
-    pub learned: &'a Learned,
+    pub learned: &'a LearnedTimes,
     /// The minimum and maximum allotment of the task.
     pub processors: RangeInclusive<u32>,
 }
@@ -59,7 +59,7 @@ impl Exploration {
     }
 
     /// Returns the chosen trials, ordered by candidate.
-    pub fn choose(mut self, candidates: &[Candidate<'_>]) -> Vec<Trial> {
+    pub fn choose(mut self, candidates: &[TrialCandidate<'_>]) -> Vec<Trial> {
         let mut possible: Vec<(f64, usize, u32, Time)> = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
             if let Some((processors, time)) = next(candidate) {
@@ -85,9 +85,9 @@ impl Exploration {
 }
 
 /// Returns the allotment of a task's trial and the longest time that is expected on it.
-fn next(candidate: &Candidate<'_>) -> Option<(u32, Time)> {
-    let Candidate { learned, processors: wanted, .. } = candidate;
-    let Learned { model, inputs, .. } = learned;
+fn next(candidate: &TrialCandidate<'_>) -> Option<(u32, Time)> {
+    let TrialCandidate { learned, processors: wanted, .. } = candidate;
+    let LearnedTimes { model, inputs, .. } = learned;
     let (fewest, most) = (*model.known.start(), *model.known.end());
     let time = |processors: u32| model.time(processors, *inputs);
     let more = wanted.end().min(&most.saturating_mul(2)).to_owned();

@@ -25,11 +25,11 @@ use std::ops::RangeInclusive;
 
 use makespan_core::{Profile, Time};
 
-use crate::store::Setting;
+use crate::store::RecallSetting;
 use crate::{Command, History, HistoryError};
 use model::Model;
 
-pub use exploration::{Candidate, Exploration, SHARE, Trial};
+pub use exploration::{Exploration, SHARE, Trial, TrialCandidate};
 
 /// Number of latest runs of each allotment that count for a command. The number is small, so that estimates soon reflect a
 /// program that became slower.
@@ -55,7 +55,7 @@ pub struct Question<'a> {
 
 /// Learned times of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Learned {
+pub struct LearnedTimes {
     /// Times on the known allotments that the task may have. If there is no such allotment, the time on the nearest allotment
     /// that the task may have.
     pub profile: Profile,
@@ -100,13 +100,13 @@ impl<'a> Estimator<'a> {
     ///
     /// # Errors
     /// [`HistoryError`] if the history cannot be read.
-    pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<Learned>, HistoryError> {
+    pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<LearnedTimes>, HistoryError> {
         // The times of pinned runs also help to order the starts of unpinned tasks.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
         let mut own = None;
         for &pinned in kinds {
             if own.is_none() {
-                let setting = Setting { host: &self.host, folder: &self.folder, pinned };
+                let setting = RecallSetting { host: &self.host, folder: &self.folder, pinned };
                 let rows = self.history.of_command(question.command, setting, LIMIT_OF_COMMAND)?;
                 own = Model::of(&rows, RECENT_OF_COMMAND);
             }
@@ -128,7 +128,7 @@ impl<'a> Estimator<'a> {
         };
         let Some(profile) = model.profile(wanted, question.inputs) else { return Ok(None) };
         let (runs, spread, inputs) = (model.runs, model.spread, question.inputs);
-        Ok(Some(Learned { profile, runs, spread, basis, model, inputs }))
+        Ok(Some(LearnedTimes { profile, runs, spread, basis, model, inputs }))
     }
 
     /// Returns the model of the template that the user stated, or else of the template with holes.
@@ -136,7 +136,7 @@ impl<'a> Estimator<'a> {
         let stated = command.stated_template().map(|template| (template.to_owned(), true, pinned));
         for key in stated.into_iter().chain([(command.template().text, false, pinned)]) {
             if !self.templates.contains_key(&key) {
-                let setting = Setting { host: &self.host, folder: &self.folder, pinned };
+                let setting = RecallSetting { host: &self.host, folder: &self.folder, pinned };
                 let rows = self.history.of_template(&key.0, key.1, setting, LIMIT_OF_TEMPLATE)?;
                 self.templates.insert(key.clone(), Model::of(&rows, RECENT_OF_TEMPLATE));
             }

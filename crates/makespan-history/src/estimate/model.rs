@@ -7,14 +7,14 @@ use makespan_core::{Profile, SpeedupLaw, Time};
 
 use super::bounded::bounded;
 use super::robust::deviation;
-use super::size::{Size, Sized};
+use super::size::{SizeModel, SizedTime};
 use super::speedup::Speedup;
-use crate::store::Recalled;
+use crate::store::RecalledRun;
 
 /// Times by allotment and by size of the input files, learned from runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Model {
-    size: Size,
+    size: SizeModel,
     /// The speed-up law. `None` if all runs had one allotment and give no speed-up.
     pub law: Option<SpeedupLaw>,
     /// The smallest and the largest allotment with known times.
@@ -28,23 +28,23 @@ impl Model {
     /// Learns from successful runs, sorted from the latest to the earliest. The first `recent` runs of each allotment count. Runs
     /// on this machine have precedence over runs on other machines, and then runs in this folder over runs in other folders.
     /// Returns `None` if there are no runs.
-    pub fn of(rows: &[Recalled], recent: usize) -> Option<Self> {
+    pub fn of(rows: &[RecalledRun], recent: usize) -> Option<Self> {
         let mut runs = chosen(rows, recent);
-        let mut size = Size::of(&sequential(&runs, None))?;
+        let mut size = SizeModel::of(&sequential(&runs, None))?;
         // Size and allotment may be correlated. Therefore the law is fitted without the effect of the size, and the size without
         // the effect of the law.
         let mut speedup = Speedup::of(&runs, &size);
         if let Speedup::Unknown { most_often } = speedup {
             runs.retain(|run| run.processors == most_often);
         }
-        size = Size::of(&sequential(&runs, speedup.law()))?;
+        size = SizeModel::of(&sequential(&runs, speedup.law()))?;
         if size.is_line() && speedup.law().is_some() {
             speedup = Speedup::of(&runs, &size);
-            size = Size::of(&sequential(&runs, speedup.law()))?;
+            size = SizeModel::of(&sequential(&runs, speedup.law()))?;
         }
         let law = speedup.law();
         let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
-        let expected = |run: &Recalled| size.seconds(run.inputs) * fraction(run.processors);
+        let expected = |run: &RecalledRun| size.seconds(run.inputs) * fraction(run.processors);
         let spread = deviation(runs.iter().map(|run| run.seconds / expected(run) - 1.0));
         let known = match speedup {
             Speedup::Known { ref allotments, .. } => allotments.clone(),
@@ -97,10 +97,10 @@ impl Model {
 }
 
 /// Returns the runs that count: up to `recent` of each allotment.
-fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
+fn chosen(rows: &[RecalledRun], recent: usize) -> Vec<&RecalledRun> {
     let rows = preferred(preferred(rows.iter().collect(), |row| row.here), |row| row.in_folder);
     let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut take = |row: &&Recalled| {
+    let mut take = |row: &&RecalledRun| {
         let taken = taken.entry(row.processors).or_default();
         *taken += 1;
         *taken <= recent
@@ -109,13 +109,13 @@ fn chosen(rows: &[Recalled], recent: usize) -> Vec<&Recalled> {
 }
 
 /// Returns the rows for which `better` holds, or all rows if it holds for none.
-fn preferred(rows: Vec<&Recalled>, better: fn(&Recalled) -> bool) -> Vec<&Recalled> {
-    let some: Vec<&Recalled> = rows.iter().copied().filter(|row| better(row)).collect();
+fn preferred(rows: Vec<&RecalledRun>, better: fn(&RecalledRun) -> bool) -> Vec<&RecalledRun> {
+    let some: Vec<&RecalledRun> = rows.iter().copied().filter(|row| better(row)).collect();
     if some.is_empty() { rows } else { some }
 }
 
 /// Returns the sequential times of runs: the times divided by the fraction of the law.
-fn sequential(runs: &[&Recalled], law: Option<SpeedupLaw>) -> Vec<Sized> {
+fn sequential(runs: &[&RecalledRun], law: Option<SpeedupLaw>) -> Vec<SizedTime> {
     let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
-    runs.iter().map(|run| Sized { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()
+    runs.iter().map(|run| SizedTime { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()
 }

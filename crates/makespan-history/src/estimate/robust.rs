@@ -17,12 +17,12 @@ pub(super) fn deviation(residuals: impl IntoIterator<Item = f64>) -> f64 {
 
 /// A straight line `intercept + slope x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct RobustLine {
     pub intercept: f64,
     pub slope: f64,
 }
 
-impl Line {
+impl RobustLine {
     pub fn at(self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }
@@ -55,8 +55,8 @@ mod tests {
         for point in points.iter_mut().take(5) {
             point.1 = 1e6;
         }
-        let line = Line::theil_sen(&points).unwrap();
+        let line = RobustLine::theil_sen(&points).unwrap();
         assert!((line.slope - 3.0).abs() < 1e-9 && (line.intercept - 2.0).abs() < 1e-9, "{line:?}");
-        assert_eq!(Line::theil_sen(&[(1.0, 2.0), (1.0, 3.0)]), None);
+        assert_eq!(RobustLine::theil_sen(&[(1.0, 2.0), (1.0, 3.0)]), None);
     }
 }

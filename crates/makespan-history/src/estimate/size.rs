@@ -1,20 +1,20 @@
 //! The dependence of run times on the size of the input files.
 
-use super::robust::{Line, deviation, median};
+use super::robust::{RobustLine, deviation, median};
 
 /// A sequential time and the size of the input files in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sized {
+pub(super) struct SizedTime {
     pub seconds: f64,
     pub inputs: Option<u64>,
 }
 
 /// A model of the sequential time: a constant, or a line over the size of the input files.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Size {
+pub(super) struct SizeModel {
     /// Median time in seconds. It is used if the size is unknown or does not affect the time.
     typical: f64,
-    line: Option<Line>,
+    line: Option<RobustLine>,
 }
 
 /// Maximum number of points for a line, because the fit uses all pairs of points.
@@ -25,8 +25,8 @@ const MIN_SIZES: usize = 3;
 /// A line is used if the deviation from it is at most this fraction of the deviation from the median.
 const MARKEDLY: f64 = 0.5;
 
-impl Size {
-    pub fn of(samples: &[Sized]) -> Option<Self> {
+impl SizeModel {
+    pub fn of(samples: &[SizedTime]) -> Option<Self> {
         let typical = median(samples.iter().map(|sample| sample.seconds))?;
         Some(Self { typical, line: line(samples, typical) })
     }
@@ -50,13 +50,13 @@ impl Size {
 
     /// Returns this model with all times multiplied by `factor`.
     pub fn scaled(self, factor: f64) -> Self {
-        let line = |line: Line| Line { intercept: line.intercept * factor, slope: line.slope * factor };
+        let line = |line: RobustLine| RobustLine { intercept: line.intercept * factor, slope: line.slope * factor };
         Self { typical: self.typical * factor, line: self.line.map(line) }
     }
 }
 
 /// Returns the line through the samples, if it rises, gives positive times, and fits much better than the median.
-fn line(samples: &[Sized], typical: f64) -> Option<Line> {
+fn line(samples: &[SizedTime], typical: f64) -> Option<RobustLine> {
     let sized = samples.iter().filter_map(|sample| Some((sample.inputs? as f64, sample.seconds)));
     let points: Vec<(f64, f64)> = sized.take(MAX_POINTS).collect();
     let mut sizes: Vec<f64> = points.iter().map(|point| point.0).collect();
@@ -65,9 +65,9 @@ fn line(samples: &[Sized], typical: f64) -> Option<Line> {
     if points.len() < MIN_POINTS || sizes.len() < MIN_SIZES {
         return None;
     }
-    let fitted = Line::theil_sen(&points)?;
+    let fitted = RobustLine::theil_sen(&points)?;
     // If the line is below 0 at size 0, noise hides a small intercept. The times are then assumed to be proportional to the size.
-    let proportional = || median(points.iter().map(|(x, y)| y / x)).map(|slope| Line { intercept: 0.0, slope });
+    let proportional = || median(points.iter().map(|(x, y)| y / x)).map(|slope| RobustLine { intercept: 0.0, slope });
     let line = if fitted.intercept >= 0.0 { fitted } else { proportional()? };
     let residual = |fitted: f64, seconds: f64| seconds / fitted - 1.0;
     let with = deviation(points.iter().map(|&(x, y)| residual(line.at(x), y)));

@@ -7,9 +7,9 @@ use makespan_core::SpeedupLaw;
 
 use super::bounded::bounded;
 use super::robust::median;
-use super::size::Size;
+use super::size::SizeModel;
 use crate::law::{Sample, best};
-use crate::store::Recalled;
+use crate::store::RecalledRun;
 
 /// The speed-up that runs show.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ const ENOUGH: usize = 3;
 impl Speedup {
     /// Fits the best law through the times of commands that ran on several allotments. If there is no such command, compares the
     /// medians of all commands at each allotment, after removing the effect of the input sizes.
-    pub fn of(runs: &[&Recalled], size: &Size) -> Self {
+    pub fn of(runs: &[&RecalledRun], size: &SizeModel) -> Self {
         let times = within_commands(runs).or_else(|| between_commands(runs, size)).unwrap_or_default();
         let sample = |(&processors, logarithm): (&u32, &f64)| Sample { processors, time: bounded(logarithm.exp()) };
         let samples: Vec<Sample> = times.iter().map(sample).collect();
@@ -54,7 +54,7 @@ impl Speedup {
     }
 }
 
-fn most_often(runs: &[&Recalled]) -> u32 {
+fn most_often(runs: &[&RecalledRun]) -> u32 {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for run in runs {
         *counts.entry(run.processors).or_default() += 1;
@@ -66,9 +66,9 @@ fn most_often(runs: &[&Recalled]) -> u32 {
 /// modelled as a factor of the command times the effect of the allotment. Sweeps of medians separate the two.
 ///
 /// J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley, 1977, chapter 11 (median polish).
-fn within_commands(runs: &[&Recalled]) -> Option<Times> {
+fn within_commands(runs: &[&RecalledRun]) -> Option<Times> {
     const SWEEPS: usize = 20;
-    let mut by_command: BTreeMap<i64, Vec<&Recalled>> = BTreeMap::new();
+    let mut by_command: BTreeMap<i64, Vec<&RecalledRun>> = BTreeMap::new();
     for run in runs {
         by_command.entry(run.command).or_default().push(run);
     }
@@ -89,19 +89,19 @@ fn within_commands(runs: &[&Recalled]) -> Option<Times> {
 
 /// Returns the times of one command by allotment. If the command never ran on one processor, its CPU time serves as its
 /// sequential time. A command that mostly waits keeps no processor busy, so that it shows no gain from more processors.
-fn times(runs: &[&Recalled]) -> Times {
+fn times(runs: &[&RecalledRun]) -> Times {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {
         by_allotment.entry(run.processors).or_default().push(run.seconds);
     }
-    let on_one = |run: &&Recalled| Some(run.cpu?.clamp(run.seconds, run.seconds * f64::from(run.processors)));
+    let on_one = |run: &&RecalledRun| Some(run.cpu?.clamp(run.seconds, run.seconds * f64::from(run.processors)));
     let alone = if by_allotment.contains_key(&1) { None } else { median(runs.iter().filter_map(on_one)) };
     let measured = by_allotment.into_iter().filter_map(|(processors, times)| Some((processors, median(times)?)));
     measured.chain(alone.map(|seconds| (1, seconds))).map(|(processors, seconds)| (processors, seconds.ln())).collect()
 }
 
 /// Returns the median times by allotment over all commands, for the allotments with enough runs.
-fn between_commands(runs: &[&Recalled], size: &Size) -> Option<Times> {
+fn between_commands(runs: &[&RecalledRun], size: &SizeModel) -> Option<Times> {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {
         by_allotment.entry(run.processors).or_default().push(run.seconds / size.factor(run.inputs));

@@ -2,7 +2,7 @@ use makespan_core::{Platform, SpeedupLaw};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Ending, Record};
+use crate::{Ending, RunRecord};
 
 /// A temporary history with functions to query it.
 struct Place {
@@ -17,13 +17,13 @@ impl Place {
         Self { _folder: folder, history }
     }
 
-    fn with(records: &[Record]) -> Self {
+    fn with(records: &[RunRecord]) -> Self {
         let mut place = Self::new();
         place.history.append_all(records).unwrap();
         place
     }
 
-    fn ask(&self, line: &str, processors: RangeInclusive<u32>, inputs: Option<u64>) -> Option<Learned> {
+    fn ask(&self, line: &str, processors: RangeInclusive<u32>, inputs: Option<u64>) -> Option<LearnedTimes> {
         let question = Question { command: &command(line), processors, pinned: true, inputs };
         Estimator::new(&self.history, "here", "/work").estimate(&question).unwrap()
     }
@@ -33,8 +33,8 @@ fn command(line: &str) -> Command {
     Command::new(["sh", "-c", line].map(str::to_owned).to_vec())
 }
 
-fn ran(line: &str, processors: u32, seconds: f64) -> Record {
-    Record {
+fn ran(line: &str, processors: u32, seconds: f64) -> RunRecord {
+    RunRecord {
         command: command(line),
         folder: "/work".into(),
         host: "here".into(),
@@ -69,8 +69,8 @@ fn the_command_itself_comes_before_its_template_and_nothing_before_neither() {
     assert!(similar.spread > 0.0);
     assert_eq!(place.ask("other a.dat", 1..=1, None), None);
     // Runs that failed give no information about run times.
-    let failed = Record { ending: Ending::Failed(1), ..ran("solve a.dat", 1, 0.1) };
-    let ended = Record { ending: Ending::TimedOut, ..ran("other a.dat", 1, 0.1) };
+    let failed = RunRecord { ending: Ending::Failed(1), ..ran("solve a.dat", 1, 0.1) };
+    let ended = RunRecord { ending: Ending::TimedOut, ..ran("other a.dat", 1, 0.1) };
     place.history.append_all(&[failed, ended]).unwrap();
     assert_eq!(place.ask("solve a.dat", 1..=1, None).unwrap().profile.time(1), Time::from_seconds(10));
     assert_eq!(place.ask("other a.dat", 1..=1, None), None);
@@ -78,7 +78,7 @@ fn the_command_itself_comes_before_its_template_and_nothing_before_neither() {
 
 #[test]
 fn runs_that_were_pinned_are_kept_apart_from_others() {
-    let shared = |line: &str, seconds: f64| Record { pinned: false, at_once: Some(2.0), ..ran(line, 1, seconds) };
+    let shared = |line: &str, seconds: f64| RunRecord { pinned: false, at_once: Some(2.0), ..ran(line, 1, seconds) };
     let place =
         Place::with(&[ran("both a", 1, 10.0), shared("both a", 15.0), ran("own a", 2, 4.0), shared("free a", 7.0)]);
     let ask = |line: &str, pinned: bool, most: u32| {
@@ -95,7 +95,7 @@ fn runs_that_were_pinned_are_kept_apart_from_others() {
 #[test]
 fn a_stated_template_is_known_again() {
     let of = |word: &str| command(&format!("convert {word} it")).from_template("convert {} it");
-    let place = Place::with(&[Record { command: of("red"), ..ran("", 1, 5.0) }]);
+    let place = Place::with(&[RunRecord { command: of("red"), ..ran("", 1, 5.0) }]);
     let mut estimator = Estimator::new(&place.history, "here", "/work");
     let mut time = |command: &Command| {
         let question = Question { command, processors: 1..=1, pinned: true, inputs: None };
@@ -107,8 +107,8 @@ fn a_stated_template_is_known_again() {
 
 #[test]
 fn this_machine_and_this_folder_are_preferred() {
-    let there = Record { host: "there".into(), ..ran("make", 1, 100.0) };
-    let beside = Record { folder: "/other".into(), ..ran("make", 1, 50.0) };
+    let there = RunRecord { host: "there".into(), ..ran("make", 1, 100.0) };
+    let beside = RunRecord { folder: "/other".into(), ..ran("make", 1, 50.0) };
     let mut place = Place::with(&[there]);
     let check = |place: &Place, seconds: i64| {
         assert_eq!(place.ask("make", 1..=1, None).unwrap().profile.time(1), Time::from_seconds(seconds));
@@ -130,7 +130,7 @@ fn a_program_that_became_slower_is_noticed() {
 
 #[test]
 fn time_on_processors_tells_the_speedup() {
-    let busy = |cpu: f64| Record { cpu: Some(Time::from_seconds_f64(cpu).unwrap()), ..ran("solve", 4, 10.0) };
+    let busy = |cpu: f64| RunRecord { cpu: Some(Time::from_seconds_f64(cpu).unwrap()), ..ran("solve", 4, 10.0) };
     let check = |cpu: f64, alone: f64| {
         let profile = Place::with(&[busy(cpu)]).ask("solve", 1..=8, None).unwrap().profile;
         assert!(near(profile.time(1), alone, 0.001) && near(profile.time(4), 10.0, 0.001), "{profile:?}");
@@ -148,7 +148,7 @@ fn time_on_processors_tells_the_speedup() {
 #[test]
 fn a_command_speeds_up_as_others_of_its_template_do() {
     let law = SpeedupLaw::Amdahl { serial: 0.2 };
-    let mut records: Vec<Record> =
+    let mut records: Vec<RunRecord> =
         [1, 2, 4].map(|processors| ran("solve 1", processors, 8.0 * law.time_fraction(processors))).to_vec();
     records.push(ran("solve 2", 2, 60.0));
     let profile = Place::with(&records).ask("solve 2", 1..=4, None).unwrap().profile;
@@ -159,20 +159,22 @@ fn a_command_speeds_up_as_others_of_its_template_do() {
 fn absurd_records_are_survived() {
     let (longest, most) = (Time::from_seconds(9_000_000_000), Platform::MAX_PROCESSORS);
     let odd = [
-        Record { wall: Time::from_ticks(-5), ..ran("solve", 1, 1.0) },
-        Record { wall: Time::ZERO, ..ran("solve", 1, 1.0) },
-        Record { wall: longest, ..ran("solve", 1, 1.0) },
-        Record { processors: 0, ..ran("solve", 1, 1.0) },
-        Record { processors: u32::MAX, ..ran("solve", 1, 1.0) },
-        Record { ended: i64::MIN, cpu: Some(longest), inputs: Some(u64::MAX), ..ran("solve", 1, 3.0) },
-        Record { ended: i64::MAX, cpu: Some(Time::from_ticks(-1)), ..ran("solve", 1, 3.0) },
+        RunRecord { wall: Time::from_ticks(-5), ..ran("solve", 1, 1.0) },
+        RunRecord { wall: Time::ZERO, ..ran("solve", 1, 1.0) },
+        RunRecord { wall: longest, ..ran("solve", 1, 1.0) },
+        RunRecord { processors: 0, ..ran("solve", 1, 1.0) },
+        RunRecord { processors: u32::MAX, ..ran("solve", 1, 1.0) },
+        RunRecord { ended: i64::MIN, cpu: Some(longest), inputs: Some(u64::MAX), ..ran("solve", 1, 3.0) },
+        RunRecord { ended: i64::MAX, cpu: Some(Time::from_ticks(-1)), ..ran("solve", 1, 3.0) },
     ];
     let place = Place::with(&odd);
     let learned = place.ask("solve", 1..=most, Some(u64::MAX)).unwrap();
     assert_eq!((learned.profile.time(1), learned.runs), (Time::from_seconds(3), 2));
     let budget = Exploration::new(&place.history, "here", f64::INFINITY).unwrap();
     assert!(
-        budget.choose(&[Candidate { command: &command("solve"), learned: &learned, processors: 1..=most }]).is_empty()
+        budget
+            .choose(&[TrialCandidate { command: &command("solve"), learned: &learned, processors: 1..=most }])
+            .is_empty()
     );
 }
 
@@ -206,7 +208,7 @@ proptest! {
     /// One run in ten takes twenty times as long. The other times vary by 20 %.
     #[test]
     fn estimates_converge(seed in any::<u64>(), seconds in 0.01..1e6_f64) {
-        let records = |line: &dyn Fn(usize) -> String, count: usize| -> Vec<Record> {
+        let records = |line: &dyn Fn(usize) -> String, count: usize| -> Vec<RunRecord> {
             noise(seed, count, 0.2).iter().enumerate().map(|(at, factor)| ran(&line(at), 1, seconds * factor)).collect()
         };
         let place = Place::with(&records(&|at| format!("solve {at}"), 50));
@@ -221,7 +223,7 @@ proptest! {
     #[test]
     fn laws_are_found_behind_noise(seed in any::<u64>(), serial in 0.0..0.6_f64, seconds in 1.0..1000.0_f64) {
         let law = SpeedupLaw::Amdahl { serial };
-        let records: Vec<Record> = noise(seed, 100, 0.1).iter().enumerate().map(|(at, factor)| {
+        let records: Vec<RunRecord> = noise(seed, 100, 0.1).iter().enumerate().map(|(at, factor)| {
             let processors = [1, 2, 4, 8][at % 4];
             ran("solve", processors, seconds * law.time_fraction(processors) * factor)
         }).collect();
@@ -239,11 +241,11 @@ proptest! {
     fn sizes_count_where_they_say_something(seed in any::<u64>(), start in 0.0..20.0_f64, parallel in any::<bool>()) {
         let law = SpeedupLaw::Amdahl { serial: 0.1 };
         let allotment = |at: usize| if parallel { [1, 2, 4][at % 3] } else { 1 };
-        let sized = |seconds: &dyn Fn(f64) -> f64| -> Vec<Record> {
+        let sized = |seconds: &dyn Fn(f64) -> f64| -> Vec<RunRecord> {
             noise(seed, 60, 0.05).iter().enumerate().map(|(at, factor)| {
                 let size = ((at * 37) % 60 + 1) as f64;
                 let time = seconds(size) * law.time_fraction(allotment(at)) * factor;
-                Record { inputs: Some((size * 1e6) as u64), ..ran(&format!("solve {at}"), allotment(at), time) }
+                RunRecord { inputs: Some((size * 1e6) as u64), ..ran(&format!("solve {at}"), allotment(at), time) }
             }).collect()
         };
         let truth = |size: f64| start + 2.0 * size;
@@ -268,7 +270,7 @@ proptest! {
         more in 0..1000_u32,
         inputs in any::<Option<u64>>(),
     ) {
-        let record = |&(wall, processors, cpu, inputs): &(i64, u32, Option<i64>, Option<u64>)| Record {
+        let record = |&(wall, processors, cpu, inputs): &(i64, u32, Option<i64>, Option<u64>)| RunRecord {
             wall: Time::from_ticks(wall),
             cpu: cpu.map(Time::from_ticks),
             inputs,
@@ -281,7 +283,7 @@ proptest! {
             prop_assert!(profile.shortest() >= Time::TICK && profile.slowest() <= Time::from_ticks(crate::store::LONGEST));
             prop_assert!(profile.min_processors() >= low && profile.max_processors() <= low + more);
             prop_assert!(learned.spread.is_finite() && learned.spread >= 0.0 && learned.runs > 0);
-            let candidate = Candidate { command: &command(line), learned: &learned, processors: low..=low + more };
+            let candidate = TrialCandidate { command: &command(line), learned: &learned, processors: low..=low + more };
             for trial in Exploration::new(&place.history, "here", 1e12).unwrap().choose(&[candidate]) {
                 let processors = trial.profile.max_processors();
                 prop_assert!((low..=low + more).contains(&processors) && trial.profile.time(processors) > Time::ZERO);
@@ -306,14 +308,14 @@ proptest! {
             let commands: Vec<Command> = (0..tasks).map(|task| command(&line(task))).collect();
             let mut estimator = Estimator::new(&place.history, "here", "/work");
             let question = |command| Question { command, processors: 1..=most, pinned: true, inputs: None };
-            let learned: Vec<Learned> =
+            let learned: Vec<LearnedTimes> =
                 commands.iter().map(|command| estimator.estimate(&question(command)).unwrap().unwrap()).collect();
-            let work = |learned: &Learned| learned.profile.least_work(Time::MAX).unwrap() as f64 / 1e9;
-            let candidate = |(command, learned)| Candidate { command, learned, processors: 1..=most };
-            let candidates: Vec<Candidate> = commands.iter().zip(&learned).map(candidate).collect();
+            let work = |learned: &LearnedTimes| learned.profile.least_work(Time::MAX).unwrap() as f64 / 1e9;
+            let candidate = |(command, learned)| TrialCandidate { command, learned, processors: 1..=most };
+            let candidates: Vec<TrialCandidate> = commands.iter().zip(&learned).map(candidate).collect();
             let exploration = Exploration::new(&place.history, "here", learned.iter().map(work).sum()).unwrap();
             let trials = exploration.choose(&candidates);
-            let mut records: Vec<Record> =
+            let mut records: Vec<RunRecord> =
                 learned.iter().enumerate().map(|(task, learned)| {
                     let processors = learned.profile.min_processors();
                     ran(&line(task), processors, seconds(task, processors))
@@ -322,7 +324,7 @@ proptest! {
                 let processors = trial.profile.max_processors();
                 let time = seconds(trial.candidate, processors);
                 prop_assert!(trial.profile.time(processors).seconds() >= time - 1e-6, "no trial takes longer than expected");
-                records[trial.candidate] = Record { explored: true, ..ran(&line(trial.candidate), processors, time) };
+                records[trial.candidate] = RunRecord { explored: true, ..ran(&line(trial.candidate), processors, time) };
             }
             place.history.append_all(&records).unwrap();
             let (all, explored) = place.history.work("here").unwrap();

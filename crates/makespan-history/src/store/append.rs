@@ -4,14 +4,14 @@ use makespan_core::Time;
 use rusqlite::{Error, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::History;
-use crate::{HistoryError, Record};
+use crate::{HistoryError, RunRecord};
 
 impl History {
     /// Appends a record.
     ///
     /// # Errors
     /// [`HistoryError`]. On an error, nothing was added.
-    pub fn append(&mut self, record: &Record) -> Result<(), HistoryError> {
+    pub fn append(&mut self, record: &RunRecord) -> Result<(), HistoryError> {
         self.append_all(std::slice::from_ref(record))
     }
 
@@ -19,7 +19,7 @@ impl History {
     ///
     /// # Errors
     /// [`HistoryError`]. On an error, nothing was added.
-    pub fn append_all(&mut self, records: &[Record]) -> Result<(), HistoryError> {
+    pub fn append_all(&mut self, records: &[RunRecord]) -> Result<(), HistoryError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let added = begun.and_then(|transaction| {
             records.iter().try_for_each(|record| add(&transaction, record))?;
@@ -29,7 +29,7 @@ impl History {
     }
 }
 
-fn add(transaction: &Transaction<'_>, record: &Record) -> Result<(), Error> {
+fn add(transaction: &Transaction<'_>, record: &RunRecord) -> Result<(), Error> {
     let command = &record.command;
     let words = json(command.words());
     let id = match find(transaction, &words)? {

@@ -7,7 +7,7 @@ use crate::HistoryError;
 
 /// A record as it is stored. Its values are not checked, so that invalid records can be listed and removed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct StoredRecord {
     /// The number of the record. Later records have larger numbers.
     pub id: i64,
     /// The command as a user would type it in a shell.
@@ -45,7 +45,7 @@ pub struct Entry {
 pub(super) const COLUMNS: &str = "runs.id, line, coalesce(stated, template), folder, host, processors, wall, cpu, memory, ending, \
                                   status, ended, inputs, explored, pinned, at_once";
 
-impl Entry {
+impl StoredRecord {
     pub(super) fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
         Ok(Self {
             id: row.get(0)?,
@@ -73,7 +73,7 @@ impl History {
     ///
     /// # Errors
     /// [`HistoryError`].
-    pub fn entries(&self, filter: &Filter, limit: usize) -> Result<Vec<Entry>, HistoryError> {
+    pub fn entries(&self, filter: &Filter, limit: usize) -> Result<Vec<StoredRecord>, HistoryError> {
         let read = || {
             let (condition, values) = filter.condition();
             let text = format!(
@@ -81,7 +81,7 @@ impl History {
                  ORDER BY runs.id DESC LIMIT {limit}"
             );
             let mut statement = self.connection.prepare(&text)?;
-            let entries = statement.query_map(rusqlite::params_from_iter(values), Entry::read)?;
+            let entries = statement.query_map(rusqlite::params_from_iter(values), StoredRecord::read)?;
             entries.collect::<Result<Vec<_>, _>>()
         };
         read().map_err(|error| self.error(error))

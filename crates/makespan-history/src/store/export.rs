@@ -5,7 +5,7 @@ use std::io::Write;
 use csv::Writer;
 
 use super::entry::COLUMNS;
-use super::{Entry, Filter, History};
+use super::{Filter, History, StoredRecord};
 use crate::HistoryError;
 
 /// Names of the columns.
@@ -49,7 +49,7 @@ impl History {
         let mut table = Writer::from_writer(out);
         table.write_record(HEADING).map_err(output)?;
         let mut statement = self.connection.prepare(&text).map_err(fail)?;
-        let entries = statement.query_map(rusqlite::params_from_iter(values), Entry::read).map_err(fail)?;
+        let entries = statement.query_map(rusqlite::params_from_iter(values), StoredRecord::read).map_err(fail)?;
         for entry in entries {
             table.write_record(row(&entry.map_err(fail)?, guard)).map_err(output)?;
         }
@@ -57,7 +57,7 @@ impl History {
     }
 }
 
-fn row(entry: &Entry, guard: &dyn Fn(&str) -> String) -> [String; 16] {
+fn row(entry: &StoredRecord, guard: &dyn Fn(&str) -> String) -> [String; 16] {
     let known = |number: Option<i64>| number.map_or(String::new(), |number| number.to_string());
     [
         entry.id.to_string(),

@@ -16,12 +16,12 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::HistoryError;
-use crate::tables::{self, Kind};
+use crate::tables::{self, DatabaseKind};
 use schema::{APPLICATION, STEPS};
 
-pub use entry::Entry;
+pub use entry::StoredRecord;
 pub use filter::Filter;
-pub(crate) use recall::{LONGEST, Recalled, Setting};
+pub(crate) use recall::{LONGEST, RecallSetting, RecalledRun};
 
 /// Maximum wait for another process that is writing. A write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -55,11 +55,11 @@ impl History {
         let kind =
             connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
         match kind {
-            Kind::Foreign => return Err(HistoryError::Foreign { path: path.to_owned() }),
-            Kind::Ours(version) if version > known => {
+            DatabaseKind::Foreign => return Err(HistoryError::Foreign { path: path.to_owned() }),
+            DatabaseKind::Ours(version) if version > known => {
                 return Err(HistoryError::Later { path: path.to_owned(), version, known });
             }
-            Kind::Ours(_) => {}
+            DatabaseKind::Ours(_) => {}
         }
         if connection.is_readonly(rusqlite::MAIN_DB).map_err(fail)? {
             return Err(HistoryError::ReadOnly { path: path.to_owned() });

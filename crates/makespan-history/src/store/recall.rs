@@ -11,7 +11,7 @@ pub(crate) const LONGEST: i64 = 10 * 366 * 86_400 * Time::TICKS_PER_SECOND;
 
 /// A successful run that estimates may use.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Recalled {
+pub(crate) struct RecalledRun {
     /// Number of its command.
     pub command: i64,
     pub processors: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Recalled {
 
 /// Describes the runs that an estimate may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting<'a> {
+pub(crate) struct RecallSetting<'a> {
     /// Preferred machine.
     pub host: &'a str,
     /// Preferred folder.
@@ -44,9 +44,9 @@ impl History {
     pub(crate) fn of_command(
         &self,
         command: &Command,
-        setting: Setting<'_>,
+        setting: RecallSetting<'_>,
         limit: usize,
-    ) -> Result<Vec<Recalled>, HistoryError> {
+    ) -> Result<Vec<RecalledRun>, HistoryError> {
         let text = format!(
             "SELECT {COLUMNS} FROM runs WHERE command = (SELECT id FROM commands WHERE words = ?1)
              AND ending = 'succeeded' AND pinned = ?2 ORDER BY id DESC LIMIT {limit}"
@@ -60,9 +60,9 @@ impl History {
         &self,
         template: &str,
         stated: bool,
-        setting: Setting<'_>,
+        setting: RecallSetting<'_>,
         limit: usize,
-    ) -> Result<Vec<Recalled>, HistoryError> {
+    ) -> Result<Vec<RecalledRun>, HistoryError> {
         let column = if stated { "stated" } else { "template" };
         let text = format!(
             "SELECT {COLUMNS} FROM commands JOIN runs ON runs.command = commands.id
@@ -71,7 +71,7 @@ impl History {
         self.recalled(&text, template, setting)
     }
 
-    fn recalled(&self, text: &str, key: &str, setting: Setting<'_>) -> Result<Vec<Recalled>, HistoryError> {
+    fn recalled(&self, text: &str, key: &str, setting: RecallSetting<'_>) -> Result<Vec<RecalledRun>, HistoryError> {
         let read = || {
             let mut statement = self.connection.prepare_cached(text)?;
             let rows = statement.query_map(params![key, setting.pinned], |row| believed(row, setting))?;
@@ -104,14 +104,17 @@ impl History {
 }
 
 /// Returns the run in a row, unless its figures are impossible.
-fn believed(row: &Row<'_>, Setting { host, folder, .. }: Setting<'_>) -> Result<Option<Recalled>, rusqlite::Error> {
+fn believed(
+    row: &Row<'_>,
+    RecallSetting { host, folder, .. }: RecallSetting<'_>,
+) -> Result<Option<RecalledRun>, rusqlite::Error> {
     let number = |column: usize| row.get_ref(column).map(|value| value.as_i64().ok());
     let is = |column: usize, text: &str| row.get_ref(column).map(|value| value.as_str() == Ok(text));
     let (processors, seconds) = (number(0)?.and_then(believed_processors), number(1)?.and_then(believed_time));
     let (Some(processors), Some(seconds)) = (processors, seconds) else { return Ok(None) };
     // The CPU clock may be one tick ahead. Larger values than the processors can have worked are invalid.
     let possible = |cpu: &f64| *cpu <= 1.1 * seconds * f64::from(processors) + 0.1;
-    Ok(Some(Recalled {
+    Ok(Some(RecalledRun {
         command: number(6)?.unwrap_or(0),
         processors,
         seconds,

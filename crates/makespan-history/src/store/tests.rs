@@ -6,10 +6,10 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::estimate::{Estimator, Question};
-use crate::{Command, Ending, Record};
+use crate::{Command, Ending, RunRecord};
 
-fn record(line: &str, seconds: i64) -> Record {
-    Record {
+fn record(line: &str, seconds: i64) -> RunRecord {
+    RunRecord {
         command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: "/work".into(),
         host: "here".into(),
@@ -39,7 +39,7 @@ fn place() -> (TempDir, PathBuf) {
 #[test]
 fn what_is_appended_is_there_for_the_next_process() {
     let (_folder, path) = place();
-    let odd = Record {
+    let odd = RunRecord {
         command: Command::new(vec!["a b".into(), "=1+1".into()]).from_template("'a b' {}"),
         ending: Ending::Failed(-3),
         memory: Some(u64::MAX),
@@ -72,7 +72,7 @@ fn what_is_appended_is_there_for_the_next_process() {
 fn forgets_what_is_named_and_nothing_else() {
     let (_folder, path) = place();
     let mut history = History::open(&path).unwrap();
-    let elsewhere = Record { host: "there".into(), ..record("sleep 4", 4) };
+    let elsewhere = RunRecord { host: "there".into(), ..record("sleep 4", 4) };
     history.append_all(&[record("sleep 1", 1), record("sleep [2]", 2), record("secret-word", 3), elsewhere]).unwrap();
     let command = |pattern: &str| Filter { command: Some(pattern.into()), ..Filter::default() };
     let check = |filter: &Filter, count: u64| assert_eq!(history.count(filter).unwrap(), count, "{filter:?}");
@@ -145,7 +145,7 @@ fn a_disk_without_room_leaves_what_was_there() {
     let mut history = History::open(&path).unwrap();
     history.append(&record("true", 1)).unwrap();
     history.connection.pragma_update(None, "max_page_count", 12).unwrap();
-    let many: Vec<Record> = (0..1000).map(|number| record(&format!("echo {number}"), 1)).collect();
+    let many: Vec<RunRecord> = (0..1000).map(|number| record(&format!("echo {number}"), 1)).collect();
     let error = history.append_all(&many).unwrap_err();
     assert!(matches!(error, HistoryError::Full { .. }) && error.to_string().contains("no space"), "{error}");
     assert_eq!(history.count(&Filter::default()).unwrap(), 1);
@@ -163,7 +163,7 @@ proptest! {
         cut in proptest::option::of(0.0..1.0_f64),
     ) {
         let (_folder, path) = place();
-        let many: Vec<Record> = (1..60).map(|number| record(&format!("echo {number}"), number)).collect();
+        let many: Vec<RunRecord> = (1..60).map(|number| record(&format!("echo {number}"), number)).collect();
         History::open(&path).unwrap().append_all(&many).unwrap();
         let mut bytes = fs::read(&path).unwrap();
         let length = bytes.len() as f64;

@@ -26,7 +26,7 @@ pub enum Verdict {
 
 /// The answer of one measurement to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ClaimAnswer {
     Yes,
     No,
     /// The measured figure is better than the paper states.
@@ -35,7 +35,7 @@ pub(crate) enum Answer {
     Undecided(usize),
 }
 
-impl From<bool> for Answer {
+impl From<bool> for ClaimAnswer {
     fn from(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
     }
@@ -56,7 +56,7 @@ pub struct Claim {
 
 impl Claim {
     /// Returns a claim with the answers that decide it.
-    pub(crate) fn new<A: Copy + Into<Answer>>(
+    pub(crate) fn new<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
         measured: String,
@@ -67,7 +67,7 @@ impl Claim {
 
     /// Returns a claim that several figures decide, each with its answer. In the text of the claim, `separator`
     /// separates the figures.
-    pub(crate) fn each<A: Copy + Into<Answer>>(
+    pub(crate) fn each<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
         separator: &str,
@@ -85,18 +85,19 @@ impl Claim {
 
 impl Verdict {
     /// Returns the verdict of some answers: it holds if every answer is yes, and partly if some are and others are no.
-    pub(crate) fn of<A: Copy + Into<Answer>>(answers: &[A]) -> Self {
-        let answers: Vec<Answer> = answers.iter().map(|&answer| answer.into()).collect();
-        let runs =
-            answers.iter().filter_map(|answer| if let Answer::Undecided(runs) = answer { Some(*runs) } else { None });
-        let has = |wanted: Answer| answers.contains(&wanted);
-        match (has(Answer::Yes) || has(Answer::Better), has(Answer::No), runs.min()) {
+    pub(crate) fn of<A: Copy + Into<ClaimAnswer>>(answers: &[A]) -> Self {
+        let answers: Vec<ClaimAnswer> = answers.iter().map(|&answer| answer.into()).collect();
+        let runs = answers
+            .iter()
+            .filter_map(|answer| if let ClaimAnswer::Undecided(runs) = answer { Some(*runs) } else { None });
+        let has = |wanted: ClaimAnswer| answers.contains(&wanted);
+        match (has(ClaimAnswer::Yes) || has(ClaimAnswer::Better), has(ClaimAnswer::No), runs.min()) {
             (false, false, None) => Self::NotMeasured,
             (true, true, _) => Self::Partly,
             (false, true, None) => Self::DoesNotHold,
             (_, _, Some(runs)) => Self::Undecided { runs },
             (true, false, None) => {
-                if has(Answer::Better) {
+                if has(ClaimAnswer::Better) {
                     Self::Better
                 } else {
                     Self::Holds
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_no_more_lenient_than_its_answers() {
-        use Answer::{Better, No, Undecided, Yes};
+        use ClaimAnswer::{Better, No, Undecided, Yes};
         for (answers, verdict) in [
             (vec![], "not measured"),
             (vec![Yes, Yes], "holds"),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::output::File;
-use super::{Claim, Ran, Search};
+use super::{AnyRun, Claim, SearchOptions};
 use crate::LabError;
 
 /// An experiment of many runs. An implementation defines the options, the runs, the measurement of each run, and the
@@ -23,7 +23,7 @@ pub trait Campaign: Args + Sync {
     /// True if wall times are among the results.
     const MEASURES_TIME: bool = false;
     /// The type of the result of a run, which contains data of the instance and the measurements.
-    type Run: Ran + Serialize + DeserializeOwned + Send;
+    type Run: AnyRun + Serialize + DeserializeOwned + Send;
 
     /// Adds the options to a command.
     fn arguments(command: Command) -> Command {
@@ -43,7 +43,7 @@ pub trait Campaign: Args + Sync {
     fn version(&self) -> String;
 
     /// Returns the options of the optimiser, if the campaign measures plans of the optimiser.
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         None
     }
 
@@ -59,7 +59,7 @@ pub trait Campaign: Args + Sync {
     fn measure(&self, key: KeyOf<Self>) -> Result<Self::Run, LabError>;
 
     /// Returns the tables, figures and verdicts. `runs` is sorted by key.
-    fn report(&self, runs: &[Self::Run]) -> Result<Report, LabError>;
+    fn report(&self, runs: &[Self::Run]) -> Result<CampaignReport, LabError>;
 
     /// Returns a second campaign that belongs to this campaign, if there is one. It runs after this campaign, with its
     /// own number of threads, in a subfolder with its name.
@@ -69,7 +69,7 @@ pub trait Campaign: Args + Sync {
 }
 
 /// The key of a campaign's runs.
-pub(super) type KeyOf<C> = <<C as Campaign>::Run as Ran>::Key;
+pub(super) type KeyOf<C> = <<C as Campaign>::Run as AnyRun>::Key;
 
 /// A campaign of any type.
 pub trait AnyCampaign {
@@ -92,7 +92,7 @@ pub trait AnyCampaign {
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or a file cannot be read.
-    fn size(&self, folder: &Path) -> Result<Size, LabError>;
+    fn size(&self, folder: &Path) -> Result<CampaignSize, LabError>;
 
     /// Measures the unfinished runs of a shard. [`Self::reproduce`] finds them in the folder.
     ///
@@ -103,7 +103,7 @@ pub trait AnyCampaign {
 
 /// The amount of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct CampaignSize {
     /// Number of runs of the campaign, or of its part if the part has more runs. If there are more shards than runs,
     /// the additional shards have no work.
     pub runs: usize,
@@ -115,7 +115,7 @@ pub struct Size {
 
 /// The report of a campaign.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct CampaignReport {
     /// The method and the tables.
     pub text: String,
     /// The claims with verdicts.

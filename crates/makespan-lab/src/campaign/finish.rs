@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 use super::experiment::KeyOf;
-use super::journal::{Journal, Lock, path};
-use super::{Campaign, Progress, Ran, shard};
+use super::journal::{Journal, LockedAction, path};
+use super::{AnyRun, Campaign, Progress, shard};
 use crate::LabError;
 
 /// The runs of a campaign.
@@ -31,7 +31,7 @@ pub(super) fn finish<C: Campaign>(
     version: &str,
     progress: &mut dyn Progress,
 ) -> Result<Finished<C::Run>, LabError> {
-    let (mut journal, mut runs) = Journal::open::<C::Run>(&path(folder), version, Lock::Refuse)?;
+    let (mut journal, mut runs) = Journal::open::<C::Run>(&path(folder), version, LockedAction::Refuse)?;
     let starts = campaign.keys();
     let keys: BTreeSet<KeyOf<C>> = starts.iter().copied().collect();
     runs.retain(|key, _| keys.contains(key));

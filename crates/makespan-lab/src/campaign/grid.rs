@@ -7,7 +7,7 @@ use crate::statistics::{mean, range};
 
 /// An instance with the outcome of each algorithm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run<Key, Facts, Outcome> {
+pub struct GridRun<Key, Facts, Outcome> {
     pub key: Key,
     /// The seed with which the instance is drawn.
     pub seed: u64,
@@ -18,7 +18,7 @@ pub struct Run<Key, Facts, Outcome> {
 }
 
 /// A run, for code that does not depend on the types of its key, facts and outcomes.
-pub trait Ran {
+pub trait AnyRun {
     type Key: Copy + Ord + Send;
     type Outcome;
 
@@ -32,7 +32,7 @@ pub trait Ran {
     }
 }
 
-impl<Key: Copy + Ord + Send, Facts, Outcome> Ran for Run<Key, Facts, Outcome> {
+impl<Key: Copy + Ord + Send, Facts, Outcome> AnyRun for GridRun<Key, Facts, Outcome> {
     type Key = Key;
     type Outcome = Outcome;
 
@@ -46,38 +46,38 @@ impl<Key: Copy + Ord + Send, Facts, Outcome> Ran for Run<Key, Facts, Outcome> {
 }
 
 /// A run, the spec of an algorithm, and its outcome.
-pub(crate) type Row<'a, R> = (&'a R, &'a str, &'a <R as Ran>::Outcome);
+pub(crate) type GridRow<'a, R> = (&'a R, &'a str, &'a <R as AnyRun>::Outcome);
 
 /// Returns each outcome of each run.
-pub(crate) fn rows<R: Ran>(runs: &[R]) -> impl Iterator<Item = Row<'_, R>> {
+pub(crate) fn rows<R: AnyRun>(runs: &[R]) -> impl Iterator<Item = GridRow<'_, R>> {
     runs.iter().flat_map(|run| run.outcomes().iter().map(move |(name, outcome)| (run, name.as_str(), outcome)))
 }
 
 /// An algorithm on the instances of a group.
-pub(crate) struct Cell<'a, Group, R: Ran> {
+pub(crate) struct GridCell<'a, Group, R: AnyRun> {
     pub group: Group,
     pub algorithm: &'a str,
     /// Rows of the algorithm, in the order of the runs.
-    pub rows: Vec<Row<'a, R>>,
+    pub rows: Vec<GridRow<'a, R>>,
 }
 
-impl<'a, Group, R: Ran> Cell<'a, Group, R> {
+impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     /// Returns the value of `figure` for each row, without the rows for which it is `None`.
-    pub fn sample(&self, figure: impl Fn(&Row<'a, R>) -> Option<f64>) -> Vec<f64> {
+    pub fn sample(&self, figure: impl Fn(&GridRow<'a, R>) -> Option<f64>) -> Vec<f64> {
         self.rows.iter().filter_map(figure).collect()
     }
 
     /// Returns the mean of a figure, or NaN without rows.
-    pub fn mean(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> f64 {
+    pub fn mean(&self, figure: impl Fn(&GridRow<'a, R>) -> f64) -> f64 {
         mean(&self.all(figure)).unwrap_or(f64::NAN)
     }
 
     /// Returns the smallest and the largest value of a figure.
-    pub fn range(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> (f64, f64) {
+    pub fn range(&self, figure: impl Fn(&GridRow<'a, R>) -> f64) -> (f64, f64) {
         range(&self.all(figure))
     }
 
-    fn all(&self, figure: impl Fn(&Row<'a, R>) -> f64) -> Vec<f64> {
+    fn all(&self, figure: impl Fn(&GridRow<'a, R>) -> f64) -> Vec<f64> {
         self.rows.iter().map(figure).collect()
     }
 }
@@ -85,10 +85,10 @@ impl<'a, Group, R: Ran> Cell<'a, Group, R> {
 /// Gathers runs into groups. `groups` returns a list of groups for each run. The result begins with all groups that are
 /// first in the list of some run, in the order in which they first occur. The groups that are second in a list follow,
 /// and so on. A group has one cell for each algorithm.
-pub(crate) fn cells<'a, Group: Clone + PartialEq, R: Ran>(
+pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,
-) -> Vec<Cell<'a, Group, R>> {
+) -> Vec<GridCell<'a, Group, R>> {
     let mut gathered: Vec<(usize, Group, Vec<&'a R>)> = Vec::new();
     for run in runs {
         for (place, group) in groups(run).into_iter().enumerate() {
@@ -105,17 +105,17 @@ pub(crate) fn cells<'a, Group: Clone + PartialEq, R: Ran>(
             runs.iter().flat_map(|run| rows(std::slice::from_ref(*run))).filter(|row| row.1 == name).collect()
         };
         let cells =
-            algorithms.map(|(name, _)| Cell { group: group.clone(), algorithm: name.as_str(), rows: rows(name) });
+            algorithms.map(|(name, _)| GridCell { group: group.clone(), algorithm: name.as_str(), rows: rows(name) });
         cells.collect::<Vec<_>>()
     };
     gathered.into_iter().flat_map(of_group).collect()
 }
 
 /// Returns the cell of a group and an algorithm.
-pub(crate) fn find<'c, 'a, Group: PartialEq, R: Ran>(
-    cells: &'c [Cell<'a, Group, R>],
+pub(crate) fn find<'c, 'a, Group: PartialEq, R: AnyRun>(
+    cells: &'c [GridCell<'a, Group, R>],
     group: &Group,
     algorithm: &str,
-) -> Option<&'c Cell<'a, Group, R>> {
+) -> Option<&'c GridCell<'a, Group, R>> {
     cells.iter().find(|cell| cell.group == *group && cell.algorithm == algorithm)
 }

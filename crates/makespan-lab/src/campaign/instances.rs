@@ -12,7 +12,7 @@ use crate::LabError;
 
 /// One instance of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
+pub struct InstanceKey {
     /// The family of the instance.
     pub family: Family,
     /// Number of jobs.
@@ -44,18 +44,18 @@ pub struct Instances {
 
 impl Instances {
     /// Returns the keys of the instances.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = InstanceKey> + '_ {
         let points = self.families.iter().flat_map(|&family| self.sizes.iter().map(move |&jobs| (family, jobs)));
-        points.flat_map(|(family, jobs)| (0..self.runs).map(move |run| Key { family, jobs, run }))
+        points.flat_map(|(family, jobs)| (0..self.runs).map(move |run| InstanceKey { family, jobs, run }))
     }
 
     /// Returns the seed of an instance.
-    pub(crate) fn seed_of(&self, key: Key) -> u64 {
+    pub(crate) fn seed_of(&self, key: InstanceKey) -> u64 {
         stirred(self.seed, [key.family as u64, key.jobs as u64, u64::from(key.run)])
     }
 
     /// Draws an instance.
-    pub(crate) fn draw(&self, key: Key) -> Result<Instance, LabError> {
+    pub(crate) fn draw(&self, key: InstanceKey) -> Result<Instance, LabError> {
         let (family, jobs, processors, seed) = (key.family, key.jobs, self.processors, self.seed_of(key));
         Ok(generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?)
     }
@@ -73,7 +73,7 @@ impl Instances {
 }
 
 /// Formats a key, such as `family weak, 25 jobs, run 0`.
-impl fmt::Display for Key {
+impl fmt::Display for InstanceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "family {}, {} jobs, run {}", self.family, self.jobs, self.run)
     }

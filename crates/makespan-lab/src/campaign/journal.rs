@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Ran;
+use super::AnyRun;
 use crate::LabError;
 
 /// Name of the file in the output folder.
@@ -21,7 +21,7 @@ pub(super) fn path(folder: &Path) -> PathBuf {
 
 /// The action if another process holds the lock on the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lock {
+pub(super) enum LockedAction {
     /// Return an error.
     Refuse,
     /// Wait for the process.
@@ -45,10 +45,10 @@ struct Entry<R> {
 impl Journal {
     /// Opens a journal, or creates it, and reads the runs of this version. If a killed process left an incomplete last
     /// line, truncates it.
-    pub(super) fn open<R: Ran + DeserializeOwned>(
+    pub(super) fn open<R: AnyRun + DeserializeOwned>(
         path: &Path,
         version: &str,
-        lock: Lock,
+        lock: LockedAction,
     ) -> Result<(Self, BTreeMap<R::Key, R>), LabError> {
         let path = path.to_owned();
         let mut file = OpenOptions::new()
@@ -60,7 +60,9 @@ impl Journal {
             .map_err(LabError::file(&path))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) if lock == Lock::Wait => file.lock().map_err(LabError::file(&path))?,
+            Err(TryLockError::WouldBlock) if lock == LockedAction::Wait => {
+                file.lock().map_err(LabError::file(&path))?
+            }
             Err(TryLockError::WouldBlock) => {
                 return Err(LabError::Busy(path.parent().unwrap_or(&path).to_owned()));
             }
@@ -86,7 +88,10 @@ impl Journal {
 
 /// Reads the runs of this version in a journal that another process may be writing. Returns no runs if the file does
 /// not exist.
-pub(super) fn finished<R: Ran + DeserializeOwned>(path: &Path, version: &str) -> Result<BTreeMap<R::Key, R>, LabError> {
+pub(super) fn finished<R: AnyRun + DeserializeOwned>(
+    path: &Path,
+    version: &str,
+) -> Result<BTreeMap<R::Key, R>, LabError> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
         read => read.map_err(LabError::file(path))?,
@@ -96,7 +101,7 @@ pub(super) fn finished<R: Ran + DeserializeOwned>(path: &Path, version: &str) ->
 }
 
 /// Parses the runs of this version from complete lines.
-fn runs_of<R: Ran + DeserializeOwned>(
+fn runs_of<R: AnyRun + DeserializeOwned>(
     path: &Path,
     lines: &[u8],
     version: &str,

@@ -16,27 +16,27 @@ mod refusal;
 mod search;
 mod shard;
 
-pub use experiment::{AnyCampaign, Progress, Size, Summary};
-pub use named::Named;
+pub use experiment::{AnyCampaign, CampaignSize, Progress, Summary};
+pub use named::NamedCampaign;
 
 pub(crate) use check::{at_least, failed, valid, verified};
-pub(crate) use claim::{Answer, Claim, Verdict};
+pub(crate) use claim::{Claim, ClaimAnswer, Verdict};
 #[cfg(test)]
 pub(crate) use experiment::Silent;
-pub(crate) use experiment::{Campaign, Report};
-pub(crate) use grid::{Cell, Ran, Row, Run, cells, find, rows};
-pub(crate) use instances::{Instances, Key, stirred};
+pub(crate) use experiment::{Campaign, CampaignReport};
+pub(crate) use grid::{AnyRun, GridCell, GridRow, GridRun, cells, find, rows};
+pub(crate) use instances::{InstanceKey, Instances, stirred};
 pub(crate) use output::{
     File, aligned, cores, distribution, figure, in_memory, plot, record, series, shown, table, text_table, texts,
 };
-pub(crate) use plan::{Plan, plans, scheduled};
+pub(crate) use plan::{MeasuredPlan, plans, scheduled};
 pub(crate) use play::parsed;
 #[cfg(test)]
 pub(crate) use play::reproduce;
 pub(crate) use refusal::{positive, refuse};
 #[cfg(test)]
-pub(crate) use search::Limits;
-pub(crate) use search::{Limit, Search, Setting};
+pub(crate) use search::SearchLimits;
+pub(crate) use search::{SearchLimit, SearchOptions, SearchSetting};
 
 use claim::{claims_markdown, claims_text};
 use finish::finish;

@@ -10,25 +10,25 @@ use crate::{LabError, critical_jobs, demt, hierarchical, mapping, optimiser, par
 
 /// Every campaign.
 const CAMPAIGNS: [Entry; 9] = [
-    entry::<demt::Options>(),
-    entry::<optimiser::Options>(),
-    entry::<hierarchical::Options>(),
-    entry::<trees::Options>(),
-    entry::<mapping::Options>(),
-    entry::<parallel_graphs::Options>(),
-    entry::<rcpsp::Options>(),
-    entry::<ptfs::Options>(),
-    entry::<critical_jobs::Options>(),
+    entry::<demt::DemtOptions>(),
+    entry::<optimiser::OptimiserOptions>(),
+    entry::<hierarchical::HierarchicalOptions>(),
+    entry::<trees::TreeCampaignOptions>(),
+    entry::<mapping::MappingOptions>(),
+    entry::<parallel_graphs::ParallelGraphsOptions>(),
+    entry::<rcpsp::RcpspOptions>(),
+    entry::<ptfs::PtfsOptions>(),
+    entry::<critical_jobs::CriticalJobsOptions>(),
 ];
 
 struct Entry {
     name: &'static str,
     command: fn() -> Command,
-    read: fn(&ArgMatches) -> Result<Named, Error>,
+    read: fn(&ArgMatches) -> Result<NamedCampaign, Error>,
 }
 
 /// A campaign with the options from a command line.
-pub struct Named {
+pub struct NamedCampaign {
     /// The word for the runs of the campaign in messages, in the plural.
     pub unit: &'static str,
     /// The folder for the results.
@@ -39,7 +39,7 @@ pub struct Named {
     pub campaign: Box<dyn AnyCampaign>,
 }
 
-impl Named {
+impl NamedCampaign {
     /// Returns all data that influence the results: the options and the program.
     ///
     /// # Errors
@@ -62,10 +62,10 @@ fn command<C: Campaign>() -> Command {
     command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
 }
 
-fn read<C: Campaign + 'static>(matches: &ArgMatches) -> Result<Named, Error> {
+fn read<C: Campaign + 'static>(matches: &ArgMatches) -> Result<NamedCampaign, Error> {
     let campaign = C::from_arg_matches(matches)?;
     let folder = matches.get_one("folder").cloned().unwrap_or_else(|| usual_folder::<C>().into());
-    Ok(Named { unit: C::UNIT, folder, words: words::<C>(matches), campaign: Box::new(campaign) })
+    Ok(NamedCampaign { unit: C::UNIT, folder, words: words::<C>(matches), campaign: Box::new(campaign) })
 }
 
 /// Returns the name of a campaign with the values of all its options, including default values.
@@ -85,7 +85,7 @@ fn usual_folder<C: Campaign>() -> String {
     format!("reproduce-{}", C::NAME)
 }
 
-impl FromArgMatches for Named {
+impl FromArgMatches for NamedCampaign {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let (name, matches) = matches.subcommand().ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
         let entry = CAMPAIGNS.iter().find(|entry| entry.name == name);
@@ -97,7 +97,7 @@ impl FromArgMatches for Named {
     }
 }
 
-impl Subcommand for Named {
+impl Subcommand for NamedCampaign {
     fn augment_subcommands(command: Command) -> Command {
         command.subcommands(CAMPAIGNS.iter().map(|entry| (entry.command)()))
     }

@@ -7,12 +7,12 @@ use makespan::Planner;
 use makespan_core::{Context, Instance, Objective, Schedule};
 use serde::{Deserialize, Serialize};
 
-use super::{Ran, Run, at_least, failed, valid, verified};
+use super::{AnyRun, GridRun, at_least, failed, valid, verified};
 use crate::LabError;
 
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct MeasuredPlan {
     /// The value of the plan, or `None` if the algorithm found no modes of the tasks for which the consumables suffice.
     pub value: Option<i128>,
     /// The best verified bound, including the bounds that the algorithm itself proved.
@@ -21,14 +21,14 @@ pub struct Plan {
     pub seconds: f64,
 }
 
-impl Plan {
+impl MeasuredPlan {
     /// Returns the exact makespan in seconds, or an empty text without a plan.
     pub fn decimal(&self) -> String {
         self.value.map_or_else(String::new, |makespan| Objective::Makespan.decimal(makespan))
     }
 }
 
-impl<Key: Copy + Ord + Send, Facts> Run<Key, Facts, Plan> {
+impl<Key: Copy + Ord + Send, Facts> GridRun<Key, Facts, MeasuredPlan> {
     /// Returns the best of all verified bounds.
     pub fn bound(&self) -> i128 {
         self.outcomes.iter().map(|(_, plan)| plan.bound).max().unwrap_or(0)
@@ -58,7 +58,7 @@ pub(crate) fn plans(
     algorithms: Vec<String>,
     seed: u64,
     key: impl Display + Copy,
-) -> Result<Vec<(String, Plan)>, LabError> {
+) -> Result<Vec<(String, MeasuredPlan)>, LabError> {
     let best = makespan_bounds::best(instance, Objective::Makespan);
     let best = best.map_err(|error| failed("the bound", key, error.to_string()))?;
     let proved = verified(&best, instance, key)?;
@@ -80,7 +80,7 @@ fn plan(
     seed: u64,
     proved: i128,
     key: impl Display + Copy,
-) -> Result<Plan, LabError> {
+) -> Result<MeasuredPlan, LabError> {
     let failed = |reason: String| failed(algorithm, key, reason);
     let begin = Instant::now();
     let planner = Planner::new().algorithm(algorithm).seed(seed);
@@ -90,7 +90,7 @@ fn plan(
     let mut planned = match planned {
         Ok(planned) => planned,
         Err(error) if error.to_string().contains("no allotments that leave enough") => {
-            return Ok(Plan { value: None, bound: proved, seconds: seconds() });
+            return Ok(MeasuredPlan { value: None, bound: proved, seconds: seconds() });
         }
         Err(error) => return Err(failed(error.to_string())),
     };
@@ -102,5 +102,5 @@ fn plan(
     for other in bounds.iter().filter(|bound| bound.objective == Objective::Makespan) {
         bound = bound.max(verified(other, instance, key)?);
     }
-    Ok(Plan { value: Some(Objective::Makespan.value(instance, &schedule)), bound, seconds })
+    Ok(MeasuredPlan { value: Some(Objective::Makespan.value(instance, &schedule)), bound, seconds })
 }

@@ -9,8 +9,8 @@ use super::experiment::version;
 use super::finish::Finished;
 use super::output::made;
 use super::{
-    AnyCampaign, Campaign, Progress, Report, Size, Summary, claims_markdown, claims_text, finish, shard, write,
-    write_result,
+    AnyCampaign, Campaign, CampaignReport, CampaignSize, Progress, Summary, claims_markdown, claims_text, finish,
+    shard, write, write_result,
 };
 use crate::LabError;
 
@@ -33,7 +33,7 @@ impl<C: Campaign> AnyCampaign for C {
         Ok(version(self)? + &part.map_or_else(String::new, |part| format!("; {part}")))
     }
 
-    fn size(&self, folder: &Path) -> Result<Size, LabError> {
+    fn size(&self, folder: &Path) -> Result<CampaignSize, LabError> {
         refuse_file(folder)?;
         shard::size(self, folder)
     }
@@ -59,7 +59,7 @@ pub fn reproduce<C: Campaign>(
     refuse_file(folder)?;
     made(folder)?;
     let Finished { runs, reused, sharded } = finish(campaign, folder, &version(campaign)?, progress)?;
-    let Report { mut text, claims, files } = campaign.report(&runs)?;
+    let CampaignReport { mut text, claims, files } = campaign.report(&runs)?;
     if sharded && C::MEASURES_TIME {
         text += SHARDED;
     }

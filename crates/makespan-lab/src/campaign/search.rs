@@ -14,10 +14,10 @@ use crate::LabError;
 /// The options of the optimiser in a campaign.
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
-pub struct Search {
+pub struct SearchOptions {
     /// Limits of `optimise`: times such as 500ms, or steps=500; `none` leaves out `optimise`
     #[arg(long, visible_alias = "time", default_value = "1s,10s", value_name = "LIMIT,..")]
-    pub limits: Limits,
+    pub limits: SearchLimits,
     /// Number of independent searches of `optimise`, one thread each
     #[arg(long, default_value_t = 2)]
     pub searches: usize,
@@ -28,12 +28,12 @@ pub struct Search {
 
 /// A list of limits, which may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits(pub Vec<Limit>);
+pub struct SearchLimits(pub Vec<SearchLimit>);
 
 /// The limit of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limit {
+pub enum SearchLimit {
     /// A time, including the proofs of the bounds.
     Time(Time),
     /// A number of steps. Equal seeds then give equal plans on every machine.
@@ -42,27 +42,27 @@ pub enum Limit {
 
 /// An objective with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Setting {
+pub struct SearchSetting {
     /// The objective.
     pub objective: Objective,
     /// The limit of the search.
-    pub limit: Limit,
+    pub limit: SearchLimit,
 }
 
-impl Search {
+impl SearchOptions {
     /// Returns the specs of the optimiser of the makespan, one for each limit.
     pub(crate) fn specs(&self) -> impl Iterator<Item = String> + '_ {
         self.limits.0.iter().map(|&limit| self.spec(limit))
     }
 
     /// Returns the spec of the optimiser of the makespan with a limit.
-    pub(crate) fn spec(&self, limit: Limit) -> String {
-        Setting { objective: Objective::Makespan, limit }.spec(self.searches)
+    pub(crate) fn spec(&self, limit: SearchLimit) -> String {
+        SearchSetting { objective: Objective::Makespan, limit }.spec(self.searches)
     }
 
     /// Returns the spec with this time limit, if it is one of the limits.
     pub(crate) fn known(&self, milliseconds: i64) -> Option<String> {
-        let limit = Limit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
+        let limit = SearchLimit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
         self.limits.0.contains(&limit).then(|| self.spec(limit))
     }
 
@@ -78,19 +78,19 @@ impl Search {
 }
 
 /// Formats all options that influence a plan.
-impl fmt::Display for Search {
+impl fmt::Display for SearchOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "limits {}; {} searches; {} at once", self.limits, self.searches, self.at_once)
     }
 }
 
-impl Setting {
+impl SearchSetting {
     /// Returns the catalogue's spec of the optimiser in this setting, with the given number of independent searches.
     pub fn spec(&self, searches: usize) -> String {
         let objective = self.objective.name().replace('_', "-");
         let limit = match self.limit {
-            Limit::Time(time) => format!("time-limit={time}s"),
-            Limit::Steps(steps) => format!("steps={steps}"),
+            SearchLimit::Time(time) => format!("time-limit={time}s"),
+            SearchLimit::Steps(steps) => format!("steps={steps}"),
         };
         format!("optimise[objective={objective},{limit},searches={searches}]")
     }
@@ -102,17 +102,17 @@ impl Setting {
 }
 
 /// Formats a setting for readers, such as `weighted completion in 1 s`.
-impl fmt::Display for Setting {
+impl fmt::Display for SearchSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.limit {
-            Limit::Time(time) => f.pad(&format!("{} in {time} s", self.objective)),
-            Limit::Steps(steps) => f.pad(&format!("{} in {steps} steps", self.objective)),
+            SearchLimit::Time(time) => f.pad(&format!("{} in {time} s", self.objective)),
+            SearchLimit::Steps(steps) => f.pad(&format!("{} in {steps} steps", self.objective)),
         }
     }
 }
 
 /// Formats a limit so that it can be parsed, such as `1s` or `steps=500`.
-impl fmt::Display for Limit {
+impl fmt::Display for SearchLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(time) => write!(f, "{time}s"),
@@ -121,7 +121,7 @@ impl fmt::Display for Limit {
     }
 }
 
-impl FromStr for Limit {
+impl FromStr for SearchLimit {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
@@ -139,13 +139,13 @@ impl FromStr for Limit {
 }
 
 /// Formats limits so that they can be parsed, such as `1s,10s`.
-impl fmt::Display for Limits {
+impl fmt::Display for SearchLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
     }
 }
 
-impl FromStr for Limits {
+impl FromStr for SearchLimits {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {
@@ -160,23 +160,24 @@ mod tests {
 
     #[test]
     fn searches_that_plan_nothing_are_refused() {
-        let good = Search { limits: Limits(vec![Limit::Steps(1)]), searches: 1, at_once: 1 };
-        let refused = |bad: Search, part: &str| assert!(bad.check().unwrap_err().to_string().contains(part), "{bad}");
-        refused(Search { limits: "steps=1,steps=1".parse().unwrap(), ..good.clone() }, "only once");
-        refused(Search { searches: 0, ..good.clone() }, "searches is 0");
-        refused(Search { at_once: 0, ..good }, "at once is 0");
+        let good = SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(1)]), searches: 1, at_once: 1 };
+        let refused =
+            |bad: SearchOptions, part: &str| assert!(bad.check().unwrap_err().to_string().contains(part), "{bad}");
+        refused(SearchOptions { limits: "steps=1,steps=1".parse().unwrap(), ..good.clone() }, "only once");
+        refused(SearchOptions { searches: 0, ..good.clone() }, "searches is 0");
+        refused(SearchOptions { at_once: 0, ..good }, "at once is 0");
     }
 
     #[test]
     fn limits_are_read_as_they_are_written() {
         for text in ["1s", "0.05s", "steps=500"] {
-            assert_eq!(text.parse::<Limit>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<SearchLimit>().unwrap().to_string(), text);
         }
-        assert_eq!("500ms".parse::<Limit>().unwrap().to_string(), "0.5s");
-        assert_eq!("1s,steps=500".parse::<Limits>().unwrap().to_string(), "1s,steps=500");
-        assert_eq!("none".parse::<Limits>().unwrap(), Limits(vec![]));
+        assert_eq!("500ms".parse::<SearchLimit>().unwrap().to_string(), "0.5s");
+        assert_eq!("1s,steps=500".parse::<SearchLimits>().unwrap().to_string(), "1s,steps=500");
+        assert_eq!("none".parse::<SearchLimits>().unwrap(), SearchLimits(vec![]));
         for text in ["0", "-1s", "soon", "steps=many", "steps=-3", ""] {
-            let error = text.parse::<Limit>().unwrap_err().to_string();
+            let error = text.parse::<SearchLimit>().unwrap_err().to_string();
             assert!(error.contains("1s or 500ms, or steps=500"), "{text}: {error}");
         }
     }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use makespan_cli::shards::{SHARDS, Shard};
 
 use super::experiment::{KeyOf, version};
-use super::journal::{Journal, Lock, finished};
+use super::journal::{Journal, LockedAction, finished};
 use super::output::made;
-use super::{Campaign, Size};
+use super::{Campaign, CampaignSize};
 use crate::LabError;
 
 /// Returns the journal of a shard in the folder of the results.
@@ -23,7 +23,7 @@ pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Re
     campaign.check()?;
     let version = version(campaign)?;
     made(&folder.join(SHARDS))?;
-    let (mut journal, own) = Journal::open::<C::Run>(&journal_of(shard, folder), &version, Lock::Wait)?;
+    let (mut journal, own) = Journal::open::<C::Run>(&journal_of(shard, folder), &version, LockedAction::Wait)?;
     let earlier = finished::<C::Run>(&super::journal::path(folder), &version)?;
     for key in campaign.keys().into_iter().skip(shard.index).step_by(shard.count) {
         if !own.contains_key(&key) && !earlier.contains_key(&key) {
@@ -52,7 +52,7 @@ pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTre
 }
 
 /// Returns the amount of work for a folder.
-pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<Size, LabError> {
+pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<CampaignSize, LabError> {
     campaign.check()?;
     let version = version(campaign)?;
     let mut there: BTreeSet<KeyOf<C>> =
@@ -60,11 +60,14 @@ pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<Size, Lab
     there.extend(gathered::<C>(folder, &version)?.into_keys());
     let keys: BTreeSet<KeyOf<C>> = campaign.keys().into_iter().collect();
     let missing = keys.iter().filter(|key| !there.contains(key)).count();
-    let own =
-        Size { runs: keys.len(), missing, processors: campaign.search().map_or(1, |search| search.searches.max(1)) };
+    let own = CampaignSize {
+        runs: keys.len(),
+        missing,
+        processors: campaign.search().map_or(1, |search| search.searches.max(1)),
+    };
     let Some(part) = campaign.part() else { return Ok(own) };
     let part = part.size(&folder.join(part.name()))?;
-    Ok(Size {
+    Ok(CampaignSize {
         runs: own.runs.max(part.runs),
         missing: own.missing + part.missing,
         processors: own.processors.max(part.processors),

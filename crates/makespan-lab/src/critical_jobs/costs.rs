@@ -3,7 +3,7 @@
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};
 
-use super::{DEADLINES, Key, Outcome, with_deadline};
+use super::{CriticalJobsKey, CriticalJobsOutcome, DEADLINES, with_deadline};
 use crate::LabError;
 use crate::campaign::{Claim, aligned, failed, shown};
 
@@ -25,7 +25,11 @@ pub(super) fn bound(factor: &str) -> String {
 
 /// Returns, for each deadline of the graph, a bound on the cost of every plan that meets the deadline. `heft` is the
 /// makespan of HEFT's plan in seconds.
-pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<(String, Outcome)>, LabError> {
+pub(super) fn bounds(
+    instance: &Instance,
+    heft: f64,
+    key: CriticalJobsKey,
+) -> Result<Vec<(String, CriticalJobsOutcome)>, LabError> {
     let each = DEADLINES.iter().map(|factor| {
         let algorithm = bound(factor);
         let unproved = || failed(&algorithm, key, "nothing is proved".to_owned());
@@ -35,7 +39,7 @@ pub(super) fn bounds(instance: &Instance, heft: f64, key: Key) -> Result<Vec<(St
         let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
         let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;
         let (makespan, cost) = (horizon.seconds(), bound.value.integer() as f64 / 1e3);
-        Ok((algorithm, Outcome { makespan, cost, ..Outcome::default() }))
+        Ok((algorithm, CriticalJobsOutcome { makespan, cost, ..CriticalJobsOutcome::default() }))
     });
     each.collect()
 }

@@ -20,14 +20,14 @@ const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 #[derive(Clone, Debug)]
 pub(super) struct Example {
     /// The jobs one after the other.
-    pub consecutive: Way,
+    pub consecutive: WayResult,
     /// The jobs planned together.
-    pub collective: Way,
+    pub collective: WayResult,
 }
 
 /// The result of one way.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct WayResult {
     /// The instance with the two jobs.
     pub instance: Instance,
     /// The executed schedule.
@@ -45,10 +45,10 @@ pub(super) struct Way {
 /// # Errors
 /// [`LabError`] if the executed schedule breaks a rule.
 pub(super) fn example() -> Result<Example, LabError> {
-    Ok(Example { consecutive: Way::of(CONSECUTIVE)?, collective: Way::of(COLLECTIVE)? })
+    Ok(Example { consecutive: WayResult::of(CONSECUTIVE)?, collective: WayResult::of(COLLECTIVE)? })
 }
 
-impl Way {
+impl WayResult {
     fn of(policy: &str) -> Result<Self, LabError> {
         let instance = instance()?;
         let (schedule, measures) = serve(&instance, policy)?;
@@ -72,7 +72,7 @@ impl Way {
 impl Example {
     /// Returns the Gantt charts that correspond to figures 2 and 3.
     pub(super) fn figures(&self) -> Result<[(String, Vec<u8>); 2], LabError> {
-        let draw = |name: &str, title: &str, way: &Way| {
+        let draw = |name: &str, title: &str, way: &WayResult| {
             let title = &format!("{title}, until {:.1} s", way.end());
             let options = GanttOptions { title, objectives: false, ..GanttOptions::default() };
             let named = [NamedSchedule { name: "", schedule: &way.schedule }];

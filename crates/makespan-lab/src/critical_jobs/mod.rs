@@ -23,7 +23,9 @@ use makespan_generate::{GraphOptions, Shape, generate_graphs};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{self, AnyCampaign, Campaign, Report, failed, positive, rows, scheduled, stirred, table, texts};
+use crate::campaign::{
+    self, AnyCampaign, Campaign, CampaignReport, failed, positive, rows, scheduled, stirred, table, texts,
+};
 use example::example;
 
 /// Shapes of the first campaign: layers with equal width and depth, and workflows.
@@ -47,7 +49,7 @@ fn with_deadline(factor: &str) -> String {
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct CriticalJobsOptions {
     /// Number of graphs for each of 3 shapes
     #[arg(long, default_value_t = 20)]
     pub graphs: u32,
@@ -65,19 +67,19 @@ pub struct Options {
     pub seed: u64,
     /// The options of the part that compares makespans.
     #[command(flatten)]
-    pub makespans: makespans::Options,
+    pub makespans: makespans::MakespansOptions,
 }
 
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Key {
+pub enum CriticalJobsKey {
     /// A graph: the number of its shape, and its own number.
     Graph(u32, u32),
     /// A flow of jobs: mean seconds between two jobs, and its number.
     Flow(u32, u32),
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for CriticalJobsKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Graph(shape, run) => write!(f, "graph {run} of shape {shape}"),
@@ -88,7 +90,7 @@ impl fmt::Display for Key {
 
 /// The plan of an algorithm, or the result of a policy on a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct CriticalJobsOutcome {
     /// Makespan in seconds.
     makespan: f64,
     /// Cost: the sum, over the tasks, of V / T (volume divided by time), each rounded up to a thousandth.
@@ -141,7 +143,7 @@ pub struct Facts {
 }
 
 /// A run. Its first outcome belongs to HEFT.
-type Run = campaign::Run<Key, Facts, Outcome>;
+type Run = campaign::GridRun<CriticalJobsKey, Facts, CriticalJobsOutcome>;
 
 /// Returns every algorithm of the first campaign: HEFT, the method as printed, the method with types of processors, and
 /// the method at each deadline.
@@ -154,14 +156,14 @@ fn algorithms() -> Vec<String> {
 
 /// Writes `results.csv` and the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg`
 /// (both at once). The part writes its files to the folder `makespans`.
-impl Campaign for Options {
+impl Campaign for CriticalJobsOptions {
     const NAME: &'static str = "critical-jobs";
     const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";
     const UNIT: &'static str = "instances";
     type Run = Run;
 
     fn arguments(command: clap::Command) -> clap::Command {
-        makespans::Options::usual_search(Self::augment_args(command))
+        makespans::MakespansOptions::usual_search(Self::augment_args(command))
     }
 
     fn check(&self) -> Result<(), LabError> {
@@ -177,22 +179,22 @@ impl Campaign for Options {
         self.threads
     }
 
-    fn keys(&self) -> Vec<Key> {
-        let of_shape = |shape: u32| (0..self.graphs).map(move |run| Key::Graph(shape, run));
-        let of_gap = |&gap: &u32| (0..self.flows).map(move |run| Key::Flow(gap, run));
+    fn keys(&self) -> Vec<CriticalJobsKey> {
+        let of_shape = |shape: u32| (0..self.graphs).map(move |run| CriticalJobsKey::Graph(shape, run));
+        let of_gap = |&gap: &u32| (0..self.flows).map(move |run| CriticalJobsKey::Flow(gap, run));
         (0..SHAPES.len() as u32).flat_map(of_shape).chain(GAPS.iter().flat_map(of_gap)).collect()
     }
 
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: CriticalJobsKey) -> Result<Run, LabError> {
         let (drawn, algorithms) = match key {
-            Key::Graph(shape, run) => {
+            CriticalJobsKey::Graph(shape, run) => {
                 let shape = SHAPES[shape as usize % SHAPES.len()].1;
                 let seed = stirred(self.seed, [u64::from(run)]);
                 let tasks = 20 + (run as usize * 37) % 81;
                 let all = algorithms().into_iter().chain(DEADLINES.iter().map(|factor| costs::spec(factor)));
                 (GraphOptions { shape, tasks, seed, ..GraphOptions::default() }, all.collect())
             }
-            Key::Flow(gap, run) => {
+            CriticalJobsKey::Flow(gap, run) => {
                 let gap = (gap > 0).then_some(f64::from(gap));
                 let seed = stirred(self.seed, [u64::from(run)]);
                 let deadline = Some(2.0);
@@ -205,8 +207,8 @@ impl Campaign for Options {
         let mut outcomes = each.collect::<Result<Vec<_>, _>>()?;
         let mut at_most = None;
         match key {
-            Key::Graph(..) => outcomes.extend(costs::bounds(&instance, outcomes[0].1.makespan, key)?),
-            Key::Flow(..) => {
+            CriticalJobsKey::Graph(..) => outcomes.extend(costs::bounds(&instance, outcomes[0].1.makespan, key)?),
+            CriticalJobsKey::Flow(..) => {
                 at_most = Some(flows::at_most(&instance));
                 for policy in flows::POLICIES {
                     outcomes.push((policy.to_owned(), flows::outcome(&instance, policy)?));
@@ -217,26 +219,30 @@ impl Campaign for Options {
         Ok(Run { key, seed: self.seed, facts, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let example = example()?;
         let mut claims = report::claims(runs, &example);
         claims.extend(flows::claims(runs));
         let text = report::text(self, runs, &example) + &flows::text(runs, self.jobs);
         let mut files = vec![results(runs)];
         files.extend(example.figures()?);
-        Ok(Report { text, claims, files })
+        Ok(CampaignReport { text, claims, files })
     }
 
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
-        Some(Box::new(makespans::Options { seed: self.seed, ..self.makespans.clone() }))
+        Some(Box::new(makespans::MakespansOptions { seed: self.seed, ..self.makespans.clone() }))
     }
 }
 
-fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<(String, Outcome), LabError> {
+fn outcome(
+    instance: &Instance,
+    algorithm: String,
+    key: CriticalJobsKey,
+) -> Result<(String, CriticalJobsOutcome), LabError> {
     let (schedule, remarks, _) =
         scheduled(instance, &algorithm, 1).map_err(|reason| failed(&algorithm, key, reason))?;
     let rule = CriticalJobs { method: Method { deadline: 2.0, ..Method::default() } };
-    let outcome = Outcome {
+    let outcome = CriticalJobsOutcome {
         makespan: schedule.makespan().seconds(),
         cost: cost(instance, &schedule) as f64 / 1e3,
         on_time: rule.on_time(instance, &schedule),
@@ -250,12 +256,12 @@ fn outcome(instance: &Instance, algorithm: String, key: Key) -> Result<(String, 
 fn results(runs: &[Run]) -> campaign::File {
     let header = "campaign,group,run,algorithm,makespan,cost,on_time,jobs,fallbacks,utilisation,balance,as_told,\
                   collisions,penalty";
-    let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+    let row = |(run, algorithm, outcome): campaign::GridRow<'_, Run>| {
         let (campaign, group, number) = match run.key {
-            Key::Graph(shape, run) => ("cost", SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run),
-            Key::Flow(gap, run) => ("flow", gap.to_string(), run),
+            CriticalJobsKey::Graph(shape, run) => ("cost", SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run),
+            CriticalJobsKey::Flow(gap, run) => ("flow", gap.to_string(), run),
         };
-        let Outcome { makespan, cost, on_time, fallbacks, served } = outcome;
+        let CriticalJobsOutcome { makespan, cost, on_time, fallbacks, served } = outcome;
         let head = texts(&[&campaign, &group, &number, &algorithm, &format!("{makespan:.9}"), &format!("{cost:.3}")]);
         let counts = texts(&[on_time, &run.facts.jobs, fallbacks]);
         [head, counts, Served::cells(served.as_ref()).to_vec()].concat()

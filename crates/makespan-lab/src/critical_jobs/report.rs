@@ -1,27 +1,30 @@
 //! Tables and claims about costs and jobs in time.
 
-use super::example::{Example, Way};
-use super::{DEADLINES, GAPS, Key, Options, Outcome, Run, SHAPES, algorithms, costs, with_deadline};
-use crate::campaign::{Claim, Ran, aligned, shown};
+use super::example::{Example, WayResult};
+use super::{
+    CriticalJobsKey, CriticalJobsOptions, CriticalJobsOutcome, DEADLINES, GAPS, Run, SHAPES, algorithms, costs,
+    with_deadline,
+};
+use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
 /// Returns the mean ratio of a figure to HEFT's over the graphs of a shape.
-fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&Outcome) -> f64) -> Option<f64> {
-    let own = runs.iter().filter(|run| matches!(run.key, Key::Graph(own, _) if own as usize == shape));
+fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&CriticalJobsOutcome) -> f64) -> Option<f64> {
+    let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| Some(figure(run.of(algorithm)?) / figure(run.of("heft")?)));
     mean(&each.collect::<Vec<f64>>())
 }
 
 /// Returns the number of graphs of a shape for which no chain plan was found, and the number of all graphs.
 fn fallbacks(runs: &[Run], shape: usize, algorithm: &str) -> (usize, usize) {
-    let own = runs.iter().filter(|run| matches!(run.key, Key::Graph(own, _) if own as usize == shape));
+    let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| run.of(algorithm));
     each.fold((0, 0), |(failed, all), outcome| (failed + outcome.fallbacks, all + 1))
 }
 
 /// Returns the mean number of jobs in time in the flows at a gap.
 fn on_time(runs: &[Run], gap: u32, algorithm: &str) -> Option<f64> {
-    let own = runs.iter().filter(|run| matches!(run.key, Key::Flow(own, _) if own == gap));
+    let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Flow(own, _) if own == gap));
     mean(&own.filter_map(|run| Some(run.of(algorithm)?.on_time as f64)).collect::<Vec<f64>>())
 }
 
@@ -69,9 +72,9 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
 }
 
 /// Formats all tables except those of flows in virtual time.
-pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String {
+pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Example) -> String {
     let (one, both) = (&example.consecutive, &example.collective);
-    let cost = |way: &Way| way.cost as f64 / 1e3;
+    let cost = |way: &WayResult| way.cost as f64 / 1e3;
     let mut text = format!(
         "Two jobs, deadlines 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, together {:.1} s at cost \
          {:.3}.\n\n{} graphs a shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's; in brackets graphs \
@@ -86,7 +89,7 @@ pub(super) fn text(options: &Options, runs: &[Run], example: &Example) -> String
     for (shape, (name, _)) in SHAPES.iter().enumerate() {
         text += &format!("\n{}", aligned(&[-44, 10], [name, "makespan", "cost"]));
         for algorithm in algorithms().iter().skip(1) {
-            let of = |figure: fn(&Outcome) -> f64| shown(ratio(runs, shape, algorithm, figure), 3);
+            let of = |figure: fn(&CriticalJobsOutcome) -> f64| shown(ratio(runs, shape, algorithm, figure), 3);
             let (failed, all) = fallbacks(runs, shape, algorithm);
             let (makespan, cost) = (of(|outcome| outcome.makespan), of(|outcome| outcome.cost));
             let failed = format!("  ({failed} of {all})");

@@ -1,6 +1,6 @@
 use super::*;
 use crate::campaign::tests::{played, refused};
-use crate::campaign::{Limit, Limits, Search};
+use crate::campaign::{SearchLimit, SearchLimits, SearchOptions};
 
 #[test]
 fn the_example_is_served_in_time_in_both_ways() {
@@ -18,9 +18,9 @@ fn the_example_is_served_in_time_in_both_ways() {
 #[test]
 fn a_small_campaign_runs_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let search = Search { limits: Limits(vec![Limit::Steps(500)]), searches: 1, at_once: 2 };
-    let makespans = makespans::Options { graphs: 1, search, standard: None, seed: 0 };
-    let options = Options { makespans, graphs: 1, flows: 1, jobs: 2, threads: Some(2), seed: 1 };
+    let search = SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(500)]), searches: 1, at_once: 2 };
+    let makespans = makespans::MakespansOptions { graphs: 1, search, standard: None, seed: 0 };
+    let options = CriticalJobsOptions { makespans, graphs: 1, flows: 1, jobs: 2, threads: Some(2), seed: 1 };
     let (first, _) = played(&options, folder.path());
     assert_eq!((first.runs, first.reused, first.claims.len()), (13, 0, 16));
     let (again, _) = played(&options, folder.path());
@@ -28,5 +28,5 @@ fn a_small_campaign_runs_and_goes_on_where_it_stopped() {
     for name in ["results.csv", "makespans/results.csv", "report.txt", "figure2.svg", "figure3.svg"] {
         assert!(folder.path().join(name).exists(), "{name}");
     }
-    refused(&Options { graphs: 0, ..options }, folder.path(), "graphs is 0");
+    refused(&CriticalJobsOptions { graphs: 0, ..options }, folder.path(), "graphs is 0");
 }

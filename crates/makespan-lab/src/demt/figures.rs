@@ -6,7 +6,7 @@ use makespan_formats::plot::Figure;
 use makespan_generate::{Family, MoldableOptions, generate};
 
 use super::points::{Criterion, Point, Points};
-use super::{Options, algorithm};
+use super::{DemtOptions, algorithm};
 use crate::LabError;
 use crate::campaign::{File, failed, figure, in_memory, plot, series, valid};
 use crate::statistics::RatioSummary;
@@ -42,7 +42,7 @@ pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
 
 /// Returns figure 2, the principle of the algorithm: batches of doubling length and their compaction, in plans of one
 /// small instance.
-pub(super) fn principle(options: &Options) -> Result<File, LabError> {
+pub(super) fn principle(options: &DemtOptions) -> Result<File, LabError> {
     let (seed, solve) = (options.instances.seed, options.solve);
     let instance =
         generate(&MoldableOptions { family: Family::Mixed, jobs: 24, processors: 10, seed, arrival_rate: None })?;

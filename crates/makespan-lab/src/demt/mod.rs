@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::campaign::{
-    self, Campaign, Instances, Key, Report, at_least, failed, record, refuse, rows, table, texts, valid, verified,
+    self, Campaign, CampaignReport, InstanceKey, Instances, at_least, failed, record, refuse, rows, table, texts,
+    valid, verified,
 };
 use points::Points;
 
@@ -64,7 +65,7 @@ pub type Solve = fn(&Instance, &str, u64) -> Result<Schedule, String>;
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct DemtOptions {
     /// The instances.
     #[command(flatten)]
     pub instances: Instances,
@@ -79,7 +80,7 @@ pub struct Options {
     pub solve: Solve,
 }
 
-impl Options {
+impl DemtOptions {
     /// Returns the specs, in the order of reports.
     fn algorithms(&self) -> Vec<String> {
         self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split_specs(list))
@@ -121,7 +122,7 @@ pub struct Bounds {
 
 /// The schedule of an algorithm, in the integer units of the objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct DemtOutcome {
     makespan: i128,
     /// Weighted completion.
     minsum: i128,
@@ -129,10 +130,10 @@ pub struct Outcome {
     seconds: f64,
 }
 
-type Run = campaign::Run<Key, Bounds, Outcome>;
+type Run = campaign::GridRun<InstanceKey, Bounds, DemtOutcome>;
 
 /// Writes `results.csv`, `summary.csv`, `times.csv` and `figure2.svg` to `figure7.svg`.
-impl Campaign for Options {
+impl Campaign for DemtOptions {
     const NAME: &'static str = "demt";
     const PAPER: &'static str =
         "Dutot, Eyraud, Mounié, Trystram: bi-criteria algorithm for scheduling jobs on cluster platforms (SPAA 2004)";
@@ -167,15 +168,15 @@ impl Campaign for Options {
     }
 
     /// Returns the keys with the large instances first. If large instances came last, cores would be idle at the end.
-    fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = self.instances.keys().collect();
+    fn keys(&self) -> Vec<InstanceKey> {
+        let mut keys: Vec<InstanceKey> = self.instances.keys().collect();
         keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));
         keys
     }
 
     /// Draws the instance, computes its bounds, and schedules it with every algorithm. Verifies every bound, validates
     /// every schedule, and rejects values below a bound.
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: InstanceKey) -> Result<Run, LabError> {
         let (instance, seed) = (self.instances.draw(key)?, self.instances.seed_of(key));
         let makespan = verified(&makespan_bounds::makespan(&instance), &instance, key)?;
         let minsum = verified(&makespan_bounds::weighted_completion(&instance), &instance, key)?;
@@ -194,7 +195,7 @@ impl Campaign for Options {
     }
 
     /// Returns the report. `results.csv` contains no times, so that equal seeds give equal bytes.
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let points = Points::of(runs);
         let times = rows(runs).map(|(run, algorithm, outcome)| {
             record(&[&run.key.family, &run.key.jobs, &run.key.run, &algorithm], [outcome.seconds])
@@ -202,18 +203,18 @@ impl Campaign for Options {
         let mut files = figures::all(&points)?;
         files.push(figures::principle(self)?);
         files.extend([results(runs), table("times.csv", "family,jobs,run,algorithm,seconds", times), points.summary()]);
-        Ok(Report { claims: claims::all(&points), text: self.text(), files })
+        Ok(CampaignReport { claims: claims::all(&points), text: self.text(), files })
     }
 }
 
-fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: Solve) -> Result<Outcome, String> {
+fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: Solve) -> Result<DemtOutcome, String> {
     let begin = Instant::now();
     let schedule = solve(instance, algorithm, seed)?;
     let seconds = begin.elapsed().as_secs_f64();
     valid(instance, &schedule)?;
     let [makespan, minsum] =
         [Objective::Makespan, Objective::WeightedCompletion].map(|objective| objective.value(instance, &schedule));
-    Ok(Outcome { makespan, minsum, seconds })
+    Ok(DemtOutcome { makespan, minsum, seconds })
 }
 
 /// Returns a row for each run and algorithm, with exact values and references.
@@ -223,8 +224,8 @@ fn results(runs: &[Run]) -> campaign::File {
                   printed_programme_estimate,printed_programme_ratio";
     let time = |value| Objective::Makespan.decimal(value);
     let sum = |value| Objective::WeightedCompletion.decimal(value);
-    let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
-        let (Key { family, jobs, run: number }, Outcome { makespan, minsum, .. }) = (run.key, outcome);
+    let row = |(run, algorithm, outcome): campaign::GridRow<'_, Run>| {
+        let (InstanceKey { family, jobs, run: number }, DemtOutcome { makespan, minsum, .. }) = (run.key, outcome);
         let Bounds { makespan: least, minsum: least_sum, printed } = run.facts;
         let ratio = |value: i128, reference: i128| [value as f64 / reference as f64];
         let head = texts(&[&family, &jobs, &number, &run.seed, &algorithm]);

@@ -2,8 +2,8 @@
 
 use makespan_generate::Family;
 
-use super::{Bounds, Outcome, Run};
-use crate::campaign::{Cell, File, Row, cells, record, table};
+use super::{Bounds, DemtOutcome, Run};
+use crate::campaign::{File, GridCell, GridRow, cells, record, table};
 use crate::statistics::{RatioSummary, ratio_of_sums};
 
 /// The criterion of a ratio.
@@ -91,12 +91,12 @@ impl Points {
     }
 }
 
-fn point(cell: &Cell<'_, (Family, usize), Run>) -> Option<Point> {
-    let ratio = |value: fn(&Outcome) -> i128, reference: fn(&Bounds) -> i128| {
-        let pair = |&(run, _, outcome): &Row<'_, Run>| (value(outcome) as f64, reference(&run.facts) as f64);
+fn point(cell: &GridCell<'_, (Family, usize), Run>) -> Option<Point> {
+    let ratio = |value: fn(&DemtOutcome) -> i128, reference: fn(&Bounds) -> i128| {
+        let pair = |&(run, _, outcome): &GridRow<'_, Run>| (value(outcome) as f64, reference(&run.facts) as f64);
         ratio_of_sums(cell.rows.iter().map(pair))
     };
-    let seconds = |(.., outcome): &Row<'_, Run>| outcome.seconds;
+    let seconds = |(.., outcome): &GridRow<'_, Run>| outcome.seconds;
     let (shortest, longest) = cell.range(seconds);
     Some(Point {
         family: cell.group.0,

@@ -25,15 +25,15 @@ impl Progress for Count {
     }
 }
 
-fn small() -> Options {
-    let usual = Options::usual();
+fn small() -> DemtOptions {
+    let usual = DemtOptions::usual();
     let families = vec![Family::High, Family::Cirne];
     with(&usual, Instances { families, sizes: vec![5, 8], processors: 10, runs: 3, ..usual.instances.clone() })
 }
 
 /// Returns the same campaign with other instances.
-fn with(options: &Options, instances: Instances) -> Options {
-    Options { instances, ..options.clone() }
+fn with(options: &DemtOptions, instances: Instances) -> DemtOptions {
+    DemtOptions { instances, ..options.clone() }
 }
 
 fn read(folder: &Path, name: &str) -> String {
@@ -44,7 +44,7 @@ fn read(folder: &Path, name: &str) -> String {
 fn the_same_seed_gives_the_same_bytes_with_any_number_of_threads() {
     let folders = [1, 3].map(|threads| {
         let folder = tempfile::tempdir().unwrap();
-        let (summary, _) = played(&Options { threads: Some(threads), ..small() }, folder.path());
+        let (summary, _) = played(&DemtOptions { threads: Some(threads), ..small() }, folder.path());
         assert_eq!((summary.runs, summary.reused), (12, 0));
         folder
     });
@@ -111,7 +111,7 @@ fn a_spoilt_journal_and_a_busy_folder_are_named() {
 #[test]
 fn a_schedule_below_a_bound_or_invalid_stops_the_campaign() {
     let folder = tempfile::tempdir().unwrap();
-    let solved = |solve: Solve| Options { solve, ..small() };
+    let solved = |solve: Solve| DemtOptions { solve, ..small() };
     refused(&solved(|_, _, _| Ok(Schedule::default())), folder.path(), "its schedule is invalid");
     let refusing = solved(|_, _, _| Err("out of ideas".into()));
     refused(&refusing, folder.path(), "out of ideas");
@@ -122,15 +122,15 @@ fn a_schedule_below_a_bound_or_invalid_stops_the_campaign() {
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = small();
-    let refused = |options: Options, part: &str| refused(&options, folder.path(), part);
+    let refused = |options: DemtOptions, part: &str| refused(&options, folder.path(), part);
     let drawn = &base.instances;
     refused(with(&base, Instances { runs: 0, ..drawn.clone() }), "runs is 0");
     refused(with(&base, Instances { sizes: vec![5, 0], ..drawn.clone() }), "sizes");
     refused(with(&base, Instances { families: vec![], ..drawn.clone() }), "families");
     refused(with(&base, Instances { processors: 0, ..drawn.clone() }), "processors");
-    refused(Options { threads: Some(0), ..base.clone() }, "threads");
-    refused(Options { algorithms: Some("demt,demt".into()), ..base.clone() }, "only once");
-    refused(Options { algorithms: Some("dement".into()), ..base }, "demt");
+    refused(DemtOptions { threads: Some(0), ..base.clone() }, "threads");
+    refused(DemtOptions { algorithms: Some("demt,demt".into()), ..base.clone() }, "only once");
+    refused(DemtOptions { algorithms: Some("dement".into()), ..base }, "demt");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use makespan_algos::kernel::hierarchical::Cluster;
 
-use super::{Figures, Group, Guesses, Key, Options, Run, SHELVES};
-use crate::campaign::{Cell, Claim, find, rows};
+use super::{Figures, Group, Guesses, HierarchicalKey, HierarchicalOptions, Run, SHELVES};
+use crate::campaign::{Claim, GridCell, find, rows};
 
 /// Maximum seconds that count as "low complexity" for an instance of up to 800 tasks on 1,024 processors.
 const SECONDS: f64 = 0.3;
@@ -22,9 +22,9 @@ pub(super) fn promised(each: u32) -> f64 {
 
 /// Returns every claim in the order of the paper.
 pub(super) fn all(
-    options: &Options,
+    options: &HierarchicalOptions,
     runs: &[Run],
-    cells: &[Cell<'_, Group, Run>],
+    cells: &[GridCell<'_, Group, Run>],
     guesses: &BTreeMap<u32, Guesses>,
 ) -> Vec<Claim> {
     let is_two = |each: &u32| *each == 2;
@@ -80,7 +80,7 @@ fn within(runs: &[Run]) -> Claim {
 fn fast(runs: &[Run]) -> Claim {
     let shelves = rows(runs).filter(|(_, algorithm, outcome)| *algorithm == SHELVES && outcome.makespan.is_ok());
     let shelves = shelves.map(|(run, _, outcome)| (run.key, outcome));
-    let size = |key: &Key| (key.jobs, key.nodes * key.each);
+    let size = |key: &HierarchicalKey| (key.jobs, key.nodes * key.each);
     let longest = shelves.max_by(|a, b| size(&a.0).cmp(&size(&b.0)).then(a.1.seconds.total_cmp(&b.1.seconds)));
     let measured = longest.as_ref().map_or_else(String::new, |(key, outcome)| {
         format!(
@@ -96,7 +96,7 @@ fn fast(runs: &[Run]) -> Claim {
     Claim::new("Section 8", "O(nmk): at most 0.3 s for up to 800 tasks on 1024 processors", measured, &answers)
 }
 
-fn aim(options: &Options, cells: &[Cell<'_, Group, Run>]) -> Claim {
+fn aim(options: &HierarchicalOptions, cells: &[GridCell<'_, Group, Run>]) -> Claim {
     let (mut figures, mut answers) = (Vec::new(), Vec::new());
     for (limit, spec) in options.search.limits.0.iter().zip(options.search.specs()) {
         let Figures { plans, mean, max, .. } = find(cells, &Group::All, &spec).map(Figures::of).unwrap_or_default();

@@ -3,7 +3,9 @@
 //! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the other figures, the first
 //! seed with few adversarial jobs was chosen whose plan shows the same situation.
 
-use makespan_algos::kernel::hierarchical::{Cluster, Construction, Part, Partition, Placed, construct, partition};
+use makespan_algos::kernel::hierarchical::{
+    Cluster, Construction, ConstructionPart, Partition, PlacedTask, construct, partition,
+};
 use makespan_bounds::dual;
 use makespan_core::{Instance, Job, JobId, Placement, ProcSet, Profile, Schedule, TaskId, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -26,44 +28,57 @@ pub struct Drawing {
 }
 
 /// The subject of a figure.
-pub(super) struct Shown {
+pub(super) struct FigureSubject {
     pub(super) figure: u32,
     shows: &'static str,
     cluster: Cluster,
     /// True if the guess and the first shelf are drawn at random.
     is_random: bool,
     /// The parts of the plan that are drawn.
-    parts: &'static [Part],
+    parts: &'static [ConstructionPart],
     seed: u64,
 }
 
 /// A plan for a figure.
-pub(super) struct Plan {
+pub(super) struct FigurePlan {
     instance: Instance,
     pub(super) cluster: Cluster,
     guess: Time,
     pub(super) construction: Construction,
 }
 
-const FULL_AND_FIRST: &[Part] = &[Part::Full, Part::First];
-const ALL: [Part; 4] = [Part::Full, Part::First, Part::Second, Part::Small];
+const FULL_AND_FIRST: &[ConstructionPart] = &[ConstructionPart::Full, ConstructionPart::First];
+const ALL: [ConstructionPart; 4] =
+    [ConstructionPart::Full, ConstructionPart::First, ConstructionPart::Second, ConstructionPart::Small];
 const FOUR: Cluster = Cluster { nodes: 4, each: 4 };
 const EIGHT: Cluster = Cluster { nodes: 4, each: 8 };
 const TWO: Cluster = Cluster { nodes: 2, each: 4 };
 
-pub(super) const SHOWN: [Shown; 6] = [
+pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(2, "Shape of the schedule: the columns of P_full, and beside them P_1 with P_2 above it", FOUR, &ALL, 20),
-    shown(5, "P_full from the left: whole SMPs, then remainders by decreasing size", EIGHT, &[Part::Full], 0),
+    shown(
+        5,
+        "P_full from the left: whole SMPs, then remainders by decreasing size",
+        EIGHT,
+        &[ConstructionPart::Full],
+        0,
+    ),
     shown(6, "P_full from the left and P_1 from the right, idle processors between", FOUR, FULL_AND_FIRST, 20),
-    shown(7, "P_2 in its boxes, with the idle processors in them", FOUR, &[Part::Second], 2),
+    shown(7, "P_2 in its boxes, with the idle processors in them", FOUR, &[ConstructionPart::Second], 2),
     shown(8, "The last job of P_2 beside P_full and P_1, on idle processors that are grouped", TWO, &ALL, 210),
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
 /// Describes a figure. In figures 8 and 9 the first shelf is random, because no choice of the knapsack led to the
 /// situations of these figures: before one occurs, the last job of `P_2`, which does not need its box, makes room.
-const fn shown(figure: u32, shows: &'static str, cluster: Cluster, parts: &'static [Part], seed: u64) -> Shown {
-    Shown { figure, shows, cluster, is_random: figure >= 8, parts, seed }
+const fn shown(
+    figure: u32,
+    shows: &'static str,
+    cluster: Cluster,
+    parts: &'static [ConstructionPart],
+    seed: u64,
+) -> FigureSubject {
+    FigureSubject { figure, shows, cluster, is_random: figure >= 8, parts, seed }
 }
 
 /// Draws every figure of the paper that shows a plan.
@@ -71,9 +86,9 @@ pub(super) fn all() -> Result<Vec<Drawing>, LabError> {
     SHOWN.iter().map(draw).collect()
 }
 
-fn draw(shown: &Shown) -> Result<Drawing, LabError> {
-    let Shown { figure, shows, cluster: Cluster { nodes, each }, seed, is_random, .. } = *shown;
-    let plan = Plan::of(shown)?;
+fn draw(shown: &FigureSubject) -> Result<Drawing, LabError> {
+    let FigureSubject { figure, shows, cluster: Cluster { nodes, each }, seed, is_random, .. } = *shown;
+    let plan = FigurePlan::of(shown)?;
     let (jobs, moves) = (plan.instance.jobs().len(), plan.construction.transformations);
     let guess = plan.guess;
     let shelf = if is_random { "; the guess and the first shelf are random, not from the knapsack" } else { "" };
@@ -96,11 +111,11 @@ fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &m
     profiles.iter().enumerate().map(fits).collect()
 }
 
-impl Plan {
+impl FigurePlan {
     /// Builds a plan of few jobs that nearly fill the platform, for a guess that is not refuted, or for a random guess
     /// and a random first shelf.
-    pub(super) fn of(shown: &Shown) -> Result<Self, LabError> {
-        let Shown { figure, cluster, seed, is_random, .. } = *shown;
+    pub(super) fn of(shown: &FigureSubject) -> Result<Self, LabError> {
+        let FigureSubject { figure, cluster, seed, is_random, .. } = *shown;
         let unshown = |reason: &str| failed("shelves", format!("figure {figure}"), reason.to_owned());
         let mut random = ChaCha8Rng::seed_from_u64(stirred(2001, [seed]));
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
@@ -135,16 +150,16 @@ impl Plan {
         Ok(Self { instance, cluster, guess, construction })
     }
 
-    pub(super) fn in_part(&self, part: Part) -> impl Iterator<Item = &Placed> {
+    pub(super) fn in_part(&self, part: ConstructionPart) -> impl Iterator<Item = &PlacedTask> {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
     }
 
     /// Returns the idle processors in the boxes of `P_2`. If a job has a k + b processors, its box has a k + 2^j
     /// processors with the least j such that b <= 2^j. The unused processors of the box follow the last of the b
     /// processors.
-    pub(super) fn boxes(&self) -> Vec<(&Placed, ProcSet)> {
+    pub(super) fn boxes(&self) -> Vec<(&PlacedTask, ProcSet)> {
         let each = self.cluster.each;
-        let idle = |placed: &Placed| {
+        let idle = |placed: &PlacedTask| {
             let rest = placed.processors.len() % each;
             let partly = placed.processors.intervals().iter().find(|(first, last)| (last + 1 - first) % each == rest);
             match partly {
@@ -154,18 +169,18 @@ impl Plan {
                 _ => ProcSet::new(),
             }
         };
-        self.in_part(Part::Second).map(|placed| (placed, idle(placed))).collect()
+        self.in_part(ConstructionPart::Second).map(|placed| (placed, idle(placed))).collect()
     }
 
     /// Draws the given parts of the plan. Idle processors in boxes are drawn if `P_2` is the only part.
-    fn picture(&self, figure: u32, title: &str, parts: &[Part]) -> Result<(String, Vec<u8>), LabError> {
+    fn picture(&self, figure: u32, title: &str, parts: &[ConstructionPart]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
-        let kept: Vec<&Placed> = kept.collect();
+        let kept: Vec<&PlacedTask> = kept.collect();
         let mut jobs: Vec<Job> = kept.iter().map(|placed| self.instance.submitted(JobId(placed.task as u32))).collect();
         let mut drawn: Vec<_> =
             kept.iter().map(|placed| (placement(placed), Some(placed.part.name().into()))).collect();
         drawn.iter_mut().zip(0..).for_each(|((placement, _), task)| placement.task = TaskId(task));
-        if parts == [Part::Second] {
+        if parts == [ConstructionPart::Second] {
             for (placed, idle) in self.boxes().into_iter().filter(|(_, idle)| !idle.is_empty()) {
                 let task = TaskId::at(jobs.len());
                 let profile = Profile::rigid(idle.len(), placed.end - placed.start);

@@ -1,11 +1,11 @@
 //! Attempts of the construction with many guesses for one instance.
 
-use makespan_algos::kernel::hierarchical::{Cluster, Part, Partition, Placed, build, partition};
+use makespan_algos::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition};
 use makespan_bounds::dual;
 use makespan_core::{Bound, Instance, Objective, Placement, Profile, Proof, Schedule, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Key;
+use super::HierarchicalKey;
 use crate::LabError;
 use crate::campaign::{failed, valid, verified};
 
@@ -43,7 +43,7 @@ impl Guesses {
 
 /// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that is not refuted, and the guess
 /// before it.
-pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Guesses, LabError> {
+pub(super) fn attempt(instance: &Instance, key: HierarchicalKey, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;
     let around = (18..38).map(|twentieths| bound.value.integer() * twentieths / 20);
@@ -56,7 +56,7 @@ pub(super) fn attempt(instance: &Instance, key: Key, bound: &Bound) -> Result<Gu
 }
 
 /// Attempts one guess. Returns an error if a schedule breaks a rule, or if a certificate does not prove the refutation.
-fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Result<Guesses, LabError> {
+fn one(instance: &Instance, profiles: &[&Profile], key: HierarchicalKey, guess: Time) -> Result<Guesses, LabError> {
     let cluster = Cluster { nodes: key.nodes, each: key.each };
     let attempted = Guesses { attempted: 1, ..Guesses::default() };
     let first_shelf = match partition(profiles, cluster, guess) {
@@ -73,13 +73,13 @@ fn one(instance: &Instance, profiles: &[&Profile], key: Key, guess: Time) -> Res
     let schedule = Schedule::new(placed.iter().map(placement).collect());
     valid(instance, &schedule).map_err(|reason| failed("shelves", key, format!("guess {guess}: {reason}")))?;
     let length = schedule.makespan();
-    let met = length <= cluster.height(guess) && placed.iter().all(|placed| placed.part != Part::Left);
+    let met = length <= cluster.height(guess) && placed.iter().all(|placed| placed.part != ConstructionPart::Left);
     let longest = length.ticks() as f64 / guess.ticks() as f64;
     Ok(Guesses { met: u64::from(met), missed: u64::from(!met), longest, ..attempted })
 }
 
 /// Converts a placed task to a placement of a schedule.
-pub(super) fn placement(placed: &Placed) -> Placement {
+pub(super) fn placement(placed: &PlacedTask) -> Placement {
     Placement {
         task: TaskId::at(placed.task),
         start: placed.start,

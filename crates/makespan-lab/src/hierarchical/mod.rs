@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::campaign::{
-    self, Campaign, Report, Search, at_least, cells, failed, positive, refuse, scheduled, stirred, verified,
+    self, Campaign, CampaignReport, SearchOptions, at_least, cells, failed, positive, refuse, scheduled, stirred,
+    verified,
 };
 use crate::statistics::{mean, range};
 use guesses::{Guesses, attempt};
@@ -34,7 +35,7 @@ const SHELVES: &str = "shelves";
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct HierarchicalOptions {
     /// Number of instances at each point
     #[arg(long, default_value_t = 1)]
     pub runs: u32,
@@ -57,13 +58,13 @@ pub struct Options {
     pub jobs_per_node: Vec<f64>,
     /// The limits of the optimiser.
     #[command(flatten)]
-    pub search: Search,
+    pub search: SearchOptions,
     /// The same seed gives the same instances
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-impl Options {
+impl HierarchicalOptions {
     /// Returns the specs in the order of the results: the paper's algorithm, general algorithms, and the optimiser.
     fn algorithms(&self) -> Vec<String> {
         let plain = [SHELVES, "list[order=shelf]", "sweep[steps=0]", "sweep"].map(String::from);
@@ -73,7 +74,7 @@ impl Options {
 
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
+pub struct HierarchicalKey {
     /// The kind of jobs.
     pub population: Population,
     /// Number of processors of an SMP: k.
@@ -87,7 +88,7 @@ pub struct Key {
 }
 
 /// Formats a key, such as `family weak, 16 SMPs of 4, 32 jobs, run 0`.
-impl fmt::Display for Key {
+impl fmt::Display for HierarchicalKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { population, each, nodes, jobs, run } = self;
         write!(f, "family {population}, {nodes} SMPs of {each}, {jobs} jobs, run {run}")
@@ -104,7 +105,7 @@ pub struct Facts {
 
 /// The outcome of an algorithm on an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct HierarchicalOutcome {
     /// The makespan in ticks, or the reason why the algorithm does not support the instance.
     makespan: Result<i128, String>,
     /// True if the makespan is within the algorithm's guarantee, relative to the bound. `None` without a guarantee.
@@ -113,7 +114,7 @@ pub struct Outcome {
     seconds: f64,
 }
 
-type Run = campaign::Run<Key, Facts, Outcome>;
+type Run = campaign::GridRun<HierarchicalKey, Facts, HierarchicalOutcome>;
 
 /// Groups of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +130,7 @@ enum Group {
 }
 
 fn groups(run: &Run) -> Vec<Group> {
-    let Key { population, each, .. } = run.key;
+    let HierarchicalKey { population, each, .. } = run.key;
     match population {
         Population::Family(_) => vec![Group::Families(each), Group::Population(population), Group::All],
         Population::Shape(_) => vec![Group::Shapes(each), Group::Population(population)],
@@ -150,7 +151,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of<G>(cell: &campaign::Cell<'_, G, Run>) -> Self {
+    fn of<G>(cell: &campaign::GridCell<'_, G, Run>) -> Self {
         let ratios = cell.sample(|(run, _, outcome)| {
             outcome.makespan.as_ref().ok().map(|&value| value as f64 / run.facts.bound as f64)
         });
@@ -176,7 +177,7 @@ fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
 
 /// Writes `results.csv`, `summary.csv`, `guesses.csv`, the figures of the paper with names such as `figure2.svg`,
 /// `ratio-families.svg` and `ratio-adversarial.svg`.
-impl Campaign for Options {
+impl Campaign for HierarchicalOptions {
     const NAME: &'static str = "hierarchical";
     const PAPER: &'static str = "Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), \
                                  compared with general algorithms";
@@ -213,17 +214,17 @@ impl Campaign for Options {
         format!("seed {}; {} at once; {}", self.seed, self.search.at_once, self.algorithms().join(" "))
     }
 
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         Some(&self.search)
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<HierarchicalKey> {
         let mut keys = BTreeSet::new();
         for &population in &self.populations {
             for (&each, &nodes) in self.each.iter().flat_map(|each| self.nodes.iter().map(move |nodes| (each, nodes))) {
                 for per_node in &self.jobs_per_node {
                     let jobs = (per_node * f64::from(nodes)).round().max(1.0) as usize;
-                    keys.extend((0..self.runs).map(|run| Key { population, each, nodes, jobs, run }));
+                    keys.extend((0..self.runs).map(|run| HierarchicalKey { population, each, nodes, jobs, run }));
                 }
             }
         }
@@ -232,8 +233,8 @@ impl Campaign for Options {
 
     /// Draws the instance, computes its bound, plans it with every algorithm, and attempts guesses. Verifies the bound
     /// and validates every schedule with best placement. Rejects schedules below the bound.
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
-        let Key { population, each, nodes, jobs, run } = key;
+    fn measure(&self, key: HierarchicalKey) -> Result<Run, LabError> {
+        let HierarchicalKey { population, each, nodes, jobs, run } = key;
         let at = Population::ALL.iter().position(|&known| known == population).unwrap_or_default();
         let parts = [at as u64, u64::from(each), u64::from(nodes), jobs as u64, u64::from(run)];
         let seed = stirred(self.seed, parts);
@@ -253,27 +254,27 @@ impl Campaign for Options {
         Ok(Run { key, seed, facts: Facts { bound, guesses }, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let (cells, guesses) = (cells(runs, groups), guesses(runs));
         let drawings = constructions::all()?;
         let text = report::text(self, runs, &cells, &guesses, &drawings);
         let mut files = report::figures(self, &cells)?;
         files.extend([report::results(runs), report::summary(runs), report::guesses(runs)]);
         files.extend(drawings.into_iter().map(|drawing| drawing.svg));
-        Ok(Report { text, claims: claims::all(self, runs, &cells, &guesses), files })
+        Ok(CampaignReport { text, claims: claims::all(self, runs, &cells, &guesses), files })
     }
 }
 
-fn measure(instance: &Instance, bound: i128, spec: &str, seed: u64) -> Result<Outcome, String> {
+fn measure(instance: &Instance, bound: i128, spec: &str, seed: u64) -> Result<HierarchicalOutcome, String> {
     let scheduler = makespan::scheduler(spec).map_err(|error| error.to_string())?;
     if let Err(reason) = scheduler.supports(instance) {
-        return Ok(Outcome { makespan: Err(reason.to_string()), within_guarantee: None, seconds: 0.0 });
+        return Ok(HierarchicalOutcome { makespan: Err(reason.to_string()), within_guarantee: None, seconds: 0.0 });
     }
     let (schedule, _, seconds) = scheduled(instance, spec, seed)?;
     let value = Objective::Makespan.value(instance, &schedule);
     let guarantee = scheduler.guarantee(instance, Objective::Makespan);
     let within_guarantee = guarantee.map(|guarantee| guarantee.holds(value, bound));
-    Ok(Outcome { makespan: Ok(value), within_guarantee, seconds })
+    Ok(HierarchicalOutcome { makespan: Ok(value), within_guarantee, seconds })
 }
 
 #[cfg(test)]

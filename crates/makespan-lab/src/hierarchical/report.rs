@@ -10,15 +10,15 @@ use makespan_formats::plot::Figure;
 use super::claims::promised;
 use super::constructions::Drawing;
 use super::guesses::Guesses;
-use super::{Figures, Group, Key, Options, Run};
+use super::{Figures, Group, HierarchicalKey, HierarchicalOptions, Run};
 use crate::LabError;
 use crate::campaign::{self, File, aligned, cells, cores, figure, find, plot, record, rows, series, table, texts};
 
-type Cell<'a> = campaign::Cell<'a, Group, Run>;
+type Cell<'a> = campaign::GridCell<'a, Group, Run>;
 
 /// Formats the whole report, with the most interesting parts first.
 pub(super) fn text(
-    options: &Options,
+    options: &HierarchicalOptions,
     runs: &[Run],
     cells: &[Cell<'_>],
     guesses: &BTreeMap<u32, Guesses>,
@@ -36,7 +36,7 @@ pub(super) fn text(
 }
 
 /// Describes the measurements.
-fn head(options: &Options) -> String {
+fn head(options: &HierarchicalOptions) -> String {
     let list = |numbers: &[u32]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let per_node: Vec<String> = options.jobs_per_node.iter().map(ToString::to_string).collect();
     format!(
@@ -132,7 +132,7 @@ fn wrapped(line: &str) -> String {
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,run,instance_seed,algorithm,makespan,bound,ratio,within_guarantee,refusal,seconds";
     let decimal = |ticks| Objective::Makespan.decimal(ticks);
-    let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+    let row = |(run, algorithm, outcome): campaign::GridRow<'_, Run>| {
         let (bound, makespan) = (run.facts.bound, outcome.makespan.as_ref().ok());
         let within = outcome.within_guarantee.map_or_else(String::new, |within| within.to_string());
         let refusal = outcome.makespan.as_ref().err().cloned().unwrap_or_default();
@@ -147,12 +147,12 @@ pub(super) fn results(runs: &[Run]) -> File {
 /// Returns a row for each algorithm and point.
 pub(super) fn summary(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,algorithm,plans,refused,ratio_min,ratio_mean,ratio_max,seconds_mean,seconds_max";
-    let row = |cell: &campaign::Cell<'_, Key, Run>| {
+    let row = |cell: &campaign::GridCell<'_, HierarchicalKey, Run>| {
         let Figures { plans, refused, min, mean, max, seconds, longest } = Figures::of(cell);
         let figures = record(&[&cell.algorithm, &plans, &refused], [min, mean, max, seconds, longest]);
         [place(&cell.group), figures].concat()
     };
-    table("summary.csv", header, cells(runs, |run| vec![Key { run: 0, ..run.key }]).iter().map(row))
+    table("summary.csv", header, cells(runs, |run| vec![HierarchicalKey { run: 0, ..run.key }]).iter().map(row))
 }
 
 /// Returns a row for each instance with the results of its guesses.
@@ -166,12 +166,12 @@ pub(super) fn guesses(runs: &[Run]) -> File {
     table("guesses.csv", header, runs.iter().map(row))
 }
 
-fn place(key: &Key) -> Vec<String> {
+fn place(key: &HierarchicalKey) -> Vec<String> {
     texts(&[&key.population, &key.each, &key.nodes, &key.jobs])
 }
 
 /// Returns the figures of ratios against the size of the SMPs.
-pub(super) fn figures(options: &Options, cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
+pub(super) fn figures(options: &HierarchicalOptions, cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
     let families: fn(u32) -> Group = Group::Families;
     let both = [
         ("families", "weak, high, mixed, cirne", families),
@@ -183,7 +183,7 @@ pub(super) fn figures(options: &Options, cells: &[Cell<'_>]) -> Result<Vec<File>
 }
 
 /// Returns a line for each algorithm, with means and the range of single plans, and a line for the guarantee.
-fn lines(options: &Options, cells: &[Cell<'_>], title: &str, group: fn(u32) -> Group) -> Figure {
+fn lines(options: &HierarchicalOptions, cells: &[Cell<'_>], title: &str, group: fn(u32) -> Group) -> Figure {
     let mut each = options.each.clone();
     each.sort_unstable();
     each.dedup();

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use makespan_algos::kernel::hierarchical::{Cluster, Last, Part, Placed};
+use makespan_algos::kernel::hierarchical::{Cluster, ConstructionPart, FinalStep, PlacedTask};
 use makespan_core::ProcSet;
 use makespan_generate::Family;
 
@@ -8,16 +8,16 @@ use super::constructions::Drawing;
 use super::population::Shape;
 use super::*;
 use crate::campaign::tests::{played, refused, without_times};
-use crate::campaign::{Limit, Limits, Verdict};
+use crate::campaign::{SearchLimit, SearchLimits, Verdict};
 
-fn small() -> Options {
-    Options {
+fn small() -> HierarchicalOptions {
+    HierarchicalOptions {
         populations: vec![Population::Family(Family::Mixed), Population::Shape(Shape::Steps)],
         each: vec![2, 4],
         nodes: vec![2, 4],
         jobs_per_node: vec![0.5, 2.0],
         runs: 1,
-        search: Search { limits: Limits(vec![Limit::Steps(20)]), searches: 1, at_once: 1 },
+        search: SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(20)]), searches: 1, at_once: 1 },
         seed: 1,
     }
 }
@@ -49,8 +49,8 @@ fn a_campaign_checks_the_guarantee_and_goes_on_where_it_stopped() {
     assert_eq!((again.runs, again.reused, reused), (16, 16, runs));
     let [one, many] = [1, 3].map(|at_once| {
         let folder = tempfile::tempdir().unwrap();
-        let search = Search { at_once, ..small().search };
-        played(&Options { search, ..small() }, folder.path());
+        let search = SearchOptions { at_once, ..small().search };
+        played(&HierarchicalOptions { search, ..small() }, folder.path());
         without_times(folder.path(), "results.csv")
     });
     assert_eq!((&one, &many), (&first, &first), "the same seed gives the same results");
@@ -71,22 +71,25 @@ fn every_figure_is_found_in_a_plan() {
             _ => &["P_full", "P_1", "P_2"],
         };
         assert!(named.iter().all(|part| svg.contains(&format!(">{part}<"))), "figure {figure}: {caption}");
-        let plan = constructions::Plan::of(shown).unwrap();
+        let plan = constructions::FigurePlan::of(shown).unwrap();
         let (each, last) = (plan.cluster.each, plan.construction.last);
-        let of = |part: Part| plan.in_part(part).collect::<Vec<&Placed>>();
-        let (full, first, second) = (of(Part::Full), of(Part::First), of(Part::Second));
+        let of = |part: ConstructionPart| plan.in_part(part).collect::<Vec<&PlacedTask>>();
+        let (full, first, second) =
+            (of(ConstructionPart::Full), of(ConstructionPart::First), of(ConstructionPart::Second));
         let widths = || full.iter().map(|placed| placed.processors.len());
         let used = full.iter().chain(&first).fold(ProcSet::new(), |used, placed| used.union(&placed.processors)).len();
         let shows = match figure {
-            2 => [&full, &first, &second, &of(Part::Small)].iter().all(|part| part.len() >= 2),
+            2 => [&full, &first, &second, &of(ConstructionPart::Small)].iter().all(|part| part.len() >= 2),
             5 => {
                 let remainders: BTreeSet<u32> = widths().map(|width| width % each).filter(|&rest| rest > 0).collect();
-                last == Last::Nothing && widths().any(|width| width >= each) && remainders.len() >= 2
+                last == FinalStep::Nothing && widths().any(|width| width >= each) && remainders.len() >= 2
             }
-            6 => last == Last::Nothing && full.len() >= 2 && first.len() >= 2 && used < plan.cluster.processors(),
-            7 => last == Last::Nothing && second.len() >= 2 && plan.boxes().iter().any(|(_, idle)| !idle.is_empty()),
-            8 => matches!(last, Last::Beside | Last::Stacked),
-            _ => last == Last::Both && !full.is_empty() && first.len() > 1,
+            6 => last == FinalStep::Nothing && full.len() >= 2 && first.len() >= 2 && used < plan.cluster.processors(),
+            7 => {
+                last == FinalStep::Nothing && second.len() >= 2 && plan.boxes().iter().any(|(_, idle)| !idle.is_empty())
+            }
+            8 => matches!(last, FinalStep::Beside | FinalStep::Stacked),
+            _ => last == FinalStep::Both && !full.is_empty() && first.len() > 1,
         };
         assert!(shows, "figure {figure} does not show what its caption says: {caption}");
     }
@@ -115,11 +118,14 @@ fn populations_are_read_as_they_are_written() {
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = small();
-    let refused = |options: Options, part: &str| refused(&options, folder.path(), part);
-    refused(Options { populations: vec![], ..base.clone() }, "families is empty");
-    refused(Options { each: vec![3], ..base.clone() }, "powers of two");
-    refused(Options { nodes: vec![0], ..base.clone() }, "nodes is [0]");
-    refused(Options { jobs_per_node: vec![f64::NAN], ..base.clone() }, "jobs a node");
-    refused(Options { runs: 0, ..base.clone() }, "runs is 0");
-    refused(Options { search: Search { searches: 0, ..base.search.clone() }, ..base.clone() }, "searches is 0");
+    let refused = |options: HierarchicalOptions, part: &str| refused(&options, folder.path(), part);
+    refused(HierarchicalOptions { populations: vec![], ..base.clone() }, "families is empty");
+    refused(HierarchicalOptions { each: vec![3], ..base.clone() }, "powers of two");
+    refused(HierarchicalOptions { nodes: vec![0], ..base.clone() }, "nodes is [0]");
+    refused(HierarchicalOptions { jobs_per_node: vec![f64::NAN], ..base.clone() }, "jobs a node");
+    refused(HierarchicalOptions { runs: 0, ..base.clone() }, "runs is 0");
+    refused(
+        HierarchicalOptions { search: SearchOptions { searches: 0, ..base.search.clone() }, ..base.clone() },
+        "searches is 0",
+    );
 }

@@ -2,9 +2,9 @@
 
 use makespan_core::Time;
 
-use super::published::Published;
-use super::{Cell, FILES, GROUPS, Key, Options, Run, gap};
-use crate::campaign::{Claim, Ran, find};
+use super::published::PublishedFile;
+use super::{Cell, FILES, GROUPS, MappingKey, MappingOptions, Run, gap};
+use crate::campaign::{AnyRun, Claim, find};
 
 const BRAUN: &str = "Braun et al. 2001";
 const AIM: &str = "Aim";
@@ -13,7 +13,7 @@ const OTHERS: [&str; 4] = ["olb", "met", "mct", "max-min"];
 /// Rounding error of published makespans, which have one decimal.
 const ROUNDING: f64 = 0.05;
 
-pub(super) fn all(options: &Options, runs: &[Run], cells: &[Cell<'_>]) -> Vec<Claim> {
+pub(super) fn all(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) -> Vec<Claim> {
     let mut claims = vec![
         order("The genetic algorithm is the best, Min-min comes next", cells, &GROUPS[..4], |gap| {
             OTHERS.iter().all(|other| gap("min-min") < gap(other)) && gap("braun-ga") <= gap("min-min")
@@ -54,8 +54,8 @@ fn order(
     Claim::each(BRAUN, statement, "; ", groups.iter().filter_map(of_group))
 }
 
-fn files(runs: &[Run]) -> impl Iterator<Item = (&Published, &Run)> {
-    runs.iter().filter_map(|run| if let Key::File(file) = run.key { Some((&FILES[file], run)) } else { None })
+fn files(runs: &[Run]) -> impl Iterator<Item = (&PublishedFile, &Run)> {
+    runs.iter().filter_map(|run| if let MappingKey::File(file) = run.key { Some((&FILES[file], run)) } else { None })
 }
 
 fn seconds(ticks: i128) -> f64 {
@@ -92,7 +92,7 @@ fn sound(runs: &[Run]) -> Claim {
     Claim::each("Published", "No bound is above the best published makespan", "; ", evidence)
 }
 
-fn aim(options: &Options, seconds: i64, most: f64, cells: &[Cell<'_>]) -> Claim {
+fn aim(options: &MappingOptions, seconds: i64, most: f64, cells: &[Cell<'_>]) -> Claim {
     let statement = format!("`optimise`: mean gap at most {most} % in {seconds} s");
     let spec = options.search.known(1000 * seconds);
     let found = [GROUPS[0], GROUPS[4]].into_iter().filter_map(|group| find(cells, &group, spec.as_ref()?));
@@ -100,7 +100,7 @@ fn aim(options: &Options, seconds: i64, most: f64, cells: &[Cell<'_>]) -> Claim 
     Claim::each(AIM, statement, "; ", evidence.map(|(group, mean)| (format!("{group}: {mean:.3} %"), mean <= most)))
 }
 
-fn each_file(options: &Options, cells: &[Cell<'_>]) -> Claim {
+fn each_file(options: &MappingOptions, cells: &[Cell<'_>]) -> Claim {
     let cell = options.search.known(1000).and_then(|spec| find(cells, &GROUPS[0], &spec));
     let most = cell.map(|cell| cell.range(gap).1);
     let figure = most.map(|most| (format!("at most {most:.3} %"), most <= 1.0));

@@ -11,7 +11,7 @@ use crate::campaign::parsed;
 
 /// The distribution of the times of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Class {
+pub struct MatrixClass {
     /// The consistency of the machines.
     pub consistency: Consistency,
     /// True if tasks differ much.
@@ -20,7 +20,7 @@ pub struct Class {
     pub high_machines: bool,
 }
 
-impl Class {
+impl MatrixClass {
     /// Returns all twelve classes.
     pub fn all() -> Vec<Self> {
         let consistencies = [Consistency::Consistent, Consistency::SemiConsistent, Consistency::Inconsistent];
@@ -33,7 +33,7 @@ impl Class {
 
 /// Formats a class as in the benchmark. For example, `c_hilo` is consistent, tasks differ much, and machines differ
 /// little.
-impl fmt::Display for Class {
+impl fmt::Display for MatrixClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |high| if high { "hi" } else { "lo" };
         let text = format!("{}_{}{}", self.consistency.letter(), range(self.high_tasks), range(self.high_machines));
@@ -41,7 +41,7 @@ impl fmt::Display for Class {
     }
 }
 
-impl FromStr for Class {
+impl FromStr for MatrixClass {
     type Err = LabError;
 
     fn from_str(text: &str) -> Result<Self, LabError> {

@@ -24,9 +24,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::campaign::{
-    self, Campaign, Plan, Report, Row, Search, cells, plans, positive, record, refuse, rows, stirred, table,
+    self, Campaign, CampaignReport, GridRow, MeasuredPlan, SearchOptions, cells, plans, positive, record, refuse, rows,
+    stirred, table,
 };
-use class::Class;
+use class::MatrixClass;
 use published::FILES;
 
 /// Default folder of the benchmark's files.
@@ -51,17 +52,17 @@ const HEURISTICS: [&str; 13] = [
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct MappingOptions {
     /// Folder of the benchmark's files, such as `u_c_hihi.0.gz`; missing files are left out [default:
     /// ../shared/data/etc if it exists]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// The limits of the optimiser.
     #[command(flatten)]
-    pub search: Search,
+    pub search: SearchOptions,
     /// Classes to draw [default: all twelve]
     #[arg(long, value_delimiter = ',', value_name = "CLASS,..")]
-    pub classes: Option<Vec<Class>>,
+    pub classes: Option<Vec<MatrixClass>>,
     /// Number of matrices drawn for each class
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seeds: u32,
@@ -76,13 +77,13 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Options {
+impl MappingOptions {
     fn algorithms(&self) -> Vec<String> {
         HEURISTICS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
 
-    fn classes(&self) -> Vec<Class> {
-        self.classes.clone().unwrap_or_else(Class::all)
+    fn classes(&self) -> Vec<MatrixClass> {
+        self.classes.clone().unwrap_or_else(MatrixClass::all)
     }
 
     /// Returns the folder of the benchmark's files.
@@ -97,21 +98,21 @@ impl Options {
     }
 
     /// Returns the seed of the algorithms and of a drawn matrix.
-    fn seed_of(&self, key: Key) -> u64 {
+    fn seed_of(&self, key: MappingKey) -> u64 {
         match key {
-            Key::File(_) => self.seed,
-            Key::Drawn { class, run } => {
-                let Class { consistency, high_tasks, high_machines } = class;
+            MappingKey::File(_) => self.seed,
+            MappingKey::Drawn { class, run } => {
+                let MatrixClass { consistency, high_tasks, high_machines } = class;
                 let parts = [consistency as u64, u64::from(high_tasks), u64::from(high_machines), u64::from(run)];
                 stirred(self.seed, parts)
             }
         }
     }
 
-    fn instance(&self, key: Key) -> Result<Instance, LabError> {
+    fn instance(&self, key: MappingKey) -> Result<Instance, LabError> {
         let class = match key {
-            Key::Drawn { class, .. } => class,
-            Key::File(file) => {
+            MappingKey::Drawn { class, .. } => class,
+            MappingKey::File(file) => {
                 let path = self.path(file).ok_or_else(|| LabError::Option {
                     name: "data",
                     value: format!("without {}", FILES[file].file),
@@ -120,7 +121,7 @@ impl Options {
                 return Ok(read_instance(&path, &ReadOptions::default())?.instance);
             }
         };
-        let Class { consistency, high_tasks, high_machines } = class;
+        let MatrixClass { consistency, high_tasks, high_machines } = class;
         let (tasks, machines, seed) = (self.tasks, self.machines, self.seed_of(key));
         Ok(etc(&EtcOptions { tasks, machines, consistency, high_tasks, high_machines, seed })?)
     }
@@ -128,15 +129,15 @@ impl Options {
 
 /// The key of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Key {
+pub enum MappingKey {
     /// A file of the benchmark, as an index into [`FILES`].
     File(usize),
     /// A drawn matrix, with the number of its repetition.
-    Drawn { class: Class, run: u32 },
+    Drawn { class: MatrixClass, run: u32 },
 }
 
 /// Formats a key, such as `u_c_hihi.0` or `c_hihi, run 0`.
-impl fmt::Display for Key {
+impl fmt::Display for MappingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => f.pad(FILES[*file].file),
@@ -145,16 +146,16 @@ impl fmt::Display for Key {
     }
 }
 
-type Run = campaign::Run<Key, (), Plan>;
-type Cell<'a> = campaign::Cell<'a, &'static str, Run>;
+type Run = campaign::GridRun<MappingKey, (), MeasuredPlan>;
+type Cell<'a> = campaign::GridCell<'a, &'static str, Run>;
 
 /// Groups of matrices that are aggregated.
 const GROUPS: [&str; 5] = ["files", "drawn c", "drawn s", "drawn i", "drawn"];
 
 fn groups(run: &Run) -> Vec<&'static str> {
     match run.key {
-        Key::File(_) => vec![GROUPS[0]],
-        Key::Drawn { class, .. } => match class.consistency {
+        MappingKey::File(_) => vec![GROUPS[0]],
+        MappingKey::Drawn { class, .. } => match class.consistency {
             Consistency::Consistent => vec![GROUPS[1], GROUPS[4]],
             Consistency::SemiConsistent => vec![GROUPS[2], GROUPS[4]],
             Consistency::Inconsistent => vec![GROUPS[3], GROUPS[4]],
@@ -163,16 +164,16 @@ fn groups(run: &Run) -> Vec<&'static str> {
 }
 
 /// Returns the distance of a plan from the bound in per cent.
-fn gap(&(run, algorithm, _): &Row<'_, Run>) -> f64 {
+fn gap(&(run, algorithm, _): &GridRow<'_, Run>) -> f64 {
     run.ratio(algorithm).map_or(f64::NAN, |ratio| (ratio - 1.0) * 100.0)
 }
 
-fn seconds(&(.., plan): &Row<'_, Run>) -> f64 {
+fn seconds(&(.., plan): &GridRow<'_, Run>) -> f64 {
     plan.seconds
 }
 
 /// Writes `results.csv` and `summary.csv`.
-impl Campaign for Options {
+impl Campaign for MappingOptions {
     const NAME: &'static str = "mapping";
     const PAPER: &'static str = "Braun et al.: eleven static heuristics for independent tasks on different machines \
                                  (JPDC 2001), compared with `optimise`";
@@ -197,22 +198,22 @@ impl Campaign for Options {
         format!("data {:?}; seed {seed}; {tasks} x {machines}; {search}", self.folder())
     }
 
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         Some(&self.search)
     }
 
-    fn keys(&self) -> Vec<Key> {
-        let files = (0..FILES.len()).filter(|&file| self.path(file).is_some()).map(Key::File);
+    fn keys(&self) -> Vec<MappingKey> {
+        let files = (0..FILES.len()).filter(|&file| self.path(file).is_some()).map(MappingKey::File);
         let drawn = self.classes().into_iter();
-        files.chain(drawn.flat_map(|class| (0..self.seeds).map(move |run| Key::Drawn { class, run }))).collect()
+        files.chain(drawn.flat_map(|class| (0..self.seeds).map(move |run| MappingKey::Drawn { class, run }))).collect()
     }
 
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: MappingKey) -> Result<Run, LabError> {
         let (instance, seed) = (self.instance(key)?, self.seed_of(key));
         Ok(Run { key, seed, facts: (), outcomes: plans(&instance, self.algorithms(), seed, key)? })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let cells = cells(runs, groups);
         let header = "matrix,seed,algorithm,makespan,bound,gap_percent,seconds";
         let results = rows(runs).map(|row| {
@@ -226,7 +227,7 @@ impl Campaign for Options {
         });
         let columns = "group,algorithm,matrices,gap_percent_mean,gap_percent_max,seconds_mean";
         let files = vec![table("results.csv", header, results), table("summary.csv", columns, summary)];
-        Ok(Report { text: report::text(self, runs, &cells), claims: claims::all(self, runs, &cells), files })
+        Ok(CampaignReport { text: report::text(self, runs, &cells), claims: claims::all(self, runs, &cells), files })
     }
 }
 

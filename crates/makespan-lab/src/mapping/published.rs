@@ -2,7 +2,7 @@
 
 /// A file of the benchmark. Makespans are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Published {
+pub struct PublishedFile {
     /// The file name without the extension of the compression.
     pub file: &'static str,
     /// The best published makespan.
@@ -13,15 +13,15 @@ pub struct Published {
     pub heuristics: &'static [(&'static str, f64)],
 }
 
-const fn file(file: &'static str, best: f64, bound: f64) -> Published {
-    Published { file, best, bound, heuristics: &[] }
+const fn file(file: &'static str, best: f64, bound: f64) -> PublishedFile {
+    PublishedFile { file, best, bound, heuristics: &[] }
 }
 
 /// The supported files: six of the twelve matrices of T. D. Braun et al., JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714, in
 /// the version of the collection chgogos/hcsp, with its best known makespans. `sufferage` is the variant in passes of
 /// M. Maheswaran et al., JPDC 59, 1999, DOI 10.1006/jpdc.1999.1581.
-pub const FILES: [Published; 6] = [
-    Published {
+pub const FILES: [PublishedFile; 6] = [
+    PublishedFile {
         file: "u_c_hihi.0",
         best: 7_358_942.8,
         bound: 7_346_524.2,

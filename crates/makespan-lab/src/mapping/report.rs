@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use makespan_core::Time;
 
-use super::{Cell, FILES, GROUPS, Key, Options, Run, gap, seconds};
+use super::{Cell, FILES, GROUPS, MappingKey, MappingOptions, Run, gap, seconds};
 use crate::campaign::{cores, find, shown, text_table, texts};
 
 /// Formats the description of the measurements, the gaps, and the results of the files.
-pub(super) fn text(options: &Options, runs: &[Run], cells: &[Cell<'_>]) -> String {
+pub(super) fn text(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) -> String {
     let mut text = head(options);
     text += "\nmean gap over the verified bound, per cent, and mean time\n";
     let header = ["algorithm", "files", "largest", "drawn c", "drawn s", "drawn i", "drawn", "seconds"];
     text += &text_table(&header, options.algorithms().iter().map(|algorithm| row(algorithm, cells)));
-    if runs.iter().any(|run| matches!(run.key, Key::File(_))) {
+    if runs.iter().any(|run| matches!(run.key, MappingKey::File(_))) {
         text += "\n\nthe files: makespans in seconds\n";
         let header = ["file", "verified bound", "published bound", "best found", "best published", "by"];
         text += &text_table(&header, runs.iter().filter_map(file));
@@ -21,7 +21,7 @@ pub(super) fn text(options: &Options, runs: &[Run], cells: &[Cell<'_>]) -> Strin
     text + "\n"
 }
 
-fn head(options: &Options) -> String {
+fn head(options: &MappingOptions) -> String {
     let mut text = format!(
         "Independent tasks on unrelated machines. Drawn matrices: {} of {} x {}, seed {}.\n\
          Searches of optimise: {}; {}.\n",
@@ -54,7 +54,7 @@ fn row(algorithm: &str, cells: &[Cell<'_>]) -> Vec<String> {
 }
 
 fn file(run: &Run) -> Option<Vec<String>> {
-    let Key::File(file) = run.key else { return None };
+    let MappingKey::File(file) = run.key else { return None };
     let published = FILES[file];
     let (by, best) = run.outcomes.iter().min_by_key(|(_, plan)| plan.value)?;
     let seconds = |ticks: i128| ticks as f64 / Time::TICKS_PER_SECOND as f64;

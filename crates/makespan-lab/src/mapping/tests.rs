@@ -1,10 +1,10 @@
 use super::*;
 use crate::campaign::tests::{played, refused, refuses_a_file};
-use crate::campaign::{Limit, Limits, Search, Verdict};
+use crate::campaign::{SearchLimit, SearchLimits, SearchOptions, Verdict};
 
-fn small() -> Options {
-    let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };
-    Options { tasks: 12, machines: 3, seeds: 2, search, ..Options::usual() }
+fn small() -> MappingOptions {
+    let search = SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(50)]), searches: 1, at_once: 2 };
+    MappingOptions { tasks: 12, machines: 3, seeds: 2, search, ..MappingOptions::usual() }
 }
 
 #[test]
@@ -26,8 +26,8 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
     let (again, reused) = played(&options, folder.path());
     assert_eq!((again.runs, again.reused, reused), (24, 24, runs));
     let fresh = tempfile::tempdir().unwrap();
-    let search = Search { at_once: 1, ..options.search.clone() };
-    let (_, fresh) = played(&Options { search, ..options }, fresh.path());
+    let search = SearchOptions { at_once: 1, ..options.search.clone() };
+    let (_, fresh) = played(&MappingOptions { search, ..options }, fresh.path());
     assert_eq!(gaps(&fresh), measured, "steps give the same plans however many at once");
 }
 
@@ -36,7 +36,7 @@ fn files_are_read_where_they_are() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("u_c_lolo.0"), "4 2 0\n1 2\n2 4\n3 6\n4 8\n").unwrap();
     let data = Some(folder.path().to_owned());
-    let options = Options { data, classes: Some(vec![]), ..small() };
+    let options = MappingOptions { data, classes: Some(vec![]), ..small() };
     let (summary, runs) = played(&options, &folder.path().join("results"));
     assert_eq!(summary.runs, 1);
     // The second machine takes twice as long as the first. The times on the first add up to 10, and the prices 2/3 and
@@ -51,12 +51,12 @@ fn files_are_read_where_they_are() {
 
 #[test]
 fn classes_are_read_as_they_are_written() {
-    let all = Class::all();
+    let all = MatrixClass::all();
     assert_eq!(all.len(), 12);
     for class in all {
-        assert_eq!(class.to_string().parse::<Class>().unwrap(), class);
+        assert_eq!(class.to_string().parse::<MatrixClass>().unwrap(), class);
     }
-    assert!("x_hihi".parse::<Class>().unwrap_err().to_string().contains("c_hilo"));
+    assert!("x_hihi".parse::<MatrixClass>().unwrap_err().to_string().contains("c_hilo"));
 }
 
 #[test]
@@ -64,9 +64,12 @@ fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = small();
     refuses_a_file(&base, folder.path());
-    let refused = |options: Options, part: &str| refused(&options, folder.path(), part);
-    refused(Options { classes: Some(vec![]), ..base.clone() }, "classes is empty");
-    refused(Options { tasks: 0, ..base.clone() }, "tasks is 0");
-    refused(Options { data: Some(folder.path().join("none")), ..base.clone() }, "name a folder");
-    refused(Options { search: Search { searches: 0, ..base.search.clone() }, ..base.clone() }, "searches is 0");
+    let refused = |options: MappingOptions, part: &str| refused(&options, folder.path(), part);
+    refused(MappingOptions { classes: Some(vec![]), ..base.clone() }, "classes is empty");
+    refused(MappingOptions { tasks: 0, ..base.clone() }, "tasks is 0");
+    refused(MappingOptions { data: Some(folder.path().join("none")), ..base.clone() }, "name a folder");
+    refused(
+        MappingOptions { search: SearchOptions { searches: 0, ..base.search.clone() }, ..base.clone() },
+        "searches is 0",
+    );
 }

@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::campaign::{
-    self, Campaign, File, Instances, Plan, Report, Row, Search, Setting, aligned, at_least, cells, cores, failed,
-    figure, plot, record, refuse, rows, series, table, valid, verified,
+    self, Campaign, CampaignReport, File, GridRow, Instances, MeasuredPlan, SearchOptions, SearchSetting, aligned,
+    at_least, cells, cores, failed, figure, plot, record, refuse, rows, series, table, valid, verified,
 };
 
 /// The algorithm of the catalogue with which the optimiser is compared.
@@ -31,25 +31,25 @@ pub type PlanOf = fn(&Instance, &str, u64) -> Result<Planned, String>;
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct OptimiserOptions {
     /// The instances.
     #[command(flatten)]
     pub instances: Instances,
     /// The limits. Weighted completion uses each limit, and the makespan uses the first.
     #[command(flatten)]
-    pub search: Search,
+    pub search: SearchOptions,
     /// The planner of the catalogue. Not an option of the command line.
     #[arg(skip = catalogue as PlanOf)]
     pub plan: PlanOf,
 }
 
-impl Options {
+impl OptimiserOptions {
     /// Returns the settings in the order of the results.
-    fn settings(&self) -> Vec<Setting> {
+    fn settings(&self) -> Vec<SearchSetting> {
         let limits = &self.search.limits.0;
         let weighted = limits.iter().map(|&limit| (Objective::WeightedCompletion, limit));
         let makespan = limits.first().map(|&limit| (Objective::Makespan, limit));
-        weighted.chain(makespan).map(|(objective, limit)| Setting { objective, limit }).collect()
+        weighted.chain(makespan).map(|(objective, limit)| SearchSetting { objective, limit }).collect()
     }
 
     /// Formats the description of the measurements, and a table for each setting.
@@ -85,18 +85,18 @@ fn catalogue(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, Stri
 
 /// The key of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
-    pub setting: Setting,
-    pub instance: campaign::Key,
+pub struct OptimiserKey {
+    pub setting: SearchSetting,
+    pub instance: campaign::InstanceKey,
 }
 
 /// A run. Its facts are the value of DEMT's plan.
-type Run = campaign::Run<Key, i128, Plan>;
+type Run = campaign::GridRun<OptimiserKey, i128, MeasuredPlan>;
 
 /// The plans of one family and number of jobs in one setting. Ratios are value divided by bound.
 #[derive(Clone, Debug, PartialEq)]
 struct Point {
-    setting: Setting,
+    setting: SearchSetting,
     family: Family,
     jobs: usize,
     runs: usize,
@@ -114,9 +114,9 @@ struct Point {
 /// Aggregates runs by setting, family and number of jobs.
 fn points(runs: &[Run]) -> Vec<Point> {
     let group = |run: &Run| vec![(run.key.setting, run.key.instance.family, run.key.instance.jobs)];
-    let ratio = |&(run, spec, _): &Row<'_, Run>| run.ratio(spec).unwrap_or(f64::NAN);
-    let seconds = |(.., plan): &Row<'_, Run>| plan.seconds;
-    let point = |cell: campaign::Cell<'_, (Setting, Family, usize), Run>| {
+    let ratio = |&(run, spec, _): &GridRow<'_, Run>| run.ratio(spec).unwrap_or(f64::NAN);
+    let seconds = |(.., plan): &GridRow<'_, Run>| plan.seconds;
+    let point = |cell: campaign::GridCell<'_, (SearchSetting, Family, usize), Run>| {
         let ((setting, family, jobs), (min, max)) = (cell.group, cell.range(ratio));
         Point {
             setting,
@@ -135,7 +135,7 @@ fn points(runs: &[Run]) -> Vec<Point> {
 }
 
 /// Writes `results.csv`, `summary.csv` and a figure for each setting.
-impl Campaign for Options {
+impl Campaign for OptimiserOptions {
     const NAME: &'static str = "optimiser";
     const PAPER: &'static str =
         "Distance of the optimiser's plans from proven bounds, and its speed, on the instances of demt";
@@ -160,19 +160,19 @@ impl Campaign for Options {
         format!("seed {}; {} processors; {}", self.instances.seed, self.instances.processors, self.search)
     }
 
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         Some(&self.search)
     }
 
-    fn keys(&self) -> Vec<Key> {
-        let of = |setting| self.instances.keys().map(move |instance| Key { setting, instance });
+    fn keys(&self) -> Vec<OptimiserKey> {
+        let of = |setting| self.instances.keys().map(move |instance| OptimiserKey { setting, instance });
         self.settings().into_iter().flat_map(of).collect()
     }
 
     /// Draws the instance and plans it. The schedule is validated and every bound is verified after the time
     /// measurement.
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
-        let Key { setting, instance: drawn } = key;
+    fn measure(&self, key: OptimiserKey) -> Result<Run, LabError> {
+        let OptimiserKey { setting, instance: drawn } = key;
         let (instance, seed) = (self.instances.draw(drawn)?, self.instances.seed_of(drawn));
         let spec = setting.spec(self.search.searches);
         let failed = |reason: String| failed(&spec, drawn, reason);
@@ -199,15 +199,15 @@ impl Campaign for Options {
         let demt =
             reference(&instance, objective, seed).map_err(|reason| campaign::failed(REFERENCE, drawn, reason))?;
         at_least(bound, objective, demt, REFERENCE, drawn)?;
-        let plan = Plan { value: Some(objective.value(&instance, schedule)), bound, seconds };
+        let plan = MeasuredPlan { value: Some(objective.value(&instance, schedule)), bound, seconds };
         Ok(Run { key, seed, facts: demt, outcomes: vec![(spec, plan)] })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let points = points(runs);
         let mut files = figures(&points)?;
         files.extend([results(runs), summary(&points)]);
-        Ok(Report { claims: targets::claims(&points), text: self.text(&points), files })
+        Ok(CampaignReport { claims: targets::claims(&points), text: self.text(&points), files })
     }
 }
 
@@ -221,10 +221,10 @@ fn reference(instance: &Instance, objective: Objective, seed: u64) -> Result<i12
 /// Returns a row for each plan, with exact value and bound.
 fn results(runs: &[Run]) -> File {
     let header = "objective,limit,family,jobs,run,instance_seed,value,bound,ratio,demt,demt_ratio,seconds";
-    let row = |(run, spec, plan): Row<'_, Run>| {
-        let (Key { setting, instance }, demt) = (run.key, run.facts);
+    let row = |(run, spec, plan): GridRow<'_, Run>| {
+        let (OptimiserKey { setting, instance }, demt) = (run.key, run.facts);
         let decimal = |value| setting.objective.decimal(value);
-        let campaign::Key { family, jobs, run: number } = instance;
+        let campaign::InstanceKey { family, jobs, run: number } = instance;
         let head: [&dyn Display; 6] = [&setting.objective.name(), &setting.limit, &family, &jobs, &number, &run.seed];
         let values = [&plan.value.map_or_else(String::new, decimal) as &dyn Display, &decimal(plan.bound)];
         let plan_ratio = record(&[&head[..], &values].concat(), [run.ratio(spec)]);

@@ -3,7 +3,7 @@
 use makespan_core::{Objective, Time};
 
 use super::Point;
-use crate::campaign::{Claim, Limit, Setting};
+use crate::campaign::{Claim, SearchLimit, SearchSetting};
 use crate::statistics::mean;
 
 /// A figure of a family with a maximum. Ratios are value divided by bound.
@@ -38,7 +38,7 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
             }
             Figure::Largest => format!("No plan is above {most}"),
         };
-        let setting = Setting { objective, limit: Limit::Time(Time::from_seconds(seconds)) };
+        let setting = SearchSetting { objective, limit: SearchLimit::Time(Time::from_seconds(seconds)) };
         let families = points.chunk_by(|a, b| (a.setting, a.family) == (b.setting, b.family));
         let evidence = families.filter(|family| family[0].setting == setting).filter_map(|family| {
             let (value, at) = figure.of(family)?;

@@ -3,13 +3,13 @@ use makespan_core::{JobId, Proof, Schedule};
 
 use super::*;
 use crate::campaign::tests::{played, refused, without_times};
-use crate::campaign::{Limit, Limits, Verdict};
+use crate::campaign::{SearchLimit, SearchLimits, Verdict};
 
-fn small() -> Options {
+fn small() -> OptimiserOptions {
     let families = vec![Family::Weak, Family::Cirne];
     let instances = Instances { families, sizes: vec![4, 7], processors: 6, runs: 3, seed: 1 };
-    let limits = Limits(vec![Limit::Steps(20), Limit::Steps(200)]);
-    Options { instances, search: Search { limits, searches: 1, at_once: 1 }, plan: plain }
+    let limits = SearchLimits(vec![SearchLimit::Steps(20), SearchLimit::Steps(200)]);
+    OptimiserOptions { instances, search: SearchOptions { limits, searches: 1, at_once: 1 }, plan: plain }
 }
 
 /// Plans with a simple algorithm instead of the optimiser, because the tests are about the measurement.
@@ -44,11 +44,11 @@ fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
         let svg = std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(svg.contains("weak") && svg.contains("cirne"), "{name}");
     }
-    let refusing = Options { plan: |_, _, _| Err("nothing is left to plan".into()), ..options };
+    let refusing = OptimiserOptions { plan: |_, _, _| Err("nothing is left to plan".into()), ..options };
     let (again, reused) = played(&refusing, folder.path());
     assert_eq!((again.runs, again.reused, reused), (36, 36, runs));
     // Plans are not reused after the options change.
-    let other = Options { search: Search { searches: 2, ..refusing.search.clone() }, ..refusing };
+    let other = OptimiserOptions { search: SearchOptions { searches: 2, ..refusing.search.clone() }, ..refusing };
     refused(&other, folder.path(), "nothing is left to plan");
 }
 
@@ -56,8 +56,8 @@ fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
 fn the_same_seed_gives_the_same_results_however_many_at_once() {
     let [one, many] = [1, 3].map(|at_once| {
         let folder = tempfile::tempdir().unwrap();
-        let search = Search { at_once, ..small().search };
-        played(&Options { search, ..small() }, folder.path());
+        let search = SearchOptions { at_once, ..small().search };
+        played(&OptimiserOptions { search, ..small() }, folder.path());
         without_times(folder.path(), "results.csv")
     });
     assert_eq!(one, many);
@@ -66,8 +66,8 @@ fn the_same_seed_gives_the_same_results_however_many_at_once() {
 #[test]
 fn the_optimiser_of_the_catalogue_is_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let search = Search { limits: Limits(vec![Limit::Steps(30)]), searches: 2, at_once: 1 };
-    let options = Options { search, plan: Options::usual().plan, ..small() };
+    let search = SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(30)]), searches: 2, at_once: 1 };
+    let options = OptimiserOptions { search, plan: OptimiserOptions::usual().plan, ..small() };
     assert_eq!(played(&options, folder.path()).0.runs, 24);
     let first = without_times(folder.path(), "results.csv");
     let again = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn the_optimiser_of_the_catalogue_is_measured() {
 fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let stopped = |plan: PlanOf, part: &str| {
-        let wrong = Options { plan, ..small() };
+        let wrong = OptimiserOptions { plan, ..small() };
         refused(&wrong, folder.path(), part);
         refused(&wrong, folder.path(), "family weak, 4 jobs, run 0");
     };
@@ -104,7 +104,7 @@ fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
 }
 
 fn point(objective: Objective, limit: &str, jobs: usize, mean: f64, max: f64) -> Point {
-    let setting = Setting { objective, limit: limit.parse().unwrap() };
+    let setting = SearchSetting { objective, limit: limit.parse().unwrap() };
     let (family, runs, seconds) = (Family::High, 10, 1.0);
     Point { setting, family, jobs, runs, min: 1.0, mean, max, demt: 1.5, seconds, longest: seconds }
 }
@@ -139,10 +139,10 @@ fn verdicts_follow_from_the_targets() {
 fn unusable_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let base = small();
-    let search = Search { limits: Limits(vec![]), ..base.search.clone() };
-    refused(&Options { search, ..base.clone() }, folder.path(), "limits is empty");
-    let search = Search { searches: 0, ..base.search.clone() };
-    refused(&Options { search, ..base.clone() }, folder.path(), "searches is 0");
+    let search = SearchOptions { limits: SearchLimits(vec![]), ..base.search.clone() };
+    refused(&OptimiserOptions { search, ..base.clone() }, folder.path(), "limits is empty");
+    let search = SearchOptions { searches: 0, ..base.search.clone() };
+    refused(&OptimiserOptions { search, ..base.clone() }, folder.path(), "searches is 0");
     let instances = Instances { runs: 0, ..base.instances.clone() };
-    refused(&Options { instances, ..base.clone() }, folder.path(), "runs is 0");
+    refused(&OptimiserOptions { instances, ..base.clone() }, folder.path(), "runs is 0");
 }

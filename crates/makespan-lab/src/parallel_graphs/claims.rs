@@ -1,16 +1,16 @@
 //! Targets, and comparisons of the algorithms of the literature.
 
-use super::{Cell, Group, Options, geometric_ratio, over_baselines, ratio};
+use super::{Cell, GraphGroup, ParallelGraphsOptions, geometric_ratio, over_baselines, ratio};
 use crate::campaign::{Claim, find};
 
 /// Returns the verdicts on all claims. Means are arithmetic, so they are not smaller than geometric means.
-pub(super) fn all(options: &Options, cells: &[Cell<'_>]) -> Vec<Claim> {
-    let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(cells, &Group::All, &spec));
+pub(super) fn all(options: &ParallelGraphsOptions, cells: &[Cell<'_>]) -> Vec<Claim> {
+    let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(cells, &GraphGroup::All, &spec));
     let at_most = |figure: f64, most: f64| (format!("{figure:.4}"), figure <= most);
     let mean = |milliseconds, most| of(milliseconds).map(|cell| at_most(cell.mean(ratio), most));
     let over = of(1000).map(|cell| at_most(cell.mean(over_baselines), 0.9));
     let ordered = |better: &str, worse: &str| {
-        let of = |algorithm| find(cells, &Group::All, algorithm).map(geometric_ratio);
+        let of = |algorithm| find(cells, &GraphGroup::All, algorithm).map(geometric_ratio);
         let (better, worse) = (of(better)?, of(worse)?);
         Some((format!("{better:.4} and {worse:.4}"), better < worse))
     };

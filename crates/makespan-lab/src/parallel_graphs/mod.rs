@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::LabError;
 use crate::campaign::{
-    self, Campaign, File, Plan, Ran, Report, Row, Search, cells, cores, distribution, figure, find, plans, plot,
-    positive, record, refuse, rows, series, shown, stirred, table, text_table,
+    self, AnyRun, Campaign, CampaignReport, File, GridRow, MeasuredPlan, SearchOptions, cells, cores, distribution,
+    figure, find, plans, plot, positive, record, refuse, rows, series, shown, stirred, table, text_table,
 };
 use crate::statistics::geometric;
 use family::Family;
@@ -52,7 +52,7 @@ const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct ParallelGraphsOptions {
     /// Families of graphs
     #[arg(
         long,
@@ -75,24 +75,24 @@ pub struct Options {
     pub runs: u32,
     /// The limits of the optimiser.
     #[command(flatten)]
-    pub search: Search,
+    pub search: SearchOptions,
     /// The same seed gives the same graphs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-impl Options {
+impl ParallelGraphsOptions {
     fn algorithms(&self) -> Vec<String> {
         ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
 
     /// Returns the seed of a graph. The graph is the same for every number of processors.
-    fn seed_of(&self, key: Key) -> u64 {
+    fn seed_of(&self, key: ParallelGraphsKey) -> u64 {
         stirred(self.seed, [key.family.0 as u64, key.law as u64, key.tasks as u64, u64::from(key.run)])
     }
 
     /// Returns one compound job on one node, where data transfers take no time.
-    fn instance(&self, key: Key) -> Result<Instance, LabError> {
+    fn instance(&self, key: ParallelGraphsKey) -> Result<Instance, LabError> {
         Ok(generate_graphs(&GraphOptions {
             shape: key.family.shape(key.tasks),
             tasks: key.tasks,
@@ -111,7 +111,7 @@ impl Options {
 
 /// The parameters of an instance: a graph and a number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
+pub struct ParallelGraphsKey {
     pub processors: u32,
     pub family: Family,
     pub law: Law,
@@ -122,7 +122,7 @@ pub struct Key {
 }
 
 /// Formats a key such as `layers, amdahl, 60 tasks, 16 processors, run 0`.
-impl fmt::Display for Key {
+impl fmt::Display for ParallelGraphsKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { processors, family, law, tasks, run } = self;
         f.pad(&format!("{family}, {law}, {tasks} tasks, {processors} processors, run {run}"))
@@ -130,12 +130,12 @@ impl fmt::Display for Key {
 }
 
 /// A run. Its facts are the number of tasks.
-type Run = campaign::Run<Key, u64, Plan>;
-type Cell<'a> = campaign::Cell<'a, Group, Run>;
+type Run = campaign::GridRun<ParallelGraphsKey, u64, MeasuredPlan>;
+type Cell<'a> = campaign::GridCell<'a, GraphGroup, Run>;
 
 /// A group of graphs that are averaged together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum GraphGroup {
     All,
     Processors(u32),
     Family(Family),
@@ -144,7 +144,7 @@ pub enum Group {
     Tasks(usize),
 }
 
-impl fmt::Display for Group {
+impl fmt::Display for GraphGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => f.pad("all"),
@@ -156,18 +156,24 @@ impl fmt::Display for Group {
     }
 }
 
-fn groups(run: &Run) -> Vec<Group> {
-    let Key { processors, family, law, tasks, .. } = run.key;
-    vec![Group::All, Group::Processors(processors), Group::Family(family), Group::Law(law), Group::Tasks(tasks)]
+fn groups(run: &Run) -> Vec<GraphGroup> {
+    let ParallelGraphsKey { processors, family, law, tasks, .. } = run.key;
+    vec![
+        GraphGroup::All,
+        GraphGroup::Processors(processors),
+        GraphGroup::Family(family),
+        GraphGroup::Law(law),
+        GraphGroup::Tasks(tasks),
+    ]
 }
 
 /// Returns the makespan divided by the verified bound.
-fn ratio(&(run, algorithm, _): &Row<'_, Run>) -> f64 {
+fn ratio(&(run, algorithm, _): &GridRow<'_, Run>) -> f64 {
     run.ratio(algorithm).unwrap_or(f64::NAN)
 }
 
 /// Returns the makespan divided by the best makespan of CPA, MCPA and LP rounding.
-fn over_baselines(&(run, _, plan): &Row<'_, Run>) -> f64 {
+fn over_baselines(&(run, _, plan): &GridRow<'_, Run>) -> f64 {
     let best = BASELINES.into_iter().filter_map(|baseline| run.of(baseline)?.value).min();
     best.zip(plan.value).map_or(f64::NAN, |(best, makespan)| makespan as f64 / best as f64)
 }
@@ -184,7 +190,7 @@ fn measures(cell: &Cell<'_>) -> [f64; 6] {
 }
 
 /// Writes `results.csv`, `summary.csv` and two figures.
-impl Campaign for Options {
+impl Campaign for ParallelGraphsOptions {
     const NAME: &'static str = "parallel-graphs";
     const PAPER: &'static str = "Graphs of moldable tasks: `optimise` compared with CPA, MCPA, HCPA, M-HEFT and rounding \
                                  of the linear programme, relative to proven bounds";
@@ -211,16 +217,18 @@ impl Campaign for Options {
         format!("seed {}; {}", self.seed, self.search)
     }
 
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         Some(&self.search)
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<ParallelGraphsKey> {
         let mut keys = Vec::new();
         for &processors in &self.processors {
             for &family in &self.families {
                 for &law in &self.laws {
-                    let of = |tasks| (0..self.runs).map(move |run| Key { processors, family, law, tasks, run });
+                    let of = |tasks| {
+                        (0..self.runs).map(move |run| ParallelGraphsKey { processors, family, law, tasks, run })
+                    };
                     keys.extend(self.tasks.iter().flat_map(|&tasks| of(tasks)));
                 }
             }
@@ -228,17 +236,17 @@ impl Campaign for Options {
         keys
     }
 
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: ParallelGraphsKey) -> Result<Run, LabError> {
         let (instance, seed) = (self.instance(key)?, self.seed_of(key));
         Ok(Run { key, seed, facts: instance.tasks(), outcomes: plans(&instance, self.algorithms(), seed, key)? })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let cells = cells(runs, groups);
         let header = "family,law,tasks,processors,run,seed,algorithm,makespan,bound,ratio,over_baselines,seconds";
         let results = rows(runs).map(|row| {
             let (run, algorithm, plan) = row;
-            let (Key { family, law, processors, run: number, .. }, bound) = (run.key, run.bound());
+            let (ParallelGraphsKey { family, law, processors, run: number, .. }, bound) = (run.key, run.bound());
             let (makespan, bound) = (plan.decimal(), Objective::Makespan.decimal(bound));
             let graph: [&dyn Display; 6] = [&family, &law, &run.facts, &processors, &number, &run.seed];
             let cells = [&graph[..], &[&algorithm, &makespan, &bound]].concat();
@@ -250,11 +258,11 @@ impl Campaign for Options {
             "group,algorithm,graphs,ratio_geometric,ratio_mean,ratio_min,ratio_max,over_baselines_mean,seconds_mean";
         let mut files = self.figures(runs, &cells)?;
         files.extend([table("results.csv", header, results), table("summary.csv", columns, summary)]);
-        Ok(Report { text: self.text(runs, &cells), claims: claims::all(self, &cells), files })
+        Ok(CampaignReport { text: self.text(runs, &cells), claims: claims::all(self, &cells), files })
     }
 }
 
-impl Options {
+impl ParallelGraphsOptions {
     /// Returns a description of the measurement, and tables of the ratios.
     fn text(&self, runs: &[Run], cells: &[Cell<'_>]) -> String {
         let counts = || runs.iter().map(|run| run.facts);
@@ -270,7 +278,7 @@ impl Options {
         );
         text +=
             "\nmakespan over the verified bound, and over the best of CPA, MCPA and LP rounding; means of all graphs\n";
-        let all = cells.iter().filter(|cell| cell.group == Group::All);
+        let all = cells.iter().filter(|cell| cell.group == GraphGroup::All);
         let row = |name: String, figures: Vec<Option<f64>>| -> Vec<String> {
             std::iter::once(name).chain(figures.into_iter().map(|figure| shown(figure, 3))).collect()
         };
@@ -294,7 +302,7 @@ impl Options {
         let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(self.search.specs()).collect();
         let by_processors = |algorithm: &String| {
             let point = |cell: &Cell<'_>| match cell.group {
-                Group::Processors(processors) if cell.algorithm == algorithm => {
+                GraphGroup::Processors(processors) if cell.algorithm == algorithm => {
                     Some((f64::from(processors), [geometric_ratio(cell); 3]))
                 }
                 _ => None,

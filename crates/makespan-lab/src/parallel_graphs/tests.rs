@@ -1,11 +1,17 @@
 use super::*;
 use crate::campaign::tests::{played, refused};
-use crate::campaign::{Limit, Limits, Search, Verdict};
+use crate::campaign::{SearchLimit, SearchLimits, SearchOptions, Verdict};
 
-fn small() -> Options {
-    let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };
+fn small() -> ParallelGraphsOptions {
+    let search = SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(50)]), searches: 1, at_once: 2 };
     let families = vec![Family(0), Family(3), Family(9)];
-    Options { families, tasks: vec![14], processors: vec![4, 8], search, ..Options::usual() }
+    ParallelGraphsOptions {
+        families,
+        tasks: vec![14],
+        processors: vec![4, 8],
+        search,
+        ..ParallelGraphsOptions::usual()
+    }
 }
 
 #[test]
@@ -22,7 +28,7 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
         assert!(1.0 <= least && least <= geometric && geometric <= mean, "{figures:?}");
         assert!(mean <= largest && over_baselines > 0.3, "{figures:?}");
     }
-    let best = find(&cells, &Group::All, "lp-rounding").unwrap();
+    let best = find(&cells, &GraphGroup::All, "lp-rounding").unwrap();
     assert!(best.mean(over_baselines) >= 1.0);
     assert_eq!(first.claims.iter().filter(|claim| claim.verdict == Verdict::NotMeasured).count(), 3, "seconds");
     for name in ["ratios.svg", "distribution.svg"] {
@@ -37,8 +43,8 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
 
 #[test]
 fn a_graph_is_the_same_on_each_number_of_processors() {
-    let options = Options::usual();
-    let key = |processors| Key { processors, family: Family(2), law: Law::Downey, tasks: 40, run: 0 };
+    let options = ParallelGraphsOptions::usual();
+    let key = |processors| ParallelGraphsKey { processors, family: Family(2), law: Law::Downey, tasks: 40, run: 0 };
     let [few, many] = [4, 16].map(|processors| options.instance(key(processors)).unwrap());
     assert_eq!((few.processors(), many.processors(), few.has_transfers()), (4, 16, false));
     assert_eq!(few.edges(), many.edges());
@@ -50,7 +56,7 @@ fn a_graph_is_the_same_on_each_number_of_processors() {
 #[test]
 fn what_measures_nothing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    refused(&Options { families: vec![], ..small() }, folder.path(), "families");
-    refused(&Options { processors: vec![0], ..small() }, folder.path(), "processors");
-    refused(&Options { runs: 0, ..small() }, folder.path(), "runs");
+    refused(&ParallelGraphsOptions { families: vec![], ..small() }, folder.path(), "families");
+    refused(&ParallelGraphsOptions { processors: vec![0], ..small() }, folder.path(), "processors");
+    refused(&ParallelGraphsOptions { runs: 0, ..small() }, folder.path(), "runs");
 }

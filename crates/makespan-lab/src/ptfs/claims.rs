@@ -2,7 +2,7 @@
 
 use super::SCHEDULERS;
 use super::points::{Group, Points, Row};
-use crate::campaign::{Answer, Claim};
+use crate::campaign::{Claim, ClaimAnswer};
 use crate::statistics::{confidence, mean};
 
 /// The largest relative difference at which two makespans count as equal. For example, two makespans near 3640 s are
@@ -25,11 +25,11 @@ impl At {
 
     /// Tests a condition on the mean. The answer is undecided if the condition does not have the same result at both
     /// ends of the confidence interval.
-    fn answer(&self, holds: impl Fn(f64) -> bool) -> Answer {
+    fn answer(&self, holds: impl Fn(f64) -> bool) -> ClaimAnswer {
         let half = self.half.unwrap_or(0.0);
         let answer = holds(self.mean);
         let is_sure = holds(self.mean - half) == answer && holds(self.mean + half) == answer;
-        if is_sure { answer.into() } else { Answer::Undecided(self.runs) }
+        if is_sure { answer.into() } else { ClaimAnswer::Undecided(self.runs) }
     }
 }
 
@@ -142,7 +142,7 @@ fn targets(points: &Points) -> Vec<Claim> {
 }
 
 fn claim(place: &'static str, statement: &'static str, rows: &[At], holds: impl Fn(f64) -> bool) -> Claim {
-    let answers: Vec<Answer> = rows.iter().map(|row| row.answer(&holds)).collect();
+    let answers: Vec<ClaimAnswer> = rows.iter().map(|row| row.answer(&holds)).collect();
     Claim::new(place, statement, listed(rows), &answers)
 }
 

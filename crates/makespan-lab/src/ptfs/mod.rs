@@ -21,7 +21,7 @@ use makespan_sim::{Silent, SimulationOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{self, Campaign, Report, at_least, failed, positive, refuse, stirred, valid};
+use crate::campaign::{self, Campaign, CampaignReport, at_least, failed, positive, refuse, stirred, valid};
 use points::Points;
 
 /// A scheduler and its name in reports.
@@ -60,7 +60,7 @@ pub const SCHEDULERS: [Scheduler; 9] = [
 /// The options of the campaign. By default it has flows with rates from an eighth to sixteen times the balance line, at
 /// level rates and at rates that swing by half of their mean.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct PtfsOptions {
     /// Number of tasks in a flow; the paper has 4000
     #[arg(long, default_value_t = 4000)]
     pub tasks: usize,
@@ -86,7 +86,7 @@ pub struct Options {
 
 /// The parameters of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
+pub struct PtfsKey {
     /// The mean size of a task.
     pub mean_size: u32,
     /// The swing of the rate to either side of its mean, in millionths of the mean.
@@ -98,11 +98,11 @@ pub struct Key {
 }
 
 /// A run. Its fact is a bound on the makespan. Its algorithms are the names of [`SCHEDULERS`].
-type Run = campaign::Run<Key, Time, Outcome>;
+type Run = campaign::GridRun<PtfsKey, Time, PtfsOutcome>;
 
 /// The result of a scheduler on a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct PtfsOutcome {
     makespan: Time,
     /// The paper's utilisation: the mean over the nodes.
     utilisation: f64,
@@ -116,7 +116,7 @@ pub struct Outcome {
     phases: [f64; 3],
 }
 
-impl Key {
+impl PtfsKey {
     /// Returns the rate as a multiple of the balance line.
     fn rate(&self) -> f64 {
         self.rate as f64 / 1e6
@@ -128,14 +128,14 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for PtfsKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "mean size {}, swing {}, rate {}, run {}", self.mean_size, self.swing(), self.rate(), self.run)
     }
 }
 
 /// Writes `results.csv` and the figures `figure9.svg` to `figure12.svg`.
-impl Campaign for Options {
+impl Campaign for PtfsOptions {
     const NAME: &'static str = "ptfs";
     const PAPER: &'static str =
         "Sun, Zhang, Wu, Inoguchi: practical task flow scheduling for high throughput computational grid";
@@ -163,14 +163,14 @@ impl Campaign for Options {
         self.threads
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<PtfsKey> {
         let mut keys = Vec::new();
         for &mean_size in &self.sizes {
             for &swing in &self.swings {
                 let swing = (swing * 1e6).round() as u32;
                 for &rate in &self.rates {
                     let rate = (rate * 1e6).round() as u64;
-                    keys.extend((0..self.runs).map(|run| Key { mean_size, swing, rate, run }));
+                    keys.extend((0..self.runs).map(|run| PtfsKey { mean_size, swing, rate, run }));
                 }
             }
         }
@@ -179,7 +179,7 @@ impl Campaign for Options {
 
     /// Draws the flow and simulates it with every scheduler. A repetition has the same tasks at every rate and swing.
     /// Every schedule is validated, and no makespan may be below the bound.
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: PtfsKey) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [u64::from(key.mean_size), u64::from(key.run)]);
         let paper = FlowOptions::paper(key.mean_size);
         let drawn = FlowOptions { tasks: self.tasks, rate: key.rate(), swing: key.swing(), seed, ..paper };
@@ -196,7 +196,7 @@ impl Campaign for Options {
             let makespan = schedule.placements().iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO);
             at_least(bound.ticks().into(), Objective::Makespan, makespan.ticks().into(), scheduler.spec, key)?;
             let measures = played.task_flow.ok_or_else(|| failed("it is not a flow of tasks".into()))?;
-            let outcome = Outcome {
+            let outcome = PtfsOutcome {
                 makespan,
                 utilisation: measures.utilisation,
                 utilisation_by_speed: measures.utilisation_by_speed,
@@ -209,11 +209,11 @@ impl Campaign for Options {
         Ok(Run { key, seed, facts: bound, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let points = Points::of(runs);
         let mut files = report::figures(&points)?;
         files.push(report::results(runs));
-        Ok(Report { claims: claims::all(&points), text: report::text(self, &points), files })
+        Ok(CampaignReport { claims: claims::all(&points), text: report::text(self, &points), files })
     }
 }
 

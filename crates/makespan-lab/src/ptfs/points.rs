@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Outcome, Run, SCHEDULERS};
-use crate::campaign::{Cell, cells};
+use super::{PtfsOutcome, Run, SCHEDULERS};
+use crate::campaign::{GridCell, cells};
 
 /// The means of a scheduler over the flows with one mean size, swing and rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +51,7 @@ pub(super) struct Points(pub BTreeMap<(u32, u32, u64), Row>);
 impl Points {
     pub fn of(runs: &[Run]) -> Self {
         let cells = cells(runs, |run| vec![(run.key.mean_size, run.key.swing, run.key.rate)]);
-        let row = |group: &[Cell<'_, (u32, u32, u64), Run>]| Row {
+        let row = |group: &[GridCell<'_, (u32, u32, u64), Run>]| Row {
             points: group.iter().map(point).collect(),
             advantages: group[0].sample(|(run, ..)| Some(advantage(&run.outcomes))),
             more_used: group[0].sample(|(run, ..)| Some(more_used(&run.outcomes))),
@@ -75,20 +75,20 @@ impl Points {
 }
 
 /// Returns the outcomes of the schedulers of Table 2 except PTFS.
-fn others(outcomes: &[(String, Outcome)]) -> impl Iterator<Item = &Outcome> {
+fn others(outcomes: &[(String, PtfsOutcome)]) -> impl Iterator<Item = &PtfsOutcome> {
     outcomes.iter().zip(&SCHEDULERS).skip(1).filter(|(_, scheduler)| scheduler.printed).map(|((_, outcome), _)| outcome)
 }
 
-fn advantage(outcomes: &[(String, Outcome)]) -> f64 {
+fn advantage(outcomes: &[(String, PtfsOutcome)]) -> f64 {
     let best = others(outcomes).map(|outcome| outcome.makespan.seconds()).fold(f64::INFINITY, f64::min);
     best / outcomes[0].1.makespan.seconds() - 1.0
 }
 
-fn more_used(outcomes: &[(String, Outcome)]) -> f64 {
+fn more_used(outcomes: &[(String, PtfsOutcome)]) -> f64 {
     outcomes[0].1.utilisation - others(outcomes).map(|outcome| outcome.utilisation).fold(0.0, f64::max)
 }
 
-fn point(cell: &Cell<'_, (u32, u32, u64), Run>) -> Point {
+fn point(cell: &GridCell<'_, (u32, u32, u64), Run>) -> Point {
     Point {
         gap: cell.mean(|(run, _, outcome)| outcome.makespan.seconds() / run.facts.seconds() - 1.0),
         makespan: cell.mean(|(.., outcome)| outcome.makespan.seconds()),

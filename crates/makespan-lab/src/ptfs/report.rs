@@ -3,7 +3,7 @@
 use makespan_formats::plot::{Figure, Series};
 
 use super::points::{Group, Point, Points, Row};
-use super::{Options, Run, SCHEDULERS, Scheduler};
+use super::{PtfsOptions, Run, SCHEDULERS, Scheduler};
 use crate::LabError;
 use crate::campaign::{self, File, aligned, figure, plot, record, rows, series, table};
 use crate::statistics::{confidence, mean};
@@ -15,7 +15,7 @@ const LARGEST: f64 = 1.2;
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "mean_size,swing,rate,run,scheduler,makespan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
                   saturation,slide,starvation";
-    let row = |(run, scheduler, outcome): campaign::Row<'_, Run>| {
+    let row = |(run, scheduler, outcome): campaign::GridRow<'_, Run>| {
         let key = run.key;
         let figures = [outcome.utilisation, outcome.utilisation_by_speed, outcome.throughput, outcome.flow_time];
         let (flow, ends) = ([key.swing(), key.rate()], [outcome.makespan, run.facts]);
@@ -28,7 +28,7 @@ pub(super) fn results(runs: &[Run]) -> File {
 }
 
 /// Returns a description of the measurement, and tables with all schedulers.
-pub(super) fn text(options: &Options, points: &Points) -> String {
+pub(super) fn text(options: &PtfsOptions, points: &Points) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
          The rate is a multiple of the balance line and swings by a part of its mean; tasks are 0.05 s on\n\

@@ -3,14 +3,14 @@ use super::*;
 use crate::campaign::Verdict;
 use crate::campaign::tests::{played, refused};
 
-fn small() -> Options {
-    Options {
+fn small() -> PtfsOptions {
+    PtfsOptions {
         tasks: 60,
         sizes: vec![5000],
         rates: vec![0.25, 1.0, 8.0],
         swings: vec![0.0, 1.0],
         runs: 2,
-        ..Options::usual()
+        ..PtfsOptions::usual()
     }
 }
 
@@ -48,7 +48,7 @@ fn a_small_campaign_writes_everything_and_goes_on() {
 fn threads_change_nothing() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let of = |at: usize| {
-        let options = Options { threads: Some(1 + 2 * at), ..small() };
+        let options = PtfsOptions { threads: Some(1 + 2 * at), ..small() };
         played(&options, folders[at].path()).1
     };
     assert_eq!(of(0), of(1));
@@ -85,13 +85,13 @@ fn claims_follow_the_points() {
 
 #[test]
 fn refuses_what_cannot_be_run() {
-    let paper = Options::usual();
+    let paper = PtfsOptions::usual();
     for (options, part) in [
-        (Options { sizes: vec![], ..paper.clone() }, "sizes"),
-        (Options { rates: vec![0.0], ..paper.clone() }, "rates"),
-        (Options { swings: vec![1.5], ..paper.clone() }, "swings"),
-        (Options { runs: 0, ..paper.clone() }, "runs"),
-        (Options { threads: Some(0), ..paper }, "threads"),
+        (PtfsOptions { sizes: vec![], ..paper.clone() }, "sizes"),
+        (PtfsOptions { rates: vec![0.0], ..paper.clone() }, "rates"),
+        (PtfsOptions { swings: vec![1.5], ..paper.clone() }, "swings"),
+        (PtfsOptions { runs: 0, ..paper.clone() }, "runs"),
+        (PtfsOptions { threads: Some(0), ..paper }, "threads"),
     ] {
         refused(&options, "nowhere".as_ref(), part);
     }
@@ -104,7 +104,7 @@ fn tables_of_eight_rates_are_at_most_100_columns_wide() {
         SCHEDULERS.len()
     ];
     let row = Row { points, ..Row::default() };
-    let options = Options::usual();
+    let options = PtfsOptions::usual();
     let points = options.keys().iter().map(|key| ((key.mean_size, key.swing, key.rate), row.clone())).collect();
     let text = report::text(&options, &Points(points));
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();

@@ -1,7 +1,7 @@
 //! The targets of the project, compared with the measurements.
 
 use super::report::{Point, find};
-use super::{Options, known};
+use super::{RcpspOptions, known};
 use crate::campaign::{Claim, Verdict};
 
 /// A measured quantity that a target limits.
@@ -36,7 +36,7 @@ const TARGETS: [(&str, Figure, [&str; 2]); 7] = [
 ];
 
 /// Returns a verdict on each target.
-pub(super) fn all(options: &Options, points: &[Point]) -> Vec<Claim> {
+pub(super) fn all(options: &RcpspOptions, points: &[Point]) -> Vec<Claim> {
     let both = TARGETS.into_iter().flat_map(|(set, figure, [one, ten])| {
         [(1, one), (10, ten)].map(|(seconds, most)| Target { set, figure, seconds, most })
     });
@@ -44,7 +44,7 @@ pub(super) fn all(options: &Options, points: &[Point]) -> Vec<Claim> {
 }
 
 impl Target {
-    fn claim(&self, options: &Options, points: &[Point]) -> Claim {
+    fn claim(&self, options: &RcpspOptions, points: &[Point]) -> Claim {
         let Self { set, seconds, most, figure } = *self;
         let name = set.strip_suffix(" mm").map_or_else(|| set.to_owned(), |name| format!("MRCPSP {name}"));
         let place = format!("{name}, {seconds} s");

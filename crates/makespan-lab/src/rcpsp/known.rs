@@ -10,14 +10,14 @@ use crate::LabError;
 
 /// The best known values of a project, in its units of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct BestKnown {
     /// The best lower bound, if one is known.
     pub bound: Option<i64>,
     /// The best makespan.
     pub makespan: i64,
 }
 
-impl Known {
+impl BestKnown {
     /// Returns the best makespan in ticks. One unit of time counts as a second.
     pub fn ticks(self) -> i128 {
         ticks(self.makespan)
@@ -26,7 +26,7 @@ impl Known {
 
 /// The best known values by project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KnownValues(BTreeMap<Id, Known>);
+pub struct KnownValues(BTreeMap<Id, BestKnown>);
 
 /// A project of PSPLIB, independent of the spelling of its name. `j30_1_2`, `j301_2` and `J301_2` name the same
 /// project. `mm_j30_1_2` and the file `j301_2.mm` name another one.
@@ -114,7 +114,7 @@ impl KnownValues {
             };
             let bound = bound.map_or(Ok(None), read)?;
             if let Some(makespan) = read(makespan)? {
-                values.insert(Id::of(text(instance), false), Known { bound, makespan });
+                values.insert(Id::of(text(instance), false), BestKnown { bound, makespan });
             }
         }
         Ok(Self(values))
@@ -127,7 +127,7 @@ impl KnownValues {
         for run in runs {
             let name = &run.facts.name;
             let id = Id::of(name, run.facts.set.ends_with(" mm"));
-            let Some(&Known { bound, makespan }) = self.0.get(&id) else { continue };
+            let Some(&BestKnown { bound, makespan }) = self.0.get(&id) else { continue };
             let proved = run.bound();
             let why = match bound {
                 Some(bound) if bound > makespan => format!("the bound in its row is {bound}"),
@@ -143,7 +143,7 @@ impl KnownValues {
     }
 
     /// Returns the best known values of a project of a set.
-    pub fn of(&self, set: &str, name: &str) -> Option<Known> {
+    pub fn of(&self, set: &str, name: &str) -> Option<BestKnown> {
         self.0.get(&Id::of(name, set.ends_with(" mm"))).copied()
     }
 }
@@ -152,7 +152,7 @@ impl KnownValues {
 mod tests {
     use super::super::Project;
     use super::*;
-    use crate::campaign::Plan;
+    use crate::campaign::MeasuredPlan;
 
     #[test]
     fn one_project_has_many_spellings() {
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn makespans_that_are_refuted_are_not_known() {
-        let known = |bound, makespan| Known { bound, makespan };
+        let known = |bound, makespan| BestKnown { bound, makespan };
         let table = [("j30_1_1", known(Some(40), 43)), ("j30_1_2", known(Some(48), 47)), ("j30_1_3", known(None, 45))];
         let table = KnownValues(table.into_iter().map(|(name, known)| (Id::of(name, false), known)).collect());
         let run = |name: &str, proved: i64| {
-            let plan = Plan { value: Some(ticks(99)), bound: ticks(proved), seconds: 1.0 };
+            let plan = MeasuredPlan { value: Some(ticks(99)), bound: ticks(proved), seconds: 1.0 };
             let facts = Project { set: "j30".into(), name: name.into(), critical_path: ticks(10) };
             Run { key: 0, seed: 1, facts, outcomes: vec![("optimise".into(), plan)] }
         };
@@ -205,8 +205,8 @@ mod tests {
         };
         let header = "instance,critical_path,best_known_lower_bound,best_known_makespan\n";
         let values = read(&format!("{header}j30_1_2,42,47,47\nmm_j30_1_2,,,31\nj30_1_3,40,-1,-1\n")).unwrap();
-        assert_eq!(values.of("j30", "j301_2"), Some(Known { bound: Some(47), makespan: 47 }));
-        assert_eq!(values.of("j30 mm", "j301_2"), Some(Known { bound: None, makespan: 31 }));
+        assert_eq!(values.of("j30", "j301_2"), Some(BestKnown { bound: Some(47), makespan: 47 }));
+        assert_eq!(values.of("j30 mm", "j301_2"), Some(BestKnown { bound: None, makespan: 31 }));
         assert_eq!(values.of("j30", "j301_3"), None);
         for (text, part) in [("a,b\n1,2\n", "instance"), (&format!("{header}j30_1_1,,,many\n"), "`many` of j30_1_1")] {
             assert!(read(text).unwrap_err().to_string().contains(part));

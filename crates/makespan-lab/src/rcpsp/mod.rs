@@ -22,7 +22,9 @@ use makespan_core::{Bound, Objective, Proof};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{self, Campaign, Plan, Report, Search, failed, plans, positive, refuse, verified};
+use crate::campaign::{
+    self, Campaign, CampaignReport, MeasuredPlan, SearchOptions, failed, plans, positive, refuse, verified,
+};
 use files::{File, Source};
 use known::KnownValues;
 
@@ -41,7 +43,7 @@ const ALGORITHMS: [&str; 9] = [
 
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct RcpspOptions {
     /// Folder of PSPLIB's files (.sm, .mm, .rcp), which may be in subfolders; without this option projects are drawn
     #[arg(long, value_name = "DIR")]
     pub instances: Option<PathBuf>,
@@ -56,7 +58,7 @@ pub struct Options {
     pub sets: Option<Vec<String>>,
     /// The limits of the optimiser.
     #[command(flatten)]
-    pub search: Search,
+    pub search: SearchOptions,
     /// The same seed gives the same projects
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -65,7 +67,7 @@ pub struct Options {
     found: OnceLock<Vec<File>>,
 }
 
-impl Options {
+impl RcpspOptions {
     fn algorithms(&self) -> Vec<String> {
         ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
@@ -100,10 +102,10 @@ pub struct Project {
 }
 
 /// A run. Its key is the position of the project in [`Options::files`].
-type Run = campaign::Run<u32, Project, Plan>;
+type Run = campaign::GridRun<u32, Project, MeasuredPlan>;
 
 /// Writes `results.csv`, `summary.csv` and a figure for each set.
-impl Campaign for Options {
+impl Campaign for RcpspOptions {
     const NAME: &'static str = "rcpsp";
     const PAPER: &'static str = "Kolisch, Sprecher: PSPLIB (EJOR 1997), projects with scarce resources in one mode and in several, \
                                  compared with the best known makespans";
@@ -148,7 +150,7 @@ impl Campaign for Options {
         format!("seed {}; {}; {}; {count} projects {names:016x}", self.seed, self.search, self.projects)
     }
 
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         Some(&self.search)
     }
 
@@ -167,12 +169,16 @@ impl Campaign for Options {
         Ok(Run { key: at, seed: self.seed, facts, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let (known, refuted) = self.known()?.checked(runs);
         let points = report::points(runs, &known);
         let mut files = report::figures(self, runs, &known)?;
         files.extend([report::results(runs, &known), report::summary(&points)]);
-        Ok(Report { text: report::text(self, runs, &points, &refuted), claims: claims::all(self, &points), files })
+        Ok(CampaignReport {
+            text: report::text(self, runs, &points, &refuted),
+            claims: claims::all(self, &points),
+            files,
+        })
     }
 }
 

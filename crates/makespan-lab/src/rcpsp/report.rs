@@ -4,10 +4,10 @@ use makespan::spec_title;
 use makespan_core::Objective;
 use makespan_formats::plot::Figure;
 
-use super::{KnownValues, Options, Run};
+use super::{KnownValues, RcpspOptions, Run};
 use crate::LabError;
 use crate::campaign::{
-    self, File, Ran, cells, cores, distribution, figure, plot, record, rows, shown, table, text_table, texts,
+    self, AnyRun, File, cells, cores, distribution, figure, plot, record, rows, shown, table, text_table, texts,
 };
 use crate::statistics::mean;
 
@@ -50,7 +50,7 @@ fn over(makespan: i128, value: i128) -> f64 {
 
 /// Returns the best known makespan of a project, in ticks.
 fn best(run: &Run, known: &KnownValues) -> Option<i128> {
-    known.of(&run.facts.set, &run.facts.name).map(super::known::Known::ticks)
+    known.of(&run.facts.set, &run.facts.name).map(super::known::BestKnown::ticks)
 }
 
 /// Returns a point for each set and algorithm. An algorithm without any plan in a set has no point.
@@ -63,7 +63,7 @@ pub(super) fn find<'a>(points: &'a [Point], set: &str, algorithm: &str) -> Optio
     points.iter().find(|point| point.set == set && point.algorithm == algorithm)
 }
 
-fn point(cell: &campaign::Cell<'_, &str, Run>, known: &KnownValues) -> Option<Point> {
+fn point(cell: &campaign::GridCell<'_, &str, Run>, known: &KnownValues) -> Option<Point> {
     let best = |run: &Run| best(run, known);
     let share = |is: bool| if is { 100.0 } else { 0.0 };
     Some(Point {
@@ -85,7 +85,7 @@ fn point(cell: &campaign::Cell<'_, &str, Run>, known: &KnownValues) -> Option<Po
 
 /// Returns a description of the measurement, the false entries in the table of best known values, and a table for each
 /// set.
-pub(super) fn text(options: &Options, runs: &[Run], points: &[Point], refuted: &[String]) -> String {
+pub(super) fn text(options: &RcpspOptions, runs: &[Run], points: &[Point], refuted: &[String]) -> String {
     let from = match &options.instances {
         Some(folder) => format!("files of {}", folder.display()),
         None => format!("drawn, seed {}", options.seed),
@@ -137,7 +137,7 @@ pub(super) fn results(runs: &[Run], known: &KnownValues) -> File {
     let decimal = |value| Objective::Makespan.decimal(value);
     let header =
         "set,project,algorithm,makespan,bound,critical_path,best_known_makespan,best_known_lower_bound,seconds";
-    let row = |(run, algorithm, plan): campaign::Row<'_, Run>| {
+    let row = |(run, algorithm, plan): campaign::GridRow<'_, Run>| {
         let facts = &run.facts;
         let known = known.of(&facts.set, &facts.name);
         let whole = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
@@ -163,7 +163,7 @@ pub(super) fn summary(points: &[Point]) -> File {
 }
 
 /// Returns a figure for each set, with the distribution of the gaps over its projects.
-pub(super) fn figures(options: &Options, runs: &[Run], known: &KnownValues) -> Result<Vec<File>, LabError> {
+pub(super) fn figures(options: &RcpspOptions, runs: &[Run], known: &KnownValues) -> Result<Vec<File>, LabError> {
     let sets = runs.chunk_by(|a, b| a.facts.set == b.facts.set);
     sets.map(|set| figure(&format!("gaps-{}", set[0].facts.set.replace(' ', "-")), &gaps(options, set, known)))
         .collect()
@@ -171,7 +171,7 @@ pub(super) fn figures(options: &Options, runs: &[Run], known: &KnownValues) -> R
 
 /// Returns the gaps over the best known makespan if every project of the set has one, and over the verified bound
 /// otherwise.
-fn gaps(options: &Options, runs: &[Run], known: &KnownValues) -> Figure {
+fn gaps(options: &RcpspOptions, runs: &[Run], known: &KnownValues) -> Figure {
     let is_known = runs.iter().all(|run| best(run, known).is_some());
     let line = |algorithm: String| {
         let gap = |run: &Run| {

@@ -4,11 +4,11 @@ use std::path::Path;
 use super::report::{Point, points};
 use super::*;
 use crate::campaign::tests::{played, refused};
-use crate::campaign::{Limit, Limits, Search, Verdict};
+use crate::campaign::{SearchLimit, SearchLimits, SearchOptions, Verdict};
 
-fn small() -> Options {
-    let search = Search { limits: Limits(vec![Limit::Steps(50)]), searches: 1, at_once: 2 };
-    Options { projects: 2, search, ..Options::usual() }
+fn small() -> RcpspOptions {
+    let search = SearchOptions { limits: SearchLimits(vec![SearchLimit::Steps(50)]), searches: 1, at_once: 2 };
+    RcpspOptions { projects: 2, search, ..RcpspOptions::usual() }
 }
 
 /// A project of three activities on one resource of capacity 2. Two activities of 2 time units run side by side, then
@@ -47,7 +47,7 @@ fn files_stand_beside_what_is_known() {
     write_project(folder.path(), "mine", "a.rcp");
     let best = folder.path().join("best.csv");
     fs::write(&best, "instance,best_known_makespan\nj30_1_1,5\nj30_2_1,4\n").unwrap();
-    let options = Options { instances: Some(folder.path().to_owned()), best: Some(best), ..small() };
+    let options = RcpspOptions { instances: Some(folder.path().to_owned()), best: Some(best), ..small() };
     let names: Vec<String> = options.files().iter().map(File::to_string).collect();
     assert_eq!(names, ["mine/a", "j30/j30_1_1", "j30/j302_1"]);
     let (_, runs) = played(&options, &folder.path().join("results"));
@@ -62,7 +62,7 @@ fn files_stand_beside_what_is_known() {
     assert!(report.contains(
         "Makespans of the table (--best) that are false and left out: 1\n  j302_1 cannot end by 4: 5 is proved"
     ));
-    let own = Options { sets: Some(vec!["mine".into()]), found: std::sync::OnceLock::new(), ..options };
+    let own = RcpspOptions { sets: Some(vec!["mine".into()]), found: std::sync::OnceLock::new(), ..options };
     assert_eq!(own.files().len(), 1);
 }
 
@@ -86,9 +86,9 @@ fn point(set: &str, algorithm: String, over_path: f64, over_best: f64) -> Point 
 
 #[test]
 fn verdicts_follow_from_the_targets_and_from_whole_sets() {
-    let search = Search { limits: "1s".parse().unwrap(), searches: 2, at_once: 1 };
+    let search = SearchOptions { limits: "1s".parse().unwrap(), searches: 2, at_once: 1 };
     let spec = search.specs().next().unwrap();
-    let options = Options { search, ..small() };
+    let options = RcpspOptions { search, ..small() };
     let points = [point("j30", spec.clone(), 13.0, 0.031), point("j60", spec.clone(), 10.6, 0.1)];
     let of = |points: &[Point], place: &str| {
         claims::all(&options, points).into_iter().find(|claim| claim.place == place).unwrap().verdict
@@ -115,19 +115,23 @@ fn verdicts_follow_from_the_targets_and_from_whole_sets() {
 fn what_measures_nothing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let none = Some(folder.path().join("nowhere"));
-    refused(&Options { instances: none, ..small() }, folder.path(), "nowhere");
-    refused(&Options { instances: Some(folder.path().to_owned()), ..small() }, folder.path(), "no project");
-    refused(&Options { best: Some("best.csv".into()), ..small() }, folder.path(), "without --instances");
+    refused(&RcpspOptions { instances: none, ..small() }, folder.path(), "nowhere");
+    refused(&RcpspOptions { instances: Some(folder.path().to_owned()), ..small() }, folder.path(), "no project");
+    refused(&RcpspOptions { best: Some("best.csv".into()), ..small() }, folder.path(), "without --instances");
     let sets = Some(vec!["j999".to_owned()]);
-    refused(&Options { sets, ..small() }, folder.path(), "sets is j999, of which there is no project; there are drawn");
-    refused(&Options { projects: 0, ..small() }, folder.path(), "projects");
+    refused(
+        &RcpspOptions { sets, ..small() },
+        folder.path(),
+        "sets is j999, of which there is no project; there are drawn",
+    );
+    refused(&RcpspOptions { projects: 0, ..small() }, folder.path(), "projects");
     // A broken file is reported before the other projects are planned.
     let files = tempfile::tempdir().unwrap();
     fs::write(files.path().join("a.rcp"), "3 1\n4\n0 0 1 2\n2 1 1 3\n0 0 0\n").unwrap();
     fs::write(files.path().join("b.rcp"), "3 1\n4\n0 0 1 2\n2 5 1 3\n0 0 0\n").unwrap();
     let output = tempfile::tempdir().unwrap();
     refused(
-        &Options { instances: Some(files.path().to_owned()), ..small() },
+        &RcpspOptions { instances: Some(files.path().to_owned()), ..small() },
         output.path(),
         "b.rcp:4: activity `2` needs 5",
     );

@@ -2,13 +2,13 @@
 
 use makespan_generate::Unit;
 
-use super::points::Group;
+use super::points::TreeGroup;
 use super::statements::{Evidence, STATEMENTS, percent};
-use super::{Reading, Setting};
+use super::{PaperReading, Setting};
 use crate::campaign::Claim;
 
 /// Returns the target for the geometric mean of LP divided by back-pressure.
-fn target(reading: Reading) -> f64 {
+fn target(reading: PaperReading) -> f64 {
     match reading.unit {
         Unit::Bits => 1.05,
         Unit::Bytes => 1.10,
@@ -28,15 +28,15 @@ pub(super) fn all(evidence: &Evidence<'_>) -> Vec<Claim> {
 }
 
 fn aims(evidence: &Evidence<'_>) -> Vec<Claim> {
-    let own = evidence.mean(Group::All, "back-pressure");
-    let others = ["data-centric", "cgbc", "fcfs"].into_iter().filter_map(|name| evidence.mean(Group::All, name));
+    let own = evidence.mean(TreeGroup::All, "back-pressure");
+    let others = ["data-centric", "cgbc", "fcfs"].into_iter().filter_map(|name| evidence.mean(TreeGroup::All, name));
     let least = others.fold(f64::INFINITY, f64::min);
     let beats = own.map(|own| (format!("{own:.3} against {least:.3}"), own < least));
-    let near = evidence.of(Group::All, "back-pressure").and_then(|ratios| {
-        let (mean, large) = (ratios.geometric_mean()?, evidence.mean(Group::Large, "back-pressure")?);
+    let near = evidence.of(TreeGroup::All, "back-pressure").and_then(|ratios| {
+        let (mean, large) = (ratios.geometric_mean()?, evidence.mean(TreeGroup::Large, "back-pressure")?);
         Some((format!("{mean:.3}, large {large:.3}, largest {:.2}", ratios.max), mean <= target(evidence.reading)))
     });
-    let lp = evidence.at(Setting::Long, Group::All, "lp").and_then(|ratios| {
+    let lp = evidence.at(Setting::Long, TreeGroup::All, "lp").and_then(|ratios| {
         let mean = ratios.deviation()?;
         Some((percent(mean), mean <= 0.02))
     });

@@ -3,7 +3,7 @@
 use makespan_formats::plot::{Histogram, write_histogram};
 
 use super::points::{NEAR_ZERO, logarithm};
-use super::{Options, Run, Setting, outcome};
+use super::{Run, Setting, TreeCampaignOptions, outcome};
 use crate::LabError;
 use crate::campaign::{File, in_memory};
 
@@ -14,7 +14,7 @@ const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
 /// Returns the figures of the reading that is played in full: figure 2 for both buffer sizes, and figure 3 for each
 /// heuristic.
-pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError> {
+pub(super) fn all(options: &TreeCampaignOptions, runs: &[Run]) -> Result<Vec<File>, LabError> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();
     let mut figures = Vec::new();
     for (setting, buffers) in [(Setting::Short, 10), (Setting::Roomy, 100)] {
@@ -42,7 +42,7 @@ pub(super) fn all(options: &Options, runs: &[Run]) -> Result<Vec<File>, LabError
 
 fn deviations(runs: &[&Run], setting: Setting) -> Vec<f64> {
     let outcomes = runs.iter().flat_map(|run| WITH_THEORY.iter().filter_map(move |name| outcome(run, name, setting)));
-    outcomes.filter_map(super::Outcome::deviation).collect()
+    outcomes.filter_map(super::TreeOutcome::deviation).collect()
 }
 
 fn logarithms(runs: &[&Run], name: &str) -> Vec<f64> {

@@ -23,12 +23,12 @@ use makespan_bounds::tree::{Precision, Throughput, throughput};
 use makespan_core::network::Network;
 use makespan_core::tree::{TreeProblem, float_of};
 use makespan_generate::{Latency, TreeOptions, generate_tree};
-use makespan_sim::network::{NetworkOptions, Until};
+use makespan_sim::network::{EndCondition, NetworkOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::campaign::{self, Campaign, Report, failed, positive, refuse, stirred};
-use reading::{LatencyReading, Reading};
+use crate::campaign::{self, Campaign, CampaignReport, failed, positive, refuse, stirred};
+use reading::{LatencyReading, PaperReading};
 use statements::Evidence;
 
 /// The largest ratios of communication to computation, in millionths: from nearly the smallest ratio to the paper's
@@ -41,7 +41,7 @@ const DEGREES: [usize; 3] = [2, 5, 15];
 
 /// The options of the campaign. By default it has 150 trees, six ranges of ratios, and all readings.
 #[derive(Args, Clone, Debug)]
-pub struct Options {
+pub struct TreeCampaignOptions {
     /// Number of trees for each of 15 shapes; the paper has 10
     #[arg(long, default_value_t = 10)]
     pub trees: u32,
@@ -50,7 +50,7 @@ pub struct Options {
     pub tasks: u64,
     /// The values that the paper does not print.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: PaperReading,
     /// Play this reading alone, without short runs and the table of all readings
     #[arg(long)]
     pub alone: bool,
@@ -62,18 +62,18 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Options {
+impl TreeCampaignOptions {
     /// Returns the readings that are played, the chosen one first.
-    fn readings(&self) -> Vec<Reading> {
-        let others = Reading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
+    fn readings(&self) -> Vec<PaperReading> {
+        let others = PaperReading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
         std::iter::once(self.reading).chain(others).collect()
     }
 }
 
 /// The parameters of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
-    pub reading: Reading,
+pub struct TreeKey {
+    pub reading: PaperReading,
     pub nodes: usize,
     /// The largest number of children of a node.
     pub degree: usize,
@@ -97,11 +97,11 @@ pub enum Setting {
 
 /// A run. Its fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks per second.
 /// An outcome belongs to a heuristic in a setting.
-type Run = campaign::Run<Key, f64, Outcome>;
+type Run = campaign::GridRun<TreeKey, f64, TreeOutcome>;
 
 /// The result of one heuristic on the instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct TreeOutcome {
     setting: Setting,
     /// The measured fair throughput.
     fair: f64,
@@ -110,12 +110,12 @@ pub struct Outcome {
 }
 
 /// Returns the outcome of a heuristic in a setting.
-fn outcome<'a>(run: &'a Run, name: &str, setting: Setting) -> Option<&'a Outcome> {
+fn outcome<'a>(run: &'a Run, name: &str, setting: Setting) -> Option<&'a TreeOutcome> {
     let own = run.outcomes.iter().find(|(heuristic, outcome)| heuristic == name && outcome.setting == setting);
     own.map(|(_, outcome)| outcome)
 }
 
-impl Outcome {
+impl TreeOutcome {
     /// Returns the relative shortfall of the measured throughput against the theoretical one.
     pub fn deviation(&self) -> Option<f64> {
         self.theory.filter(|&theory| theory > 0.0).map(|theory| 1.0 - self.fair / theory)
@@ -133,7 +133,7 @@ impl fmt::Display for Setting {
 }
 
 /// Formats a key such as `2 applications, bits, .., 50 nodes of degree 5, tree 0, largest ratio 0.25`.
-impl fmt::Display for Key {
+impl fmt::Display for TreeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reading, nodes, degree, tree, ratio } = self;
         let ratio = f64::from(*ratio) / 1e6;
@@ -142,7 +142,7 @@ impl fmt::Display for Key {
 }
 
 /// Writes `results.csv`, `summary.csv` and the figures `figure2-*.svg` and `figure3-*.svg`.
-impl Campaign for Options {
+impl Campaign for TreeCampaignOptions {
     const NAME: &'static str = "trees";
     const PAPER: &'static str = "Beaumont, Carter, Ferrante, Legrand, Marchal, Robert: schedulers for bags of tasks on trees \
                                  (IPDPS 2006)";
@@ -150,7 +150,7 @@ impl Campaign for Options {
     type Run = Run;
 
     fn check(&self) -> Result<(), LabError> {
-        let Reading { applications, data, .. } = self.reading;
+        let PaperReading { applications, data, .. } = self.reading;
         positive(&[("applications", applications), ("data", data as usize), ("trees", self.trees as usize)])?;
         if !(10..=1_000_000).contains(&self.tasks) {
             refuse("tasks", self.tasks.to_string(), "give a number from 10 to 1000000")?;
@@ -166,13 +166,13 @@ impl Campaign for Options {
         self.threads
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<TreeKey> {
         let mut keys = Vec::new();
         for reading in self.readings() {
             for nodes in NODES.into_iter().rev() {
                 for degree in DEGREES {
                     let trees = (0..self.trees).flat_map(|tree| RATIOS.map(|ratio| (tree, ratio)));
-                    keys.extend(trees.map(|(tree, ratio)| Key { reading, nodes, degree, tree, ratio }));
+                    keys.extend(trees.map(|(tree, ratio)| TreeKey { reading, nodes, degree, tree, ratio }));
                 }
             }
         }
@@ -181,7 +181,7 @@ impl Campaign for Options {
 
     /// Draws the instance, bounds its throughput and simulates the heuristics. The reading of the options is played in
     /// every setting, and other readings in short runs only. The bound is verified.
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: TreeKey) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
         let latency = key.reading.latency;
         let best = proved(&drawn(key, seed, self.tasks, latency.drawn())?, key)?;
@@ -206,7 +206,7 @@ impl Campaign for Options {
         Ok(Run { key, seed, facts: float_of(&best.bound), outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let points = points::points(runs);
         let readings = self.readings().into_iter();
         let evidence: Vec<_> = readings.map(|reading| Evidence::new(reading, runs, &points)).collect();
@@ -214,24 +214,24 @@ impl Campaign for Options {
         let text = report::text(self, &evidence);
         let mut files = figures::all(self, runs)?;
         files.extend([points::results(runs), points::summary(&points)]);
-        Ok(Report { text, claims, files })
+        Ok(CampaignReport { text, claims, files })
     }
 }
 
-fn wrong(key: Key, reason: String) -> LabError {
+fn wrong(key: TreeKey, reason: String) -> LabError {
     LabError::Bound { bound: "throughput", instance: key.to_string(), reason }
 }
 
-fn drawn(key: Key, seed: u64, tasks: u64, latency: Latency) -> Result<TreeProblem, LabError> {
-    let Reading { applications, unit, data, .. } = key.reading;
+fn drawn(key: TreeKey, seed: u64, tasks: u64, latency: Latency) -> Result<TreeProblem, LabError> {
+    let PaperReading { applications, unit, data, .. } = key.reading;
     let largest_ratio = f64::from(key.ratio) / 1e6;
-    let Key { nodes, degree, .. } = key;
+    let TreeKey { nodes, degree, .. } = key;
     let options = TreeOptions { nodes, degree, applications, largest_ratio, tasks, unit, latency, data, seed };
     TreeProblem::new(&generate_tree(&options)?).map_err(|error| wrong(key, error.to_string()))
 }
 
 /// Returns the best steady state, and verifies its bound.
-fn proved(problem: &TreeProblem, key: Key) -> Result<Throughput, LabError> {
+fn proved(problem: &TreeProblem, key: TreeKey) -> Result<Throughput, LabError> {
     let best = throughput(problem, Precision::Float);
     let proved = best.prices.proves(problem).map_err(|error| wrong(key, error.to_string()))?;
     if proved != best.bound || float_of(&best.bound) > float_of(&best.value) * (1.0 + 1e-6) {
@@ -241,9 +241,9 @@ fn proved(problem: &TreeProblem, key: Key) -> Result<Throughput, LabError> {
     Ok(best)
 }
 
-fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> Result<Outcome, LabError> {
+fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: TreeKey) -> Result<TreeOutcome, LabError> {
     let buffer = if setting == Setting::Roomy { 100 } else { 10 };
-    let options = NetworkOptions { buffer, until: Until::FirstApplication, ..NetworkOptions::default() };
+    let options = NetworkOptions { buffer, until: EndCondition::FirstApplication, ..NetworkOptions::default() };
     let failed = |reason: String| failed(&heuristic.to_string(), key, reason);
     let played = scene.play(heuristic, &options).map_err(|error| failed(error.to_string()))?;
     if played.run.stalled {
@@ -264,7 +264,7 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: Key) -> 
         Heuristic::BackPressure => Some(scene.bound),
         Heuristic::Fcfs | Heuristic::Pbc => None,
     };
-    Ok(Outcome { setting, fair: played.fair(), theory })
+    Ok(TreeOutcome { setting, fair: played.fair(), theory })
 }
 
 /// Returns the rates of DATA-CENTRIC. Without waves these are the bandwidth-centric rates.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-use super::{Key, Reading, Run, Setting, outcome};
-use crate::campaign::{File, Row, record, rows, table, texts};
+use super::{PaperReading, Run, Setting, TreeKey, outcome};
+use crate::campaign::{File, GridRow, record, rows, table, texts};
 
 /// The logarithm of LP divided by a heuristic from which on an application counts as near zero. The paper cuts its
 /// histograms at this value.
@@ -14,7 +14,7 @@ const LARGE: usize = 50;
 
 /// A group of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
+pub(super) enum TreeGroup {
     /// All trees.
     All,
     /// Trees of 50 and 100 nodes.
@@ -45,7 +45,7 @@ pub(super) struct Ratios {
 }
 
 /// The comparisons by reading, setting, group and heuristic.
-pub(super) type Points = BTreeMap<(Reading, Setting, Group, String), Ratios>;
+pub(super) type Points = BTreeMap<(PaperReading, Setting, TreeGroup, String), Ratios>;
 
 impl Ratios {
     /// Returns the geometric mean of LP divided by the heuristic.
@@ -95,10 +95,10 @@ pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
 pub(super) fn points(runs: &[Run]) -> Points {
     let mut points = Points::new();
     for run in runs {
-        let size = if run.key.nodes >= LARGE { Group::Large } else { Group::Small };
+        let size = if run.key.nodes >= LARGE { TreeGroup::Large } else { TreeGroup::Small };
         for (heuristic, played) in &run.outcomes {
             let Some(lp) = outcome(run, "lp", played.setting) else { continue };
-            for group in [Group::All, size, Group::Ratio(run.key.ratio)] {
+            for group in [TreeGroup::All, size, TreeGroup::Ratio(run.key.ratio)] {
                 let key = (run.key.reading, played.setting, group, heuristic.clone());
                 points.entry(key).or_default().add(lp.fair, played.fair, played.deviation());
             }
@@ -110,8 +110,8 @@ pub(super) fn points(runs: &[Run]) -> Points {
 /// Returns a row for each simulation. Throughputs are in tasks per second.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "applications,unit,latency,data,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
-    let row = |(run, heuristic, outcome): Row<'_, Run>| {
-        let Key { reading, nodes, degree, tree, ratio } = run.key;
+    let row = |(run, heuristic, outcome): GridRow<'_, Run>| {
+        let TreeKey { reading, nodes, degree, tree, ratio } = run.key;
         let (largest, bound) = (f64::from(ratio) / 1e6, format!("{:e}", run.facts));
         let theory = outcome.theory.map_or_else(String::new, |theory| format!("{theory:e}"));
         let tree = texts(&[&nodes, &degree, &tree, &largest, &run.seed, &bound]);
@@ -124,21 +124,22 @@ pub(super) fn results(runs: &[Run]) -> File {
 /// Returns a row for each group and heuristic.
 pub(super) fn summary(points: &Points) -> File {
     let header = "applications,unit,latency,data,setting,group,heuristic,compared,near_zero,lp_zero,geometric_mean,min,max,mean_deviation";
-    let row = |((reading, setting, group, heuristic), ratios): (&(Reading, Setting, Group, String), &Ratios)| {
-        let Ratios { compared, near_zero, without, min, max, .. } = ratios;
-        let figures = [ratios.geometric_mean(), Some(*min), Some(*max), ratios.deviation()];
-        let counts: [&dyn Display; 6] = [setting, group, heuristic, compared, near_zero, without];
-        [cells(*reading), record(&counts, figures)].concat()
-    };
+    let row =
+        |((reading, setting, group, heuristic), ratios): (&(PaperReading, Setting, TreeGroup, String), &Ratios)| {
+            let Ratios { compared, near_zero, without, min, max, .. } = ratios;
+            let figures = [ratios.geometric_mean(), Some(*min), Some(*max), ratios.deviation()];
+            let counts: [&dyn Display; 6] = [setting, group, heuristic, compared, near_zero, without];
+            [cells(*reading), record(&counts, figures)].concat()
+        };
     table("summary.csv", header, points.iter().map(row))
 }
 
-fn cells(Reading { applications, unit, latency, data }: Reading) -> Vec<String> {
+fn cells(PaperReading { applications, unit, latency, data }: PaperReading) -> Vec<String> {
     texts(&[&applications, &unit, &latency, &data])
 }
 
 /// Formats a group as `all`, `large`, `small` or the largest ratio.
-impl fmt::Display for Group {
+impl fmt::Display for TreeGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => f.pad("all"),

@@ -13,7 +13,7 @@ use crate::campaign::parsed;
 /// The parameters that section 5.1 of the paper does not print.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[group(skip)]
-pub struct Reading {
+pub struct PaperReading {
     /// Number of applications, which the paper does not print
     #[arg(long, default_value_t = Self::DEFAULT.applications)]
     pub applications: usize,
@@ -48,7 +48,7 @@ pub enum LatencyReading {
 /// The bytes of a matrix of 3500 x 3500 doubles, from which the paper takes its ratios (section 5.1.3).
 const MATRIX: u64 = 98_000_000;
 
-impl Reading {
+impl PaperReading {
     /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. Among equally good readings,
     /// this is the simplest one.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
@@ -103,7 +103,7 @@ impl FromStr for LatencyReading {
 }
 
 /// Formats a reading such as `2 applications, bytes, latency known, files of 98 MB`.
-impl fmt::Display for Reading {
+impl fmt::Display for PaperReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { applications, unit, latency, data } = self;
         let megabytes = *data as f64 / 1e6;

@@ -4,16 +4,16 @@ use std::fmt::{Display, Write as _};
 
 use makespan_algos::policy::tree::Heuristic;
 
-use super::points::{Group, Ratios};
+use super::points::{Ratios, TreeGroup};
 use super::statements::{Evidence, STATEMENTS, percent};
-use super::{Options, RATIOS, Setting, outcome};
+use super::{RATIOS, Setting, TreeCampaignOptions, outcome};
 use crate::campaign::{aligned, shown};
 
 /// The column widths of the table of readings.
 const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 
 /// Returns the whole report: first the reading that is played in full, then all readings.
-pub(super) fn text(options: &Options, all: &[Evidence<'_>]) -> String {
+pub(super) fn text(options: &TreeCampaignOptions, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
          {}.\nLP / heuristic: geometric mean of measured fair throughputs, without settings in which the heuristic starves \
@@ -67,19 +67,19 @@ fn row(evidence: &Evidence<'_>) -> (usize, String) {
     };
     let marks: String = answers.iter().map(mark).collect();
     let mean = |group, name| shown(evidence.mean(group, name), 3);
-    let largest = |name| shown(evidence.of(Group::All, name).map(|ratios| ratios.max), 1);
+    let largest = |name| shown(evidence.of(TreeGroup::All, name).map(|ratios| ratios.max), 1);
     let share = |share: Option<f64>| share.map_or_else(|| "-".into(), percent);
     let close = share(evidence.share("data-centric", |ratio| ratio <= 1.05));
-    let data = format!("{} {} {close}", mean(Group::All, "data-centric"), largest("data-centric"));
-    let three = |name| format!("{} {} {}", mean(Group::All, name), mean(Group::Large, name), largest(name));
-    let starved = share(evidence.of(Group::All, "pbc").map(Ratios::starved));
+    let data = format!("{} {} {close}", mean(TreeGroup::All, "data-centric"), largest("data-centric"));
+    let three = |name| format!("{} {} {}", mean(TreeGroup::All, name), mean(TreeGroup::Large, name), largest(name));
+    let starved = share(evidence.of(TreeGroup::All, "pbc").map(Ratios::starved));
     let theory = share(evidence.deviation(Setting::Short));
-    let (cgbc, fcfs, own) = (three("cgbc"), three("fcfs"), mean(Group::All, "back-pressure"));
+    let (cgbc, fcfs, own) = (three("cgbc"), three("fcfs"), mean(TreeGroup::All, "back-pressure"));
     let head: [&dyn Display; 4] = [&evidence.reading.to_string(), &holds, &format!("  {marks}"), &data];
     (holds, aligned(&READINGS, [&head[..], &[&cgbc, &fcfs, &starved, &own, &theory]].concat()))
 }
 
-fn table(options: &Options, evidence: &Evidence<'_>, setting: Setting) -> String {
+fn table(options: &TreeCampaignOptions, evidence: &Evidence<'_>, setting: Setting) -> String {
     const WIDTHS: [i32; 8] = [-15, 8, 8, 8, 8, 8, 11, 11];
     let (tasks, buffer) = match setting {
         Setting::Short => (options.tasks, 10),
@@ -90,9 +90,9 @@ fn table(options: &Options, evidence: &Evidence<'_>, setting: Setting) -> String
     let mut text = format!("\n{tasks} tasks, buffers of {buffer}\n{}", aligned(&WIDTHS, header));
     for name in Heuristic::ALL.map(Heuristic::name) {
         let of = |group| evidence.at(setting, group, name);
-        let Some(all) = of(Group::All) else { continue };
-        let [every, large, small] =
-            [Group::All, Group::Large, Group::Small].map(|group| shown(of(group).and_then(Ratios::geometric_mean), 3));
+        let Some(all) = of(TreeGroup::All) else { continue };
+        let [every, large, small] = [TreeGroup::All, TreeGroup::Large, TreeGroup::Small]
+            .map(|group| shown(of(group).and_then(Ratios::geometric_mean), 3));
         let deviation = all.deviation().map_or_else(String::new, |mean| format!("{:.2} %", 100.0 * mean));
         let (least, largest, starved) = (shown(all.min, 3), shown(all.max, 2), percent(all.starved()));
         let cells: [&dyn Display; 8] = [&name, &every, &large, &small, &least, &largest, &starved, &deviation];
@@ -107,7 +107,7 @@ fn by_ratio(evidence: &Evidence<'_>) -> String {
     let mut text = "\nBy largest ratio\n".to_owned();
     text += &line("LP over", RATIOS.map(|ratio| (f64::from(ratio) / 1e6).to_string()).to_vec());
     for name in Heuristic::ALL.map(Heuristic::name) {
-        text += &line(name, RATIOS.map(|ratio| shown(evidence.mean(Group::Ratio(ratio), name), 3)).to_vec());
+        text += &line(name, RATIOS.map(|ratio| shown(evidence.mean(TreeGroup::Ratio(ratio), name), 3)).to_vec());
     }
     text
 }

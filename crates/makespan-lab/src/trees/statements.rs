@@ -1,11 +1,11 @@
 //! The statements of the paper's section 5.2 about short runs, each with a numeric test.
 
-use super::points::{Group, Points, Ratios};
-use super::{Outcome, Reading, Run, Setting, outcome};
+use super::points::{Points, Ratios, TreeGroup};
+use super::{PaperReading, Run, Setting, TreeOutcome, outcome};
 
 /// The measurements under one reading.
 pub(super) struct Evidence<'a> {
-    pub(super) reading: Reading,
+    pub(super) reading: PaperReading,
     pub(super) runs: Vec<&'a Run>,
     pub(super) points: &'a Points,
 }
@@ -40,7 +40,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
         text: "Most logarithms of LP over a heuristic are positive, and LP is the best on average",
         judge: |all| {
             let shares = ["data-centric", "cgbc", "fcfs", "pbc"].map(|name| all.share(name, |ratio| ratio > 1.0));
-            let means = ["data-centric", "cgbc", "fcfs"].map(|name| all.mean(Group::All, name));
+            let means = ["data-centric", "cgbc", "fcfs"].map(|name| all.mean(TreeGroup::All, name));
             let list: Vec<String> = shares.iter().flatten().map(|&share| percent(share)).collect();
             let holds =
                 shares.iter().flatten().all(|&share| share > 0.5) && means.iter().flatten().all(|&mean| mean > 1.0);
@@ -58,18 +58,18 @@ pub(super) const STATEMENTS: [Statement; 15] = [
     Statement {
         place: "Section 5.2.2",
         text: "DATA-CENTRIC: geometric mean 1.164",
-        judge: |all| all.near("data-centric", Group::All, 1.164),
+        judge: |all| all.near("data-centric", TreeGroup::All, 1.164),
     },
     Statement {
         place: "Section 5.2.2",
         text: "CGBC: geometric mean 1.156",
-        judge: |all| all.near("cgbc", Group::All, 1.156),
+        judge: |all| all.near("cgbc", TreeGroup::All, 1.156),
     },
     Statement {
         place: "Section 5.2.2",
         text: "The means of DATA-CENTRIC and CGBC are close to each other (within a twentieth)",
         judge: |all| {
-            let (data, coarse) = (all.mean(Group::All, "data-centric")?, all.mean(Group::All, "cgbc")?);
+            let (data, coarse) = (all.mean(TreeGroup::All, "data-centric")?, all.mean(TreeGroup::All, "cgbc")?);
             Some((format!("{data:.3} and {coarse:.3}"), data.max(coarse) <= 1.05 * data.min(coarse)))
         },
     },
@@ -82,7 +82,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
         place: "Section 5.2.2",
         text: "CGBC is at worst two times worse than LP (at most 2.5)",
         judge: |all| {
-            let worst = all.of(Group::All, "cgbc")?.max;
+            let worst = all.of(TreeGroup::All, "cgbc")?.max;
             Some((format!("{worst:.2}"), worst <= 2.5))
         },
     },
@@ -100,20 +100,20 @@ pub(super) const STATEMENTS: [Statement; 15] = [
         place: "Section 5.2.2",
         text: "PBC leaves an application near zero in more than 35 % of the settings",
         judge: |all| {
-            let share = all.of(Group::All, "pbc")?.starved();
+            let share = all.of(TreeGroup::All, "pbc")?.starved();
             Some((percent(share), share > 0.35))
         },
     },
     Statement {
         place: "Section 5.2.2",
         text: "FCFS: geometric mean 1.564",
-        judge: |all| all.near("fcfs", Group::All, 1.564),
+        judge: |all| all.near("fcfs", TreeGroup::All, 1.564),
     },
     Statement {
         place: "Section 5.2.2",
         text: "FCFS is at worst more than 8 times worse than LP (8 to 16)",
         judge: |all| {
-            let worst = all.of(Group::All, "fcfs")?.max;
+            let worst = all.of(TreeGroup::All, "fcfs")?.max;
             Some((format!("{worst:.1}"), worst > 8.0 && worst <= 8.0 * FACTOR))
         },
     },
@@ -121,7 +121,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
         place: "Section 5.2.2",
         text: "On small trees FCFS and CGBC are of the same order (means within a quarter)",
         judge: |all| {
-            let (fcfs, coarse) = (all.mean(Group::Small, "fcfs")?, all.mean(Group::Small, "cgbc")?);
+            let (fcfs, coarse) = (all.mean(TreeGroup::Small, "fcfs")?, all.mean(TreeGroup::Small, "cgbc")?);
             Some((format!("{fcfs:.3} and {coarse:.3}"), fcfs.max(coarse) <= 1.25 * fcfs.min(coarse)))
         },
     },
@@ -129,39 +129,40 @@ pub(super) const STATEMENTS: [Statement; 15] = [
         place: "Section 5.2.2",
         text: "On trees of 50 and 100 nodes CGBC has 1.243 and FCFS 2.0399",
         judge: |all| {
-            let (coarse, fcfs) = (all.near("cgbc", Group::Large, 1.243)?, all.near("fcfs", Group::Large, 2.0399)?);
+            let (coarse, fcfs) =
+                (all.near("cgbc", TreeGroup::Large, 1.243)?, all.near("fcfs", TreeGroup::Large, 2.0399)?);
             Some((format!("{} and {}", coarse.0, fcfs.0), coarse.1 && fcfs.1))
         },
     },
 ];
 
 impl<'a> Evidence<'a> {
-    pub(super) fn new(reading: Reading, runs: &'a [Run], points: &'a Points) -> Self {
+    pub(super) fn new(reading: PaperReading, runs: &'a [Run], points: &'a Points) -> Self {
         Self { reading, runs: runs.iter().filter(|run| run.key.reading == reading).collect(), points }
     }
 
-    pub(super) fn of(&self, group: Group, name: &str) -> Option<&Ratios> {
+    pub(super) fn of(&self, group: TreeGroup, name: &str) -> Option<&Ratios> {
         self.at(Setting::Short, group, name)
     }
 
-    pub(super) fn at(&self, setting: Setting, group: Group, name: &str) -> Option<&Ratios> {
+    pub(super) fn at(&self, setting: Setting, group: TreeGroup, name: &str) -> Option<&Ratios> {
         self.points.get(&(self.reading, setting, group, name.to_owned()))
     }
 
-    pub(super) fn mean(&self, group: Group, name: &str) -> Option<f64> {
+    pub(super) fn mean(&self, group: TreeGroup, name: &str) -> Option<f64> {
         self.of(group, name)?.geometric_mean()
     }
 
     /// Returns the mean deviation from theory over the heuristics that have a theory.
     pub(super) fn deviation(&self, setting: Setting) -> Option<f64> {
         let names = ["lp", "data-centric", "cgbc"].into_iter();
-        let sums = names.filter_map(|name| self.at(setting, Group::All, name).map(|ratios| ratios.deviations));
+        let sums = names.filter_map(|name| self.at(setting, TreeGroup::All, name).map(|ratios| ratios.deviations));
         let (sum, count) = sums.fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         (count > 0).then(|| sum / count as f64)
     }
 
     /// Returns the outcomes of LP and of a heuristic in every short run.
-    fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a Outcome, &'a Outcome)> {
+    fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a TreeOutcome, &'a TreeOutcome)> {
         let pair =
             move |run: &'a Run| Some((run, outcome(run, "lp", Setting::Short)?, outcome(run, name, Setting::Short)?));
         self.runs.iter().copied().filter_map(pair)
@@ -177,19 +178,19 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns a geometric mean as text, and `true` if it is near a printed one.
-    fn near(&self, name: &str, group: Group, printed: f64) -> Option<(String, bool)> {
+    fn near(&self, name: &str, group: TreeGroup, printed: f64) -> Option<(String, bool)> {
         let mean = self.mean(group, name)?;
         Some((format!("{mean:.3}"), (mean - printed).abs() <= TOLERANCE * printed))
     }
 
     /// Returns a largest ratio as text, and `true` if it is near a printed one.
     fn worst(&self, name: &str, printed: f64) -> Option<(String, bool)> {
-        let worst = self.of(Group::All, name)?.max;
+        let worst = self.of(TreeGroup::All, name)?.max;
         Some((format!("largest {worst:.1}"), (printed / FACTOR..=printed * FACTOR).contains(&worst)))
     }
 
     /// Returns the short runs in which DATA-CENTRIC fails.
-    fn failures(&self) -> Vec<(&'a Run, &'a Outcome, &'a Outcome)> {
+    fn failures(&self) -> Vec<(&'a Run, &'a TreeOutcome, &'a TreeOutcome)> {
         self.pairs("data-centric").filter(|(_, lp, data)| lp.fair > FAILS * data.fair).collect()
     }
 }

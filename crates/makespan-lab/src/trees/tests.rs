@@ -1,9 +1,9 @@
-use super::points::{Group, points};
+use super::points::{TreeGroup, points};
 use super::*;
 use crate::campaign::tests::{played, refused};
 
-fn options(threads: usize) -> Options {
-    Options { trees: 1, tasks: 20, alone: true, threads: Some(threads), ..Options::usual() }
+fn options(threads: usize) -> TreeCampaignOptions {
+    TreeCampaignOptions { trees: 1, tasks: 20, alone: true, threads: Some(threads), ..TreeCampaignOptions::usual() }
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn a_short_campaign_has_every_figure_whatever_the_threads() {
     }
     assert_eq!(played(&options(1), folders[0].path()).0.reused, 90);
     // Back-pressure is near LP even with few tasks.
-    let key = (Reading::DEFAULT, Setting::Long, Group::All, "back-pressure".to_owned());
+    let key = (PaperReading::DEFAULT, Setting::Long, TreeGroup::All, "back-pressure".to_owned());
     let ratio = points(&runs)[&key].geometric_mean().unwrap();
     assert!((0.9..1.3).contains(&ratio), "{ratio}");
 }
@@ -29,10 +29,10 @@ fn options_that_measure_nothing_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let good = options(1);
     for bad in [
-        Options { trees: 0, ..good.clone() },
-        Options { tasks: 1, ..good.clone() },
-        Options { reading: Reading { applications: 0, ..Reading::DEFAULT }, ..good.clone() },
-        Options { threads: Some(0), ..good },
+        TreeCampaignOptions { trees: 0, ..good.clone() },
+        TreeCampaignOptions { tasks: 1, ..good.clone() },
+        TreeCampaignOptions { reading: PaperReading { applications: 0, ..PaperReading::DEFAULT }, ..good.clone() },
+        TreeCampaignOptions { threads: Some(0), ..good },
     ] {
         refused(&bad, folder.path(), " is ");
     }

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
 use super::hub::Hub;
-use super::limits::{Buckets, Limits};
+use super::limits::{Buckets, RequestLimits};
 use super::problem::Problem;
 use crate::Service;
 use crate::tokens::Tokens;
@@ -40,7 +40,7 @@ pub(super) enum Pace {
 pub(super) struct App {
     pub(super) service: Arc<dyn Service>,
     pub(super) tokens: Arc<Tokens>,
-    pub(super) limits: Limits,
+    pub(super) limits: RequestLimits,
     pub(super) buckets: Buckets,
     pub(super) behind_proxy: bool,
     pub(super) hub: Arc<Hub>,
@@ -49,7 +49,7 @@ pub(super) struct App {
     /// A random number of this server process. The number makes the entity tags of this process different from the
     /// entity tags of earlier processes.
     pub(super) life: String,
-    pub(super) counts: Counts,
+    pub(super) counts: ServerCounters,
     /// The version and the JSON text of the plan for readers and admins.
     pub(super) plan: Mutex<Option<(u64, Bytes)>>,
     /// The memory for request bodies that are being received ([`super::body::room`]).
@@ -61,17 +61,17 @@ pub(super) struct App {
 
 /// The counters of the server.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct ServerCounters {
     pub(super) connections: AtomicUsize,
     pub(super) streams: AtomicUsize,
     answers: [AtomicU64; 6],
 }
 
 /// A guard that increases a counter when it is created, and decreases it when it is dropped.
-pub(super) struct Counting(Arc<App>, fn(&Counts) -> &AtomicUsize);
+pub(super) struct Counting(Arc<App>, fn(&ServerCounters) -> &AtomicUsize);
 
 impl Counting {
-    pub(super) fn new(app: Arc<App>, which: fn(&Counts) -> &AtomicUsize) -> Self {
+    pub(super) fn new(app: Arc<App>, which: fn(&ServerCounters) -> &AtomicUsize) -> Self {
         which(&app.counts).fetch_add(1, Ordering::Relaxed);
         Self(app, which)
     }
@@ -83,7 +83,7 @@ impl Drop for Counting {
     }
 }
 
-impl Counts {
+impl ServerCounters {
     /// Counts a response by the first digit of its status.
     pub(super) fn answered(&self, status: StatusCode) {
         self.answers[usize::from(status.as_u16() / 100).min(5)].fetch_add(1, Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl App {
     pub(super) fn new(
         service: Arc<dyn Service>,
         tokens: Arc<Tokens>,
-        limits: Limits,
+        limits: RequestLimits,
         behind_proxy: bool,
         hub: Arc<Hub>,
         closing: watch::Receiver<bool>,
@@ -139,7 +139,7 @@ impl App {
             hub,
             closing,
             life,
-            counts: Counts::default(),
+            counts: ServerCounters::default(),
             plan: Mutex::new(None),
             bodies: super::body::room(),
             quick: Semaphore::new(QUICK),

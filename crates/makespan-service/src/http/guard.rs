@@ -11,9 +11,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::app::App;
-use super::limits::{Counted, network};
+use super::limits::{LimitedGroup, network};
 use super::problem::Problem;
-use super::strangers::Stranger;
+use super::strangers::AnonymousConnection;
 use crate::words::{Role, Who};
 
 /// Maximum length of the path and the query of a request, in bytes.
@@ -38,7 +38,7 @@ pub(super) struct Peer {
     /// True if the connection is encrypted.
     pub(super) tls: bool,
     /// Entry for this connection in the table of connections without a valid token.
-    pub(super) stranger: Option<Arc<Stranger>>,
+    pub(super) stranger: Option<Arc<AnonymousConnection>>,
 }
 
 /// The client that sent a request, and the id of its token.
@@ -82,8 +82,8 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
         stranger.is_known();
     }
     let counted = match &asker {
-        Some(Ok((_, id))) => Counted::Token(id.clone()),
-        _ => Counted::Address(network(peer.from.ip())),
+        Some(Ok((_, id))) => LimitedGroup::Token(id.clone()),
+        _ => LimitedGroup::Address(network(peer.from.ip())),
     };
     app.buckets.take(counted, Instant::now()).map_err(too_many)?;
     if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > MAX_ADDRESS) {

@@ -29,7 +29,7 @@ pub(super) struct Progress {
 }
 
 /// An event in the form in which it is sent.
-pub(super) struct Told {
+pub(super) struct SentEvent {
     sequence: u64,
     user: String,
     text: String,
@@ -37,7 +37,7 @@ pub(super) struct Told {
 
 /// The latest events, for all streams.
 pub(super) struct Hub {
-    kept: RwLock<VecDeque<Arc<Told>>>,
+    kept: RwLock<VecDeque<Arc<SentEvent>>>,
     progress: watch::Sender<Progress>,
     closed: AtomicBool,
 }
@@ -93,7 +93,7 @@ impl Hub {
     fn keep(&self, more: &[Happening]) -> u64 {
         let told = more.iter().filter_map(|happening| {
             let text = written(happening)?;
-            Some(Arc::new(Told { sequence: happening.sequence, user: happening.user.clone(), text }))
+            Some(Arc::new(SentEvent { sequence: happening.sequence, user: happening.user.clone(), text }))
         });
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         kept.extend(told);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Limits on requests and connections.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// Maximum number of requests per second, and maximum number of requests in a burst, for each token and for each
     /// address without a token.
     pub requests: f64,
@@ -28,7 +28,7 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         let second = Duration::from_secs(1);
         Self {
@@ -45,7 +45,7 @@ impl Default for Limits {
 
 /// A group of requests that share a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Counted {
+pub(super) enum LimitedGroup {
     /// The requests with one token, by the id of the token.
     Token(String),
     /// The requests without a valid token from one address.
@@ -56,7 +56,7 @@ pub(super) enum Counted {
 /// second.
 pub(super) struct Buckets {
     rate: f64,
-    all: Mutex<HashMap<Counted, Bucket>>,
+    all: Mutex<HashMap<LimitedGroup, Bucket>>,
 }
 
 struct Bucket {
@@ -74,7 +74,7 @@ impl Buckets {
 
     /// Counts a request. If the limit is exceeded, returns an error: the number of seconds until the next request is
     /// allowed.
-    pub(super) fn take(&self, who: Counted, now: Instant) -> Result<(), u32> {
+    pub(super) fn take(&self, who: LimitedGroup, now: Instant) -> Result<(), u32> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= Self::MAX && !all.contains_key(&who) {
             all.retain(|_, bucket| bucket.left + self.filled(bucket.at, now) < self.rate);
@@ -113,12 +113,12 @@ mod tests {
     #[test]
     fn a_bucket_gives_what_its_rate_allows() {
         let buckets = Buckets::new(10.0);
-        let (who, start) = (Counted::Token("a".into()), Instant::now());
+        let (who, start) = (LimitedGroup::Token("a".into()), Instant::now());
         for _ in 0..10 {
             assert_eq!(buckets.take(who.clone(), start), Ok(()));
         }
         assert_eq!(buckets.take(who.clone(), start), Err(1));
-        assert_eq!(buckets.take(Counted::Token("b".into()), start), Ok(()), "others are not concerned");
+        assert_eq!(buckets.take(LimitedGroup::Token("b".into()), start), Ok(()), "others are not concerned");
         let later = start + Duration::from_millis(250);
         assert_eq!(buckets.take(who.clone(), later), Ok(()));
         assert_eq!(buckets.take(who.clone(), later), Ok(()));
@@ -131,7 +131,7 @@ mod tests {
         let start = Instant::now();
         for index in 0..3 * Buckets::MAX {
             let now = start + Duration::from_millis(index as u64);
-            buckets.take(Counted::Token(index.to_string()), now).unwrap();
+            buckets.take(LimitedGroup::Token(index.to_string()), now).unwrap();
         }
         assert!(buckets.all.lock().unwrap().len() <= Buckets::MAX + 1);
     }

@@ -24,7 +24,7 @@ mod strangers;
 
 pub use events::Latest;
 pub use jobs::{Changed, Receipts, Submissions};
-pub use limits::Limits;
+pub use limits::RequestLimits;
 pub use monitor::HealthAnswer;
 pub use problem::Problem;
 pub use routes::openapi;

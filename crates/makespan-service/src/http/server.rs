@@ -30,7 +30,7 @@ use super::app::{App, Counting};
 use super::connection::Patient;
 use super::guard::Peer;
 use super::hub::Hub;
-use super::limits::{Limits, network};
+use super::limits::{RequestLimits, network};
 use super::routes::router;
 use super::strangers::Strangers;
 use crate::Service;
@@ -57,7 +57,7 @@ pub struct ServerOptions {
     /// The tokens of the clients.
     pub tokens: Arc<Tokens>,
     /// The limits on requests and connections.
-    pub limits: Limits,
+    pub limits: RequestLimits,
 }
 
 /// The files for encryption, in PEM format.

@@ -24,7 +24,7 @@ struct Entered {
 /// Entry in the table [`Strangers`] for a connection without a token. The entry is removed when the connection ends or
 /// when it sends a valid token.
 #[derive(Debug)]
-pub(super) struct Stranger {
+pub(super) struct AnonymousConnection {
     strangers: Arc<Strangers>,
     address: IpAddr,
     number: u64,
@@ -38,7 +38,7 @@ impl Strangers {
 
     /// Adds a connection. If the address then exceeds the limit, the server closes the address's oldest connection in
     /// the table. So a client that never completes its requests cannot block other clients at the same address.
-    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Stranger {
+    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> AnonymousConnection {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let number = all.next;
         all.next += 1;
@@ -50,11 +50,11 @@ impl Strangers {
         {
             oldest.notify_one();
         }
-        Stranger { strangers: Arc::clone(self), address, number, end }
+        AnonymousConnection { strangers: Arc::clone(self), address, number, end }
     }
 }
 
-impl Stranger {
+impl AnonymousConnection {
     /// Removes the connection from the table, for example after the connection has sent a valid token.
     pub(super) fn is_known(&self) {
         let mut all = self.strangers.all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +71,7 @@ impl Stranger {
     }
 }
 
-impl Drop for Stranger {
+impl Drop for AnonymousConnection {
     fn drop(&mut self) {
         self.is_known();
     }

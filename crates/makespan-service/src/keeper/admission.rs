@@ -11,7 +11,7 @@ use crate::words::JobNumber;
 
 /// The limits on the tasks that the policy receives.
 #[derive(Debug, Default)]
-pub(super) struct Limits {
+pub(super) struct AdmissionLimits {
     /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub processors: BTreeMap<String, u32>,
     /// If the round is being ended: the jobs that have started. Tasks of other jobs do not start.
@@ -22,13 +22,13 @@ pub(super) struct Limits {
 pub(super) struct Admission {
     inner: Box<dyn Policy>,
     owners: Arc<Mutex<Owners>>,
-    limits: Arc<Mutex<Limits>>,
+    limits: Arc<Mutex<AdmissionLimits>>,
     /// Tasks that the inner policy has not received.
     withheld: BTreeSet<TaskId>,
 }
 
 impl Admission {
-    pub fn new(inner: Box<dyn Policy>, owners: Arc<Mutex<Owners>>, limits: Arc<Mutex<Limits>>) -> Self {
+    pub fn new(inner: Box<dyn Policy>, owners: Arc<Mutex<Owners>>, limits: Arc<Mutex<AdmissionLimits>>) -> Self {
         Self { inner, owners, limits, withheld: BTreeSet::new() }
     }
 

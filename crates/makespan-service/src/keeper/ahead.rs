@@ -12,7 +12,7 @@ const KINDS: usize = 10_000;
 
 /// Data for predicting the length of a running task.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ahead {
+pub(super) struct LengthPredictor {
     /// Expected length of the task.
     pub expected: Time,
     /// Walltime limit of the task.
@@ -21,7 +21,7 @@ pub(super) struct Ahead {
     pub lengths: Vec<Time>,
 }
 
-impl Ahead {
+impl LengthPredictor {
     /// Returns the expected length of a task that has run for `elapsed`, and whether this length is based on data
     /// (`true`) or assumed (`false`). The length is at least `elapsed`.
     ///
@@ -93,7 +93,7 @@ mod tests {
         let mut lengths = Lengths::default();
         (0..3).for_each(|_| lengths.add(vec!["sleep 0.5".into(), "sleep {}".into()], ms(510)));
         let kinds = ["sleep 8".to_owned(), "sleep {}".to_owned()];
-        let ahead = |lengths: &Lengths, elapsed| Ahead {
+        let ahead = |lengths: &Lengths, elapsed| LengthPredictor {
             expected: ms(500),
             walltime: None,
             lengths: lengths.of(&kinds, elapsed),
@@ -104,7 +104,7 @@ mod tests {
         lengths.add(kinds.to_vec(), ms(8010));
         assert_eq!(ahead(&lengths, ms(4000)).length(ms(4000)), (ms(8010), true));
         assert!(!ahead(&lengths, ms(9000)).length(ms(9000)).1);
-        let limited = Ahead { walltime: Some(ms(10_000)), ..ahead(&lengths, ms(9000)) };
+        let limited = LengthPredictor { walltime: Some(ms(10_000)), ..ahead(&lengths, ms(9000)) };
         assert!(limited.length(ms(9900)).0 <= ms(10_000));
     }
 
@@ -120,7 +120,7 @@ mod tests {
         ) {
             let mut lengths: Vec<Time> = lengths.into_iter().map(ms).collect();
             lengths.sort_unstable();
-            let ahead = Ahead { expected: ms(expected), walltime: walltime.map(ms), lengths };
+            let ahead = LengthPredictor { expected: ms(expected), walltime: walltime.map(ms), lengths };
             instants.sort_unstable();
             let mut before = Time::ZERO;
             for elapsed in instants.into_iter().map(ms) {

@@ -359,7 +359,7 @@ impl Service for Keeper {
         };
         let mut answer = what_if::what_if(
             &outlook,
-            &what_if::Asked { prepared: &prepared, who, begin: submission.begin, after: &after },
+            &what_if::WhatIfSubmission { prepared: &prepared, who, begin: submission.begin, after: &after },
             &self.shared.platform,
         )?;
         if who.role == Role::Submitter {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::ProcSet;
 
-use super::outlook::{Expected, Runs};
+use super::outlook::{ExpectedTask, Runs};
 use crate::words::JobNumber;
 
 /// Number of steps in a second. The start of a task and the end of the task before it may differ by a rounding error,
@@ -12,7 +12,7 @@ use crate::words::JobNumber;
 const STEPS: f64 = 1e5;
 
 /// A waiting task in a plan.
-pub(super) struct Planned<'a> {
+pub(super) struct PlannedTask<'a> {
     pub job: JobNumber,
     /// The planned start, in seconds since 1970.
     pub start: f64,
@@ -22,9 +22,9 @@ pub(super) struct Planned<'a> {
     pub after: &'a [JobNumber],
 }
 
-impl<'a> From<&'a Expected> for Planned<'a> {
-    fn from(expected: &'a Expected) -> Self {
-        let Expected { job, start, end, ref processors, ref after, .. } = *expected;
+impl<'a> From<&'a ExpectedTask> for PlannedTask<'a> {
+    fn from(expected: &'a ExpectedTask) -> Self {
+        let ExpectedTask { job, start, end, ref processors, ref after, .. } = *expected;
         Self { job, start, end, processors, after }
     }
 }
@@ -73,7 +73,7 @@ impl Causes {
     /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
     /// and the ends of the jobs for which `task` waits. If another task ends when `task` starts, its end is also a
     /// candidate, because it may free a licence or a part of a user's quota.
-    fn of(&self, task: &Planned<'_>) -> Option<Cause> {
+    fn of(&self, task: &PlannedTask<'_>) -> Option<Cause> {
         let start = step(task.start);
         let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
         let jobs = task.after.iter().filter_map(|job| self.jobs.get(job).copied());
@@ -90,7 +90,7 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
 /// if there is one. `planned` must be sorted by start. The time of this function is proportional to the total number
 /// of processors of the planned tasks.
 pub(super) fn behind<'a>(
-    planned: impl IntoIterator<Item = Planned<'a>>,
+    planned: impl IntoIterator<Item = PlannedTask<'a>>,
     running: &[Runs],
     processors: u32,
 ) -> Vec<Option<usize>> {
@@ -100,7 +100,7 @@ pub(super) fn behind<'a>(
         let cause = Cause { end: runs.end, behind: Some(at), is_unknown: runs.longer_than.is_some() };
         causes.add(runs.job, &runs.place, cause);
     }
-    let one = |task: Planned<'a>| {
+    let one = |task: PlannedTask<'a>| {
         let cause = causes.of(&task);
         let (behind, is_unknown) = cause.map_or((None, false), |cause| (cause.behind, cause.is_unknown));
         causes.add(task.job, task.processors, Cause { end: task.end, behind, is_unknown });
@@ -141,7 +141,7 @@ mod tests {
             (9, 22.0, 23.0, &free, of_six, Some(1), "after job 6"),
             (10, 30.0, 31.0, &both, none, Some(1), "behind an end that is later, and one that is unknown"),
         ];
-        let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| Planned {
+        let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| PlannedTask {
             job: JobNumber(job),
             start,
             end,
@@ -154,7 +154,7 @@ mod tests {
         }
         // This task runs on other processors than job 2, but waits for a licence or a quota that job 2 uses. So the
         // task starts at the assumed end of job 2.
-        let licence = Planned { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
+        let licence = PlannedTask { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
         assert_eq!(behind([licence], &running, 4), [Some(1)]);
     }
 
@@ -169,7 +169,7 @@ mod tests {
         let one = |(number, &(processor, length)): (usize, &(u32, f64))| {
             let start = free[processor as usize];
             free[processor as usize] = start + length;
-            Expected {
+            ExpectedTask {
                 job: JobNumber(100 + number as u64 / 2),
                 task: number as u64 % 2,
                 title: String::new(),
@@ -183,9 +183,9 @@ mod tests {
                 behind: None,
             }
         };
-        let mut expected: Vec<Expected> = lengths.iter().enumerate().map(one).collect();
+        let mut expected: Vec<ExpectedTask> = lengths.iter().enumerate().map(one).collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
-        let causes = behind(expected.iter().map(Planned::from), &running, 4);
+        let causes = behind(expected.iter().map(PlannedTask::from), &running, 4);
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
         let jobs = by_job(&expected, &running);
         let instance = Instance::new(platform, Vec::new(), Vec::new()).unwrap();
@@ -214,7 +214,7 @@ mod tests {
             };
             for &job in outlook.jobs.keys() {
                 let found = outlook.of_waiting(job, now).unwrap();
-                let own: Vec<&Expected> = outlook.expected.iter().filter(|one| one.job == job).collect();
+                let own: Vec<&ExpectedTask> = outlook.expected.iter().filter(|one| one.job == job).collect();
                 let unknown = own.iter().filter(|one| is_unknown(one.processors.iter().next().unwrap())).count();
                 prop_assert_eq!(found.behind.is_some(), found.start.is_none() || found.end.is_none());
                 prop_assert!(unknown == 0 || found.end.is_none(), "{:?}", found);

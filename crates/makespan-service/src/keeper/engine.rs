@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use makespan::estimate::Medians;
 use makespan::formats::{Language, read_platform, write_atomic, write_instance};
-use makespan::policy::{Improve, Improving, Renewed};
-use makespan_core::{Estimation, Estimator, Instance, Job, Platform, Restated, Run, TaskId, Time};
+use makespan::policy::{Improve, Improving, RenewedPolicy};
+use makespan_core::{Estimation, Estimator, Instance, Job, NewTimes, Platform, Run, TaskId, Time};
 use makespan_exec::{ExecuteOptions, Intake, fingerprint, reserve, reserve_folder};
 
 use super::admission::Admission;
 use super::owners::{Owners, engine_job};
-use super::shared::{Ask, Shared};
+use super::shared::{Ask, SharedState};
 use super::watcher::Watcher;
-use super::wear::Wear;
+use super::wear::RunReplacement;
 use crate::prepare::unwrapped;
-use crate::store::{Handed, Reader, Round};
+use crate::store::{HandedJob, Reader, Round};
 
 /// Pause after a failed session.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -32,13 +32,13 @@ const PLATFORM: &str = "platform.json";
 
 /// The state of the thread.
 pub(super) struct Runner {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     pub asks: Sender<Ask>,
     /// The folder of the service.
     pub folder: PathBuf,
     /// The options of the execution, such as the grace period and the shim.
     pub options: ExecuteOptions,
-    pub wear: Wear,
+    pub wear: RunReplacement,
 }
 
 impl Runner {
@@ -115,7 +115,7 @@ impl Runner {
 
     /// Executes a session on a platform. If `drains` is given, the session starts no new jobs, and ends when no task
     /// is running or the maximum wait has passed.
-    fn on(&self, round: &Round, platform: &Platform, drains: Option<Wear>) -> Result<(), String> {
+    fn on(&self, round: &Round, platform: &Platform, drains: Option<RunReplacement>) -> Result<(), String> {
         let folder = self.folder_of(round);
         keep_platform(&folder, platform)?;
         let intake = Intake::new();
@@ -131,7 +131,7 @@ impl Runner {
         instance: &Instance,
         folder: PathBuf,
         intake: &Intake,
-        drains: Option<Wear>,
+        drains: Option<RunReplacement>,
     ) -> Result<(), String> {
         let (drains, wear) = (drains.is_some(), drains.unwrap_or(self.wear));
         let options = ExecuteOptions {
@@ -149,7 +149,7 @@ impl Runner {
             Some(Box::new(Improve::new(Improving::default(), 0).in_background(SHARE)))
         };
         let first = policy(instance).ok_or("no policy")?;
-        let renewed = Renewed::new(first, instance, policy);
+        let renewed = RenewedPolicy::new(first, instance, policy);
         let (owners, limits) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.limits));
         let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
         limits.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
@@ -167,7 +167,7 @@ impl Runner {
             let handed = self.shared.readers.read(|reader| reader.handed(round, position));
             handed.map_err(|error| error.to_string())
         };
-        let job = |one: &Handed| engine_job(one, platform).map_err(|error| format!("job {}: {error}", one.job));
+        let job = |one: &HandedJob| engine_job(one, platform).map_err(|error| format!("job {}: {error}", one.job));
         let handed = handed_behind(0)?;
         let mut owners = Owners::default();
         handed.iter().for_each(|one| owners.push(one));
@@ -210,7 +210,7 @@ impl Runner {
 /// the prediction of running tasks.
 struct Learning {
     medians: Medians,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 impl Learning {
@@ -221,14 +221,14 @@ impl Learning {
 }
 
 impl Estimator for Learning {
-    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes> {
         let mut lengths = self.shared.lengths.lock().unwrap_or_else(PoisonError::into_inner);
         lengths.add(self.kinds(instance, run.task), run.end - run.start);
         drop(lengths);
         self.medians.ended(instance, run)
     }
 
-    fn grown(&mut self, instance: &Instance) -> Vec<Restated> {
+    fn grown(&mut self, instance: &Instance) -> Vec<NewTimes> {
         let shared = Arc::clone(&self.shared);
         let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let made = |task: TaskId| owners.of(task).map_or(Time::ZERO, |(owned, _)| Time::from_ticks(owned.submitted));

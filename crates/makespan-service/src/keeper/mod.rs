@@ -39,8 +39,8 @@ use engine::Runner;
 use outlook::Outlook;
 use planner::Drawer;
 use retention::Retention;
-use shared::{Ask, Delivery, Shared};
-use wear::Wear;
+use shared::{Ask, Delivery, SharedState};
+use wear::RunReplacement;
 use writer::Writer;
 
 /// Interval at which the engine checks for work.
@@ -48,7 +48,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// A service that stores jobs in a folder and runs them.
 pub struct Keeper {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     folder: PathBuf,
     asks: Mutex<Sender<Ask>>,
     outlook: Arc<Mutex<Option<Arc<Outlook>>>>,
@@ -105,7 +105,7 @@ impl Keeper {
         let folder = store.folder().to_owned();
         let (asks, asked) = mpsc::channel();
         let (snapshots, seen) = mpsc::channel();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedState {
             host,
             platform,
             readers: store.readers(),
@@ -143,7 +143,7 @@ impl Keeper {
             asks: asks.clone(),
             folder: folder.clone(),
             options: execution,
-            wear: Wear::new(options.long_run),
+            wear: RunReplacement::new(options.long_run),
         };
         let drawer = Drawer { shared: Arc::clone(&shared), snapshots: seen, outlook: Arc::clone(&outlook) };
         let retention = options.keep.map(|keep| Retention {

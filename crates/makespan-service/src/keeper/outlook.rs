@@ -8,7 +8,7 @@ use crate::words::{BoundPicture, JobNumber, Who};
 
 /// A waiting task in a plan.
 #[derive(Clone, Debug)]
-pub(super) struct Expected {
+pub(super) struct ExpectedTask {
     pub job: JobNumber,
     pub task: u64,
     pub title: String,
@@ -86,7 +86,7 @@ pub(super) struct Outlook {
     /// The planned instance: the waiting jobs, and a platform in which the running tasks occupy their processors.
     pub instance: Instance,
     /// The waiting tasks, sorted by start.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedTask>,
     pub running: Vec<Runs>,
     /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub limits: BTreeMap<String, u32>,
@@ -163,10 +163,10 @@ impl Outlook {
 }
 
 /// Returns the first start and the last end of the tasks of each job. `expected` is sorted by start.
-pub(super) fn by_job(expected: &[Expected], running: &[Runs]) -> BTreeMap<JobNumber, JobPlan> {
+pub(super) fn by_job(expected: &[ExpectedTask], running: &[Runs]) -> BTreeMap<JobNumber, JobPlan> {
     let is_unknown = |behind: Option<usize>| behind.is_some_and(|at| running[at].longer_than.is_some());
     let mut jobs: BTreeMap<JobNumber, JobPlan> = BTreeMap::new();
-    for &Expected { job, start, end, behind, .. } in expected {
+    for &ExpectedTask { job, start, end, behind, .. } in expected {
         let plan = jobs.entry(job).or_insert(JobPlan { start, end, start_behind: behind, end_behind: behind });
         if is_unknown(plan.start_behind) && !is_unknown(behind) {
             (plan.start, plan.start_behind) = (start, behind);

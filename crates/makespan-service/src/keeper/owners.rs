@@ -6,7 +6,7 @@ use std::ops::Range;
 use makespan_core::{Job, Platform, TaskId, Time, Weight};
 
 use crate::prepare::{job_of, wrap};
-use crate::store::Handed;
+use crate::store::HandedJob;
 use crate::words::JobNumber;
 
 /// A job in the engine.
@@ -32,10 +32,10 @@ pub(super) struct Owners {
 
 impl Owners {
     /// Adds a job after all existing jobs.
-    pub fn push(&mut self, handed: &Handed) {
+    pub fn push(&mut self, handed: &HandedJob) {
         let first = self.all.last().map_or(0, |last| last.first + last.tasks);
         self.last.insert(handed.job, self.all.len());
-        let Handed { job, position, title, user, tasks, submitted, .. } = handed.clone();
+        let HandedJob { job, position, title, user, tasks, submitted, .. } = handed.clone();
         self.all.push(Owned { first, tasks, job, position, title, user, submitted });
     }
 
@@ -62,7 +62,7 @@ impl Owners {
 ///
 /// # Errors
 /// The reason why the job does not fit the platform.
-pub(super) fn engine_job(handed: &Handed, platform: &Platform) -> Result<Job, String> {
+pub(super) fn engine_job(handed: &HandedJob, platform: &Platform) -> Result<Job, String> {
     let mut job = job_of(&handed.spec, platform)?;
     wrap(&mut job, &handed.title, handed.directory.as_deref(), &handed.environment);
     job.name.clone_from(&handed.name);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
 
-use super::behind::{Planned, behind};
-use super::outlook::{Expected, Outlook, Runs, by_job};
-use super::shared::{Shared, Snapshot};
+use super::behind::{PlannedTask, behind};
+use super::outlook::{ExpectedTask, Outlook, Runs, by_job};
+use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::prepare::job_of;
 use crate::store::{PendingRow, Reader};
@@ -75,7 +75,7 @@ pub(super) fn pictured(
 
 /// The state of the thread.
 pub(super) struct Drawer {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     pub snapshots: Receiver<Snapshot>,
     pub outlook: Arc<Mutex<Option<Arc<Outlook>>>>,
 }
@@ -167,13 +167,13 @@ impl Drawer {
             let (start, end) = (origin + at.start.seconds(), origin + at.end.seconds());
             let (processors, spread) = (at.processors.clone(), spread(&instance, at.task));
             let (begin, after) = (row.and_then(|row| row.begin), row.map_or_else(Vec::new, |row| row.after.clone()));
-            Some(Expected { job, task, title, user, start, end, processors, spread, begin, after, behind: None })
+            Some(ExpectedTask { job, task, title, user, start, end, processors, spread, begin, after, behind: None })
         });
-        let mut expected: Vec<Expected> = expected.collect();
+        let mut expected: Vec<ExpectedTask> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
         let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
         keep_limits(&mut expected, &running, &limits);
-        let causes = behind(expected.iter().map(Planned::from), &running, instance.platform().processors());
+        let causes = behind(expected.iter().map(PlannedTask::from), &running, instance.platform().processors());
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
         let jobs = by_job(&expected, &running);
         let bounds = pictured(&instance, &schedule, &bounds, *now);
@@ -316,7 +316,7 @@ fn with_pending(
 }
 
 /// Delays the planned starts of tasks so that no user exceeds the user's maximum number of processors in use.
-pub(super) fn keep_limits(expected: &mut [Expected], running: &[Runs], limits: &BTreeMap<String, u32>) {
+pub(super) fn keep_limits(expected: &mut [ExpectedTask], running: &[Runs], limits: &BTreeMap<String, u32>) {
     for (user, &limit) in limits {
         let mut ends: Vec<(f64, u32)> =
             running.iter().filter(|runs| runs.user == *user).map(|runs| (runs.end, runs.processors)).collect();
@@ -342,7 +342,7 @@ pub(super) fn number_of(name: &str) -> Option<JobNumber> {
     name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }
 
-fn box_of(one: &Expected, behind: Option<&Runs>) -> BoxPicture {
+fn box_of(one: &ExpectedTask, behind: Option<&Runs>) -> BoxPicture {
     BoxPicture {
         job: one.job,
         task: one.task,

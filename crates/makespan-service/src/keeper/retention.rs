@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::engine::folder_of;
-use super::shared::{Ask, Shared};
+use super::shared::{Ask, SharedState};
 use crate::clock::wall;
 use crate::store::Reader;
 
@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// The state of the thread.
 pub(super) struct Retention {
-    pub shared: Arc<Shared>,
+    pub shared: Arc<SharedState>,
     pub asks: Sender<Ask>,
     /// The folder of the service.
     pub folder: PathBuf,

@@ -6,16 +6,16 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use makespan_core::{Job, Part, Platform, ProcSet, Running, TaskId, Time, Unavailable};
+use makespan_core::{Job, Platform, ProcSet, Running, SubInstance, TaskId, Time, Unavailable};
 use makespan_exec::Intake;
 
-use super::admission::Limits;
-use super::ahead::{Ahead, Lengths};
+use super::admission::AdmissionLimits;
+use super::ahead::{LengthPredictor, Lengths};
 use super::owners::{Owners, engine_job};
 use crate::clock::wall;
 use crate::host::Host;
 use crate::prepare::PreparedSubmission;
-use crate::store::{Handed, Readers, TaskEnd};
+use crate::store::{HandedJob, Readers, TaskEnd};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
 
 /// Maximum number of stored remarks.
@@ -74,7 +74,7 @@ pub(super) struct Delivery {
 
 /// The recipient of a request about the tasks of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestRecipient {
     /// The current session.
     Session,
     /// No recipient yet. The next session receives the request before it starts any task.
@@ -89,9 +89,9 @@ pub(super) struct Snapshot {
     pub origin: f64,
     pub now: Time,
     /// The waiting tasks, or the first waiting tasks if there are many.
-    pub part: Part,
+    pub part: SubInstance,
     /// Running tasks, with the data from which their lengths are predicted.
-    pub running: Vec<(Running, Ahead)>,
+    pub running: Vec<(Running, LengthPredictor)>,
     /// The number of waiting tasks that are not in `part`.
     pub left_out: u64,
     pub down: Vec<ProcSet>,
@@ -100,12 +100,12 @@ pub(super) struct Snapshot {
 }
 
 /// The data that the threads of a service share.
-pub(super) struct Shared {
+pub(super) struct SharedState {
     pub host: Box<dyn Host>,
     pub platform: Platform,
     pub readers: Readers,
     pub owners: Arc<Mutex<Owners>>,
-    pub limits: Arc<Mutex<Limits>>,
+    pub limits: Arc<Mutex<AdmissionLimits>>,
     /// Run times of ended tasks, by kind.
     pub lengths: Mutex<Lengths>,
     pub delivery: Mutex<Delivery>,
@@ -130,7 +130,7 @@ pub(super) struct Shared {
     pub runs: AtomicBool,
 }
 
-impl Shared {
+impl SharedState {
     /// Stores the number of the latest event, and wakes the threads that wait for events.
     pub fn happened(&self, latest: u64) {
         let mut now = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +181,7 @@ impl Shared {
 
     /// Passes jobs to the current session. Returns the jobs that do not fit its platform, each with its position and
     /// the reason.
-    pub fn deliver(&self, handed: &[Handed]) -> Vec<(JobNumber, u64, String)> {
+    pub fn deliver(&self, handed: &[HandedJob]) -> Vec<(JobNumber, u64, String)> {
         let mut delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut jobs, mut refused): (Vec<Job>, _) = (Vec::new(), Vec::new());
         let (Some(intake), Some(platform)) = (delivery.intake.clone(), delivery.platform.clone()) else {
@@ -206,15 +206,15 @@ impl Shared {
     }
 
     /// Sends a request about the tasks of jobs to the current session.
-    pub fn ask_engine(&self, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
+    pub fn ask_engine(&self, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> RequestRecipient {
         self.ask_session(&self.delivery.lock().unwrap_or_else(PoisonError::into_inner), jobs, ask)
     }
 
     /// Requests that the current or the next session withdraw all of the jobs or none.
-    pub fn withdraw(&self, jobs: &[JobNumber]) -> Asked {
+    pub fn withdraw(&self, jobs: &[JobNumber]) -> RequestRecipient {
         let mut delivery = self.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = self.ask_session(&delivery, jobs, Intake::withdraw);
-        if let (Some(&first), true) = (jobs.first(), asked != Asked::Nobody) {
+        if let (Some(&first), true) = (jobs.first(), asked != RequestRecipient::Nobody) {
             delivery.holding.insert(first, jobs.to_vec());
         }
         asked
@@ -222,16 +222,21 @@ impl Shared {
 
     /// Sends a request in the same way as [`Shared::ask_engine`], for a caller that already holds the lock of
     /// `delivery`.
-    pub fn ask_session(&self, delivery: &Delivery, jobs: &[JobNumber], ask: impl Fn(&Intake, Vec<TaskId>)) -> Asked {
-        let Some(intake) = &delivery.intake else { return Asked::Later };
+    pub fn ask_session(
+        &self,
+        delivery: &Delivery,
+        jobs: &[JobNumber],
+        ask: impl Fn(&Intake, Vec<TaskId>),
+    ) -> RequestRecipient {
+        let Some(intake) = &delivery.intake else { return RequestRecipient::Later };
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let tasks: Vec<TaskId> = jobs.iter().flat_map(|job| owners.tasks(*job)).map(TaskId).collect();
         drop(owners);
         if tasks.is_empty() {
-            return Asked::Nobody;
+            return RequestRecipient::Nobody;
         }
         ask(intake, tasks);
-        Asked::Session
+        RequestRecipient::Session
     }
 
     /// Sends the reservations to the current session.

@@ -7,11 +7,11 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError};
 
 use makespan_core::{Instance, Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View};
-use makespan_exec::{Measured, Observer, Progress, output_files};
+use makespan_exec::{MeasuredAttempt, Observer, Progress, output_files};
 
-use super::ahead::Ahead;
-use super::shared::{Ask, Shared, Snapshot};
-use super::wear::Wear;
+use super::ahead::LengthPredictor;
+use super::shared::{Ask, SharedState, Snapshot};
+use super::wear::RunReplacement;
 use crate::clock::wall;
 use crate::prepare::unwrapped;
 use crate::store::{Reader, TaskEnd};
@@ -22,7 +22,7 @@ const PLANNED: usize = 2000;
 
 /// The observer of one session of the engine.
 pub(super) struct Watcher {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     asks: Sender<Ask>,
     /// The wall clock at instant 0 of the run, in seconds since 1970.
     origin: Option<f64>,
@@ -32,11 +32,11 @@ pub(super) struct Watcher {
     pub drains: bool,
     /// The number of changes in this session, plus 1.
     changes: u64,
-    wear: Wear,
+    wear: RunReplacement,
 }
 
 impl Watcher {
-    pub fn new(shared: Arc<Shared>, asks: Sender<Ask>, drains: bool, wear: Wear) -> Self {
+    pub fn new(shared: Arc<SharedState>, asks: Sender<Ask>, drains: bool, wear: RunReplacement) -> Self {
         Self { shared, asks, origin: None, told: false, drains, changes: 1, wear }
     }
 
@@ -144,12 +144,12 @@ impl Watcher {
     }
 
     /// Returns the data for predicting the length of a running task.
-    fn ahead(&self, run: &Running, instance: &Instance, now: Time) -> Ahead {
+    fn ahead(&self, run: &Running, instance: &Instance, now: Time) -> LengthPredictor {
         let expected = instance.time(run.task, &run.processors);
         let lengths = self.shared.lengths.lock().unwrap_or_else(PoisonError::into_inner);
         let kinds = self.shared.host.kinds(unwrapped(&instance.task(run.task).command).0);
         let lengths = lengths.of(&kinds, expected.max(now - run.start));
-        Ahead { expected, walltime: instance.walltime(run.task), lengths }
+        LengthPredictor { expected, walltime: instance.walltime(run.task), lengths }
     }
 
     /// Sends a snapshot of the engine to the planner, if the planner has requested one.
@@ -161,7 +161,7 @@ impl Watcher {
         drop(wanted);
         let View { instance, now, waiting, running, .. } = progress.view;
         let first: TaskSet = waiting.iter().take(PLANNED).collect();
-        let known: BTreeMap<TaskId, Ahead> =
+        let known: BTreeMap<TaskId, LengthPredictor> =
             running.iter().map(|run| (run.task, self.ahead(run, instance, now))).collect();
         let end = |run: &Running| known.get(&run.task).map_or(now, |ahead| run.start + ahead.length(now - run.start).0);
         let part = instance.residual_until(&View { waiting: &first, ..progress.view }, Time::MAX, &end);
@@ -203,9 +203,9 @@ impl Observer for Watcher {
         self.lost(run, "it was interrupted with the service", 0, progress);
     }
 
-    fn measured(&mut self, measured: &Measured<'_>) {
+    fn measured(&mut self, measured: &MeasuredAttempt<'_>) {
         let (command, folder) = unwrapped(measured.command);
-        self.shared.host.measured(&Measured { command, ..*measured }, folder);
+        self.shared.host.measured(&MeasuredAttempt { command, ..*measured }, folder);
     }
 
     fn grown(&mut self, _tasks: Range<TaskId>, _progress: &Progress<'_>) {

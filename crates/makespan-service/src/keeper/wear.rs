@@ -15,7 +15,7 @@ const AGAIN: Duration = Duration::from_mins(30);
 
 /// Decides when a long run is replaced, and how long to wait for its running tasks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wear {
+pub(super) struct RunReplacement {
     long: usize,
     /// The earliest instant of the next attempt.
     from: Instant,
@@ -23,7 +23,7 @@ pub(super) struct Wear {
     until: Option<Instant>,
 }
 
-impl Wear {
+impl RunReplacement {
     /// Creates a rule that replaces runs with at least `long` jobs.
     pub fn new(long: usize) -> Self {
         Self { long, from: Instant::now(), until: None }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Job, Platform, ProcSet, Time};
 
-use super::behind::{Planned, behind};
-use super::outlook::{Expected, JobPlan, Outlook, Runs};
+use super::behind::{PlannedTask, behind};
+use super::outlook::{ExpectedTask, JobPlan, Outlook, Runs};
 use super::planner::{keep_limits, number_of, pictured, planned};
 use crate::clock::wall;
-use crate::prepare::{Prepared, job_of, refusal};
+use crate::prepare::{PreparedJob, job_of, refusal};
 use crate::words::{BoundPicture, Delay, JobNumber, Refusal, RefusalKind, WhatIf, Who};
 
 /// Maximum number of delays in an answer.
@@ -17,8 +17,8 @@ const DELAYS: usize = 100;
 const NEW: &str = "new ";
 
 /// A submission whose effect is predicted.
-pub(super) struct Asked<'a> {
-    pub prepared: &'a [Prepared],
+pub(super) struct WhatIfSubmission<'a> {
+    pub prepared: &'a [PreparedJob],
     pub who: &'a Who,
     /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// Plans the waiting jobs together with a submission, and compares the result with the plan without the submission.
-pub(super) fn what_if(outlook: &Outlook, asked: &Asked<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
+pub(super) fn what_if(outlook: &Outlook, asked: &WhatIfSubmission<'_>, platform: &Platform) -> Result<WhatIf, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     let mut jobs: Vec<Job> = outlook.instance.all_submitted();
     let name = |at: usize| format!("{NEW}{at}");
@@ -83,7 +83,13 @@ struct Unknown<'a> {
 }
 
 /// Finds, for each new job, the running tasks with unknown ends that decide its start and its end.
-fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64, f64)], now: f64) -> Vec<Unknown<'a>> {
+fn unknown<'a>(
+    outlook: &'a Outlook,
+    asked: &WhatIfSubmission<'_>,
+    plan: &Plan,
+    new: &[(f64, f64)],
+    now: f64,
+) -> Vec<Unknown<'a>> {
     let number = |at: usize| JobNumber(u64::MAX - at as u64);
     let position = |job: JobNumber| usize::try_from(u64::MAX - job.0).ok().filter(|&at| at < new.len());
     let after = |at: usize| {
@@ -91,7 +97,7 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
         asked.after.iter().copied().chain(own).collect()
     };
     let after: Vec<Vec<JobNumber>> = (0..new.len()).map(after).collect();
-    let mut tasks: Vec<Planned<'_>> = Vec::with_capacity(plan.tasks.len());
+    let mut tasks: Vec<PlannedTask<'_>> = Vec::with_capacity(plan.tasks.len());
     for (name, start, end, processors) in &plan.tasks {
         let at: Option<usize> = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
         let Some(job) = at.map(number).or_else(|| number_of(name)) else { continue };
@@ -100,7 +106,7 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
         let late = put_off.map_or(0.0, |(new, planned)| (new.0 - (outlook.origin + planned.0)).max(0.0));
         let after = at.and_then(|at| after.get(at)).map_or(&[][..], Vec::as_slice);
         let [start, end] = [start, end].map(|instant| outlook.origin + instant + late);
-        tasks.push(Planned { job, start, end, processors, after });
+        tasks.push(PlannedTask { job, start, end, processors, after });
     }
     tasks.sort_by(|one, other| one.start.total_cmp(&other.start));
     let jobs: Vec<JobNumber> = tasks.iter().map(|task| task.job).collect();
@@ -119,7 +125,7 @@ fn unknown<'a>(outlook: &'a Outlook, asked: &Asked<'_>, plan: &Plan, new: &[(f64
 /// Returns the earliest start of a submission, and the names of the planned jobs for which the submission waits. The
 /// earliest start is the later of two instants: the requested earliest start, and the last end of the running jobs for
 /// which the submission waits.
-fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
+fn earliest(outlook: &Outlook, asked: &WhatIfSubmission<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
     let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
     for &job in asked.after {
         let names = jobs.iter().filter(|one| number_of(&one.name) == Some(job)).map(|one| one.name.clone());
@@ -140,9 +146,9 @@ fn earliest(outlook: &Outlook, asked: &Asked<'_>, jobs: &[Job]) -> Result<(f64, 
 
 /// Delays the starts and ends of the new jobs so that their user does not exceed the user's maximum number of
 /// processors in use.
-fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+fn limited_too(outlook: &Outlook, asked: &WhatIfSubmission<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let Some(&limit) = outlook.limits.get(&asked.who.user) else { return new };
-    let one = |(at, &(start, end)): (usize, &(f64, f64))| Expected {
+    let one = |(at, &(start, end)): (usize, &(f64, f64))| ExpectedTask {
         job: JobNumber(u64::MAX),
         task: at as u64,
         title: String::new(),
@@ -159,7 +165,7 @@ fn limited_too(outlook: &Outlook, asked: &Asked<'_>, new: Vec<(f64, f64)>) -> Ve
     all.extend(new.iter().enumerate().map(one));
     all.sort_by(|one, other| one.start.total_cmp(&other.start));
     keep_limits(&mut all, &outlook.running, &[(asked.who.user.clone(), limit)].into());
-    let mut own: Vec<&Expected> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
+    let mut own: Vec<&ExpectedTask> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
     own.sort_by_key(|one| one.task);
     own.into_iter().map(|one| (one.start, one.end)).collect()
 }

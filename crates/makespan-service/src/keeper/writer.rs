@@ -9,7 +9,7 @@ use std::time::Duration;
 use makespan_core::TaskId;
 use makespan_exec::Intake;
 
-use super::shared::{Ask, Asked, Reply, Shared};
+use super::shared::{Ask, Reply, RequestRecipient, SharedState};
 use crate::prepare::refusal;
 use crate::store::{Change, Reader, Store};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
@@ -29,7 +29,7 @@ type Holding = BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>;
 /// The state of the thread.
 pub(super) struct Writer {
     store: Store,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     asks: Receiver<Ask>,
     /// Requests to hold a job that wait until the engine withdraws the job, by job. Each entry contains the job, the
     /// jobs in the engine that wait for it, and the channels for the replies.
@@ -49,7 +49,7 @@ struct After {
 }
 
 impl Writer {
-    pub fn new(store: Store, shared: Arc<Shared>, asks: Receiver<Ask>) -> Self {
+    pub fn new(store: Store, shared: Arc<SharedState>, asks: Receiver<Ask>) -> Self {
         Self { store, shared, asks, holding: BTreeMap::new() }
     }
 
@@ -129,7 +129,7 @@ impl Writer {
     /// the next session receives the request.
     fn withdraw(&mut self, jobs: Vec<JobNumber>, reply: Reply<State>) {
         let Some(&first) = jobs.first() else { return };
-        if self.shared.withdraw(&jobs) == Asked::Nobody {
+        if self.shared.withdraw(&jobs) == RequestRecipient::Nobody {
             let _ = reply.send(Err(not_held(first)));
             return;
         }
@@ -186,7 +186,7 @@ fn heed(
     ask: &Ask,
     after: &mut After,
     holding: &Holding,
-    shared: &Shared,
+    shared: &SharedState,
 ) -> Result<(), rusqlite::Error> {
     match ask {
         Ask::Submit { reply, .. } => {
@@ -285,7 +285,7 @@ fn withdrawn(
     (tasks, done): (&[TaskId], bool),
     after: &mut After,
     holding: &Holding,
-    shared: &Shared,
+    shared: &SharedState,
 ) -> Result<(), rusqlite::Error> {
     // If the request was repeated, the tasks may belong to another job.
     let job = tasks.first().and_then(|&task| {

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
-use super::handed::Handed;
+use super::handed::HandedJob;
 use crate::clock::wall;
-use crate::prepare::{Prepared, PreparedSubmission, refusal};
+use crate::prepare::{PreparedJob, PreparedSubmission, refusal};
 use crate::words::{
     HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserSettings, Who,
 };
@@ -16,21 +16,21 @@ pub struct Change<'a> {
     latest: u64,
     /// Number of processors of the platform.
     pub(super) processors: u32,
-    pub(super) taken: Taken,
+    pub(super) taken: CommitEffects,
 }
 
 /// The effects of a committed transaction on the other parts of the service.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct CommitEffects {
     /// Jobs to pass to the engine, in this order.
-    pub handed: Vec<Handed>,
+    pub handed: Vec<HandedJob>,
     /// The number of the latest event.
     pub latest: u64,
 }
 
 /// The stored state of a job and the states of its tasks.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct StoredState {
     pub user: String,
     pub state: State,
     pub held: bool,
@@ -41,7 +41,7 @@ pub(super) struct Known {
     pub ends: [u64; 4],
 }
 
-impl Known {
+impl StoredState {
     /// Returns the number of ended tasks.
     pub fn ended(&self) -> u64 {
         self.ends.iter().sum()
@@ -49,14 +49,14 @@ impl Known {
 }
 
 /// A result or a refusal. The outer error comes from the database.
-pub type Answer<T> = Result<Result<T, Refusal>, Error>;
+pub type StoreResult<T> = Result<Result<T, Refusal>, Error>;
 
 impl<'a> Change<'a> {
     pub(super) fn new(transaction: Transaction<'a>, latest: u64, processors: u32) -> Self {
-        Self { transaction, latest, processors, taken: Taken::default() }
+        Self { transaction, latest, processors, taken: CommitEffects::default() }
     }
 
-    pub(super) fn commit(self) -> Result<Taken, Error> {
+    pub(super) fn commit(self) -> Result<CommitEffects, Error> {
         let Self { transaction, latest, mut taken, .. } = self;
         transaction.commit()?;
         taken.latest = latest;
@@ -67,7 +67,7 @@ impl<'a> Change<'a> {
     ///
     /// # Errors
     /// The error of the database.
-    pub fn part<T>(&mut self, act: impl FnOnce(&mut Self) -> Answer<T>) -> Answer<T> {
+    pub fn part<T>(&mut self, act: impl FnOnce(&mut Self) -> StoreResult<T>) -> StoreResult<T> {
         let before = (self.latest, self.taken.handed.len());
         self.transaction.execute_batch("SAVEPOINT part")?;
         let answer = act(self)?;
@@ -109,14 +109,14 @@ impl<'a> Change<'a> {
         Ok(())
     }
 
-    pub(super) fn known(&self, job: JobNumber) -> Result<Option<Known>, Error> {
+    pub(super) fn known(&self, job: JobNumber) -> Result<Option<StoredState>, Error> {
         let sql = "SELECT user, state, held, cancelled, tasks, running, succeeded, failed, timed_out, not_started \
                    FROM jobs WHERE number = ?1";
         let mut select = self.connection().prepare_cached(sql)?;
         let count = |row: &rusqlite::Row<'_>, at| row.get::<_, i64>(at).map(|count| count as u64);
         select
             .query_row([job.0 as i64], |row| {
-                Ok(Known {
+                Ok(StoredState {
                     user: row.get(0)?,
                     state: state_of(&row.get::<_, String>(1)?),
                     held: row.get(2)?,
@@ -130,7 +130,7 @@ impl<'a> Change<'a> {
     }
 
     /// Returns a job, or a refusal if `who` may not change it.
-    pub(super) fn own(&self, who: &Who, job: JobNumber) -> Answer<Known> {
+    pub(super) fn own(&self, who: &Who, job: JobNumber) -> StoreResult<StoredState> {
         let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no job {job}"), "see the queue");
         if who.role == Role::Reader {
             return Ok(Err(refusal(
@@ -146,7 +146,7 @@ impl<'a> Change<'a> {
 
     /// Returns the receipts of an earlier request with the same key and the same content. Refuses a key that was used
     /// with different content.
-    pub fn earlier(&self, who: &Who, key: &str, digest: &str) -> Answer<Option<Vec<Receipt>>> {
+    pub fn earlier(&self, who: &Who, key: &str, digest: &str) -> StoreResult<Option<Vec<Receipt>>> {
         let sql = "SELECT digest, receipts FROM keys WHERE user = ?1 AND key = ?2";
         let mut select = self.connection().prepare_cached(sql)?;
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
@@ -169,7 +169,12 @@ impl<'a> Change<'a> {
     }
 
     /// Stores the jobs of a submission. If this function returns a refusal, the caller must roll the transaction back.
-    pub fn submit(&mut self, who: &Who, submission: &Submission, prepared: &PreparedSubmission) -> Answer<Receipt> {
+    pub fn submit(
+        &mut self,
+        who: &Who,
+        submission: &Submission,
+        prepared: &PreparedSubmission,
+    ) -> StoreResult<Receipt> {
         let PreparedSubmission { jobs: prepared, remarks } = prepared;
         if let Err(refused) = self.check(who, submission, prepared)? {
             return Ok(Err(refused));
@@ -224,7 +229,7 @@ impl<'a> Change<'a> {
     }
 
     /// Sorts the jobs of a submission so that each job comes after the jobs for which it waits.
-    fn in_order(jobs: &[JobNumber], prepared: &[Prepared]) -> Vec<JobNumber> {
+    fn in_order(jobs: &[JobNumber], prepared: &[PreparedJob]) -> Vec<JobNumber> {
         let mut missing: Vec<usize> = prepared.iter().map(|one| one.after.len()).collect();
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
         for (at, one) in prepared.iter().enumerate() {
@@ -243,7 +248,7 @@ impl<'a> Change<'a> {
         order.into_iter().map(|at| jobs[at]).collect()
     }
 
-    fn check(&self, who: &Who, submission: &Submission, prepared: &[Prepared]) -> Answer<()> {
+    fn check(&self, who: &Who, submission: &Submission, prepared: &[PreparedJob]) -> StoreResult<()> {
         let count = prepared.len();
         let forbidden = |message: &str, remedy: &str| Ok(Err(refusal(RefusalKind::Forbidden, "", message, remedy)));
         if who.role == Role::Reader {
@@ -295,7 +300,7 @@ impl<'a> Change<'a> {
     }
 
     /// Stores the settings of a user.
-    pub fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Answer<()> {
+    pub fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> StoreResult<()> {
         if who.role != Role::Admin {
             return Ok(Err(refusal(RefusalKind::Forbidden, "", "only an admin changes the settings of users", "")));
         }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, OptionalExtension, params};
 
-use super::change::{Answer, Change, Known, state_of};
+use super::change::{Change, StoreResult, StoredState, state_of};
 use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
@@ -119,7 +119,7 @@ impl Change<'_> {
     }
 
     /// Updates the state of a job after a change of one of its tasks.
-    fn follow(&mut self, task: &TaskEnd, before: &Known) -> Result<(), Error> {
+    fn follow(&mut self, task: &TaskEnd, before: &StoredState) -> Result<(), Error> {
         let Some(now) = self.known(task.job)? else { return Ok(()) };
         let state = state_by(&now);
         let job = task.job.0 as i64;
@@ -182,7 +182,7 @@ impl Change<'_> {
 
     /// Cancels a job. Returns the state of the job, and whether the engine must also cancel the job. Otherwise the job
     /// has ended.
-    pub fn cancel(&mut self, who: &Who, job: JobNumber) -> Answer<(State, bool)> {
+    pub fn cancel(&mut self, who: &Who, job: JobNumber) -> StoreResult<(State, bool)> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
             Err(refused) => return Ok(Err(refused)),
@@ -237,7 +237,7 @@ impl Change<'_> {
 }
 
 /// Returns the state of a job, given the number of its tasks in each state.
-fn state_by(known: &Known) -> State {
+fn state_by(known: &StoredState) -> State {
     let [succeeded, failed, timed_out, not_started] = known.ends;
     match known.state {
         _ if known.ended() < known.tasks => {

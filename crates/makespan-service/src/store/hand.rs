@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
-use super::change::{Answer, Change, state_of};
-use super::handed::Handed;
+use super::change::{Change, StoreResult, state_of};
+use super::handed::HandedJob;
 use crate::clock::wall;
-use crate::prepare::{Prepared, refusal};
+use crate::prepare::{PreparedJob, refusal};
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
 
 /// Half-life of the recent use of a user, in seconds.
@@ -82,8 +82,8 @@ impl Change<'_> {
     }
 
     /// Refuses jobs if they would make the total length of all jobs in the round exceed [`MOST`].
-    pub(super) fn check_length(&self, prepared: &[Prepared]) -> Answer<()> {
-        let sum = |total: i64, one: &Prepared| total.saturating_add(one.length);
+    pub(super) fn check_length(&self, prepared: &[PreparedJob]) -> StoreResult<()> {
+        let sum = |total: i64, one: &PreparedJob| total.saturating_add(one.length);
         if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
             return Ok(Ok(()));
         }
@@ -139,7 +139,7 @@ impl Change<'_> {
             deadline,
             names
         ])?;
-        self.taken.handed.push(Handed {
+        self.taken.handed.push(HandedJob {
             job,
             position: self.connection().last_insert_rowid() as u64,
             name,
@@ -281,7 +281,7 @@ impl Change<'_> {
     /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, returns it and
     /// all jobs in the engine that wait for it, without a change. The engine must first withdraw these jobs
     /// ([`Change::withdrawn`]).
-    pub fn hold(&mut self, who: &Who, job: JobNumber) -> Answer<Vec<JobNumber>> {
+    pub fn hold(&mut self, who: &Who, job: JobNumber) -> StoreResult<Vec<JobNumber>> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
             Err(refused) => return Ok(Err(refused)),
@@ -371,7 +371,7 @@ impl Change<'_> {
     }
 
     /// Releases a held job.
-    pub fn release(&mut self, who: &Who, job: JobNumber) -> Answer<State> {
+    pub fn release(&mut self, who: &Who, job: JobNumber) -> StoreResult<State> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
             Err(refused) => return Ok(Err(refused)),

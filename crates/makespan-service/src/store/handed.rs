@@ -6,7 +6,7 @@ use crate::words::JobNumber;
 
 /// A job in the form in which the engine receives it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Handed {
+pub struct HandedJob {
     /// The number of the job.
     pub job: JobNumber,
     /// The position of the job among all jobs that the engine has ever received.

@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-pub use change::{Change, Taken};
+pub use change::{Change, CommitEffects};
 pub use finish::TaskEnd;
 pub use hand::Round;
-pub use handed::Handed;
+pub use handed::HandedJob;
 pub use read::{JobRow, PendingRow, Reader, TaskRow};
 
 /// File name of the database.
@@ -133,7 +133,7 @@ impl Store {
     pub fn change<T>(
         &mut self,
         act: impl FnOnce(&mut Change<'_>) -> Result<T, rusqlite::Error>,
-    ) -> Result<(T, Taken), rusqlite::Error> {
+    ) -> Result<(T, CommitEffects), rusqlite::Error> {
         let transaction: Transaction<'_> = self.writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut change = Change::new(transaction, self.latest, self.processors);
         let done = act(&mut change)?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Error, OptionalExtension, Row, params, params_from_it
 
 use super::change::state_of;
 use super::hand::{Round, faded};
-use super::handed::Handed;
+use super::handed::HandedJob;
 use crate::clock::wall;
 use crate::words::{
     Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, State, UserSummary, Who,
@@ -422,13 +422,13 @@ impl Reader {
     ///
     /// # Errors
     /// The error of the database.
-    pub fn handed(&self, round: &Round, behind: u64) -> Result<Vec<Handed>, Error> {
+    pub fn handed(&self, round: &Round, behind: u64) -> Result<Vec<HandedJob>, Error> {
         let sql = "SELECT job, position, handed.name, jobs.name, user, handed.tasks, handed.weight, release, handed.deadline, after, spec, \
                    directory, environment, submitted FROM handed JOIN jobs ON jobs.number = handed.job WHERE round = ?1 AND position > ?2 ORDER BY position";
         let mut select = self.0.prepare_cached(sql)?;
         let read = |row: &Row<'_>| {
             let (after, environment): (String, String) = (row.get(9)?, row.get(12)?);
-            Ok(Handed {
+            Ok(HandedJob {
                 job: JobNumber(number(row, 0)?),
                 position: number(row, 1)?,
                 name: row.get(2)?,

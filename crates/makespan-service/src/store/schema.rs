@@ -1,6 +1,6 @@
 //! The tables of a store.
 
-use makespan_history::tables::{self, Kind};
+use makespan_history::tables::{self, DatabaseKind};
 use rusqlite::Connection;
 
 /// The application number `Mksv` in the header of the database, which marks a database of this program.
@@ -149,10 +149,10 @@ pub(super) const STEPS: [&str; 1] = [
 pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), String> {
     let known = steps.len() as i64;
     match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {
-        Kind::Foreign => Err("it is the database of another program; choose another folder".into()),
-        Kind::Ours(version) if version > known => Err(format!(
+        DatabaseKind::Foreign => Err("it is the database of another program; choose another folder".into()),
+        DatabaseKind::Ours(version) if version > known => Err(format!(
             "a later version of makespan made it (its tables have version {version}; this program knows versions up to {known})"
         )),
-        Kind::Ours(_) => Ok(()),
+        DatabaseKind::Ours(_) => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ use common::{admin, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_exec::ExecuteOptions;
 use makespan_exec::engine::Engine;
-use makespan_service::host::{Host, Wake, local};
+use makespan_service::host::{Host, WakeCallback, local};
 use makespan_service::words::{JobNumber, State, Submission};
 use makespan_service::{Keeper, KeeperOptions, Service};
 
@@ -35,7 +35,12 @@ impl Host for Late {
         true
     }
 
-    fn engine(&self, folder: &Path, options: &ExecuteOptions, wake: Wake<'_>) -> Result<Box<dyn Engine>, String> {
+    fn engine(
+        &self,
+        folder: &Path,
+        options: &ExecuteOptions,
+        wake: WakeCallback<'_>,
+    ) -> Result<Box<dyn Engine>, String> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if self.allowed.load(Ordering::Relaxed) { local(folder, options, wake) } else { Err("not yet".into()) }
     }

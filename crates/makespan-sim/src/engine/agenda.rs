@@ -6,23 +6,23 @@ use std::collections::BinaryHeap;
 use makespan_core::{Instance, JobId, TaskId, Time};
 
 use crate::SimulationOptions;
-use crate::failures::{Outages, Turn};
+use crate::failures::{OutageChange, Outages};
 
 /// The end of a running task: its time, the task, and true if the walltime ends the task. If the task is interrupted,
 /// the entry stays in the agenda until its time, and is then ignored.
-pub(super) type End = (Time, TaskId, bool);
+pub(super) type RunningEnd = (Time, TaskId, bool);
 
 /// All future instants of the simulation except the starts and ends of unavailable periods, which the cluster stores.
-pub(super) struct Agenda<'a> {
+pub(super) struct FutureInstants<'a> {
     /// All jobs, sorted by release date and then by id.
     releases: Vec<JobId>,
     released: usize,
-    ends: BinaryHeap<Reverse<End>>,
+    ends: BinaryHeap<Reverse<RunningEnd>>,
     outages: Outages<'a>,
     pub wake: Option<Time>,
 }
 
-impl<'a> Agenda<'a> {
+impl<'a> FutureInstants<'a> {
     pub fn new(instance: &Instance, options: &'a SimulationOptions) -> Self {
         let mut releases: Vec<JobId> = instance.ids().collect();
         releases.sort_by_key(|&id| instance.job(id).release);
@@ -39,12 +39,12 @@ impl<'a> Agenda<'a> {
     }
 
     /// Adds the end of a task.
-    pub fn expect(&mut self, end: End) {
+    pub fn expect(&mut self, end: RunningEnd) {
         self.ends.push(Reverse(end));
     }
 
     /// Removes and returns the next end of a task that is at or before `now`.
-    pub fn end(&mut self, now: Time) -> Option<End> {
+    pub fn end(&mut self, now: Time) -> Option<RunningEnd> {
         let due = self.ends.peek().is_some_and(|Reverse(end)| end.0 <= now);
         if due { self.ends.pop().map(|Reverse(end)| end) } else { None }
     }
@@ -57,7 +57,7 @@ impl<'a> Agenda<'a> {
     }
 
     /// Removes and returns the next change by which processors go down or up at or before `now`.
-    pub fn turn(&mut self, now: Time) -> Option<Turn> {
+    pub fn turn(&mut self, now: Time) -> Option<OutageChange> {
         self.outages.turn(now)
     }
 }

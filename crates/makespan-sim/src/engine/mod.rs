@@ -11,7 +11,7 @@ use makespan_core::{
 };
 
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
-use agenda::Agenda;
+use agenda::FutureInstants;
 
 /// Maximum number of consecutive instants at which nothing starts or ends. After more, the simulation fails, because
 /// the policy makes no progress.
@@ -26,7 +26,7 @@ pub(crate) struct Engine<'a> {
     actual: &'a Actual,
     options: &'a SimulationOptions,
     cluster: Cluster<'a>,
-    agenda: Agenda<'a>,
+    agenda: FutureInstants<'a>,
     /// Learns run times from ended tasks. The instance in `cluster` contains the learned times; the field `instance`
     /// contains the original times.
     estimator: Option<Box<dyn Estimator>>,
@@ -66,7 +66,7 @@ impl<'a> Engine<'a> {
             actual,
             options,
             cluster: Cluster::new(instance),
-            agenda: Agenda::new(instance, options),
+            agenda: FutureInstants::new(instance, options),
             estimator: options.estimation.as_ref().map(|estimation| estimation.begin(instance)),
             restated: 0,
             ends: vec![NEVER; tasks],

@@ -10,4 +10,4 @@ mod tests;
 pub use error::FailureModelError;
 pub use lifetime::Lifetime;
 pub use model::{FailureModel, FailureUnit};
-pub(crate) use outages::{Outages, Turn};
+pub(crate) use outages::{OutageChange, Outages};

@@ -19,7 +19,7 @@ pub(crate) struct Outages<'a> {
 }
 
 /// A change: processors go down or up.
-pub(crate) struct Turn {
+pub(crate) struct OutageChange {
     pub at: Time,
     pub down: bool,
     pub outage: Outage,
@@ -48,7 +48,7 @@ impl<'a> Outages<'a> {
 
     /// Removes and returns the next change if it is at or before `now`. At one instant, processors that go up come
     /// before processors that go down.
-    pub fn turn(&mut self, now: Time) -> Option<Turn> {
+    pub fn turn(&mut self, now: Time) -> Option<OutageChange> {
         self.next().filter(|&at| at <= now)?;
         let Reverse((at, down, index)) = self.queue.pop()?;
         let outage = Outage(index);
@@ -57,12 +57,12 @@ impl<'a> Outages<'a> {
                 self.queue.push(Reverse((failure.up, false, index)));
             }
             let (processors, expected_up) = (failure.processors.clone(), failure.expected_up);
-            return Some(Turn { at, down, outage, processors, expected_up });
+            return Some(OutageChange { at, down, outage, processors, expected_up });
         }
         let unit = index as usize - self.listed.len();
         self.draw(unit, at, !down);
         let expected_up = self.model.map(|model| at + model.repair.mean());
-        Some(Turn { at, down, outage, processors: self.units[unit].0.clone(), expected_up })
+        Some(OutageChange { at, down, outage, processors: self.units[unit].0.clone(), expected_up })
     }
 
     /// Draws how long a unit stays up or down from `from` on, and adds its next change to the queue.

@@ -3,7 +3,7 @@
 use makespan_core::network::{NodeEvent, NodePolicy};
 
 use super::engine::Engine;
-use super::observer::{NetworkObserver, Record};
+use super::observer::{NetworkObserver, NetworkRecord};
 use super::options::{Change, Changed};
 
 impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
@@ -103,6 +103,6 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.state.receiving[own].fill(false);
         self.state.levels[node * kinds..(node + 1) * kinds].fill(0);
         self.state.removed[node] = true;
-        self.observer.on(now, Record::Removed { node });
+        self.observer.on(now, NetworkRecord::Removed { node });
     }
 }

@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use makespan_core::Time;
 use makespan_core::network::{Network, NodeDecision, NodeEvent, NodePolicy};
 
-use super::events::{Due, Events};
+use super::events::{Events, FutureEvent};
 use super::observer::NetworkObserver;
-use super::options::{NetworkOptions, Until};
+use super::options::{EndCondition, NetworkOptions};
 use super::run::{NetworkRun, SimulationDefect};
-use super::state::State;
+use super::state::NetworkState;
 
 /// The state of a simulated run.
 pub(super) struct Engine<'a, P, O> {
-    pub(super) state: State<'a>,
+    pub(super) state: NetworkState<'a>,
     pub(super) policies: &'a mut [P],
     pub(super) observer: &'a mut O,
     pub(super) options: &'a NetworkOptions,
@@ -51,7 +51,7 @@ pub fn simulate<P: NodePolicy, O: NetworkObserver>(
         return Err(SimulationDefect::Policies { policies: policies.len(), nodes });
     }
     let mut engine = Engine {
-        state: State::new(network, options),
+        state: NetworkState::new(network, options),
         policies,
         observer,
         options,
@@ -72,7 +72,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
     /// Lets every node request as many tasks as fit into its buffer.
     fn begin(&mut self) {
         for (index, change) in self.options.changes.iter().enumerate() {
-            self.events.push(change.at, Due::Change(index as u32));
+            self.events.push(change.at, FutureEvent::Change(index as u32));
         }
         let lanes = self.state.lanes;
         for node in 1..self.state.network.nodes().len() {
@@ -100,7 +100,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.settle()?;
         while !self.is_over() {
             let Some(now) = self.events.next_time() else { return Ok(true) };
-            if let Until::At(last) = self.options.until
+            if let EndCondition::At(last) = self.options.until
                 && now > last
             {
                 self.state.now = last;
@@ -117,23 +117,23 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
 
     fn is_over(&self) -> bool {
         match self.options.until {
-            Until::FirstApplication => self.left.contains(&0),
-            Until::AllDone | Until::At(_) => self.left.iter().all(|&left| left == 0),
+            EndCondition::FirstApplication => self.left.contains(&0),
+            EndCondition::AllDone | EndCondition::At(_) => self.left.iter().all(|&left| left == 0),
         }
     }
 
-    fn happen(&mut self, due: Due) {
+    fn happen(&mut self, due: FutureEvent) {
         match due {
-            Due::Port { node, version } if self.state.port[node as usize].version == version => {
+            FutureEvent::Port { node, version } if self.state.port[node as usize].version == version => {
                 self.send_ends(node as usize);
             }
-            Due::Processor { node, version } if self.state.processors[node as usize].version == version => {
+            FutureEvent::Processor { node, version } if self.state.processors[node as usize].version == version => {
                 self.computing_ends(node as usize);
             }
-            Due::Port { .. } | Due::Processor { .. } => {}
-            Due::Request { node, lane, freed } => self.requested(node as usize, lane as usize, freed),
-            Due::Wait { node } => self.ask(node as usize),
-            Due::Change(index) => self.change(self.options.changes[index as usize]),
+            FutureEvent::Port { .. } | FutureEvent::Processor { .. } => {}
+            FutureEvent::Request { node, lane, freed } => self.requested(node as usize, lane as usize, freed),
+            FutureEvent::Wait { node } => self.ask(node as usize),
+            FutureEvent::Change(index) => self.change(self.options.changes[index as usize]),
         }
     }
 

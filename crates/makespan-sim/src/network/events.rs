@@ -7,7 +7,7 @@ use makespan_core::Time;
 
 /// A future event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Due {
+pub(super) enum FutureEvent {
     /// The next send of a node ends. The event is ignored if the state of the node's port has changed since the event
     /// was added.
     Port { node: u32, version: u32 },
@@ -25,13 +25,13 @@ pub(super) enum Due {
 /// Events by time, and then by the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    heap: BinaryHeap<Reverse<(Time, u64, Due)>>,
+    heap: BinaryHeap<Reverse<(Time, u64, FutureEvent)>>,
     sequence: u64,
 }
 
 impl Events {
     /// Adds an event. Events at [`Time::MAX`] are dropped, because they never happen.
-    pub(super) fn push(&mut self, at: Time, due: Due) {
+    pub(super) fn push(&mut self, at: Time, due: FutureEvent) {
         if at < Time::MAX {
             self.heap.push(Reverse((at, self.sequence, due)));
             self.sequence += 1;
@@ -43,7 +43,7 @@ impl Events {
     }
 
     /// Removes and returns the next event that is at or before `now`.
-    pub(super) fn pop_at(&mut self, now: Time) -> Option<Due> {
+    pub(super) fn pop_at(&mut self, now: Time) -> Option<FutureEvent> {
         let &Reverse((at, _, due)) = self.heap.peek()?;
         if at > now {
             return None;

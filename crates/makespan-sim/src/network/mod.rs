@@ -46,9 +46,9 @@ mod server;
 mod state;
 
 pub use engine::simulate;
-pub use observer::{NetworkObserver, Record, Silent};
-pub use options::{Change, ChangeError, Changed, NetworkOptions, Until};
-pub use run::{Measured, NetworkRun, SimulationDefect};
+pub use observer::{NetworkObserver, NetworkRecord, Silent};
+pub use options::{Change, ChangeError, Changed, EndCondition, NetworkOptions};
+pub use run::{MeasuredThroughput, NetworkRun, SimulationDefect};
 
 #[cfg(test)]
 mod tests;

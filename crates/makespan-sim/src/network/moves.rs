@@ -4,8 +4,8 @@ use makespan_core::Time;
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy};
 
 use super::engine::Engine;
-use super::events::Due;
-use super::observer::{NetworkObserver, Record};
+use super::events::FutureEvent;
+use super::observer::{NetworkObserver, NetworkRecord};
 use super::run::SimulationDefect;
 use super::server::ticks;
 
@@ -24,7 +24,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
                 Ok(())
             }
             NodeDecision::Wait { until } if until > self.state.now => {
-                self.events.push(until, Due::Wait { node: node as u32 });
+                self.events.push(until, FutureEvent::Wait { node: node as u32 });
                 Ok(())
             }
             decision => Err(SimulationDefect::Decision { node, decision }),
@@ -39,7 +39,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         state.idle[node * state.lanes + lane] -= 1;
         let work = ticks(state.network.kinds()[kind].work, state.speed[node]);
         state.processors[node].add(now, kind, node, [0.0, work]);
-        self.observer.on(now, Record::ComputingBegins { node, kind });
+        self.observer.on(now, NetworkRecord::ComputingBegins { node, kind });
         self.await_processor(node);
         self.freed(node, kind);
     }
@@ -47,7 +47,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
     pub(super) fn await_processor(&mut self, node: usize) {
         let server = &self.state.processors[node];
         if let Some(end) = server.next_end() {
-            self.events.push(end, Due::Processor { node: node as u32, version: server.version });
+            self.events.push(end, FutureEvent::Processor { node: node as u32, version: server.version });
         }
     }
 
@@ -62,7 +62,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
             self.left[application] -= u64::from(count);
             self.completions[application].extend(std::iter::repeat_n(now, count as usize));
         }
-        self.observer.on(now, Record::ComputingEnds { node, kind });
+        self.observer.on(now, NetworkRecord::ComputingEnds { node, kind });
         self.await_processor(node);
         self.ask(node);
     }
@@ -80,14 +80,14 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         let latency = state.network.nodes()[to].latency.ticks() as f64 * f64::from(piece.size());
         let time = [latency, ticks(piece.data, state.bandwidth[to])];
         state.port[node].add(now, kind, to, time);
-        self.observer.on(now, Record::SendBegins { node: to, kind });
+        self.observer.on(now, NetworkRecord::SendBegins { node: to, kind });
         self.await_port(node);
     }
 
     pub(super) fn await_port(&mut self, node: usize) {
         let server = &self.state.port[node];
         if let Some(end) = server.next_end() {
-            self.events.push(end, Due::Port { node: node as u32, version: server.version });
+            self.events.push(end, FutureEvent::Port { node: node as u32, version: server.version });
         }
     }
 
@@ -105,7 +105,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         state.held[to * lanes + lane] += 1;
         state.peak[to] = state.peak[to].max(state.held[to * lanes + lane]);
         self.hops += 1;
-        self.observer.on(now, Record::SendEnds { node: to, kind });
+        self.observer.on(now, NetworkRecord::SendEnds { node: to, kind });
         self.await_port(node);
         self.freed(node, kind);
         self.tell(to, NodeEvent::Received { kind });
@@ -124,7 +124,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
     pub(super) fn request(&mut self, node: usize, lane: usize, freed: Option<u32>) {
         let latency = self.state.network.nodes()[node].latency;
         if self.options.slow_requests && latency > Time::ZERO {
-            let due = Due::Request { node: node as u32, lane: lane as u32, freed };
+            let due = FutureEvent::Request { node: node as u32, lane: lane as u32, freed };
             self.events.push(self.state.now + latency, due);
         } else {
             self.requested(node, lane, freed);

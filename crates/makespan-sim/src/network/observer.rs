@@ -4,7 +4,7 @@ use makespan_core::Time;
 
 /// An event of a run. Events are in order of time. Nodes and kinds are numbered as in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum NetworkRecord {
     /// A send to `node` begins at its parent.
     SendBegins {
         /// The receiving node.
@@ -44,7 +44,7 @@ pub enum Record {
 /// An observer of the events of a run.
 pub trait NetworkObserver {
     /// Called for every event.
-    fn on(&mut self, now: Time, record: Record);
+    fn on(&mut self, now: Time, record: NetworkRecord);
 }
 
 /// An observer that ignores all events.
@@ -52,5 +52,5 @@ pub trait NetworkObserver {
 pub struct Silent;
 
 impl NetworkObserver for Silent {
-    fn on(&mut self, _now: Time, _record: Record) {}
+    fn on(&mut self, _now: Time, _record: NetworkRecord) {}
 }

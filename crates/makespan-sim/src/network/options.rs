@@ -21,12 +21,12 @@ pub struct NetworkOptions {
     /// Changes of the machines during the run.
     pub changes: Vec<Change>,
     /// The end of the run.
-    pub until: Until,
+    pub until: EndCondition,
 }
 
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum EndCondition {
     /// The run ends when all tasks of all applications are computed.
     AllDone,
     /// The run ends as soon as all tasks of one of the applications are computed.
@@ -79,7 +79,14 @@ impl Default for NetworkOptions {
     /// Returns options with buffers of ten tasks as in the paper, one send at a time, and requests that arrive at once.
     /// The run ends when all tasks are computed.
     fn default() -> Self {
-        Self { buffer: 10, lanes: false, sends: 1, slow_requests: false, changes: Vec::new(), until: Until::AllDone }
+        Self {
+            buffer: 10,
+            lanes: false,
+            sends: 1,
+            slow_requests: false,
+            changes: Vec::new(),
+            until: EndCondition::AllDone,
+        }
     }
 }
 

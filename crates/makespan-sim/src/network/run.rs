@@ -68,7 +68,7 @@ pub struct NetworkRun {
 
 /// The throughput of a run, measured as in the paper (section 5.1.1).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct MeasuredThroughput {
     /// The earliest instant at which all tasks of one of the applications were completed.
     pub first_done: Time,
     /// For each application, the number of tasks completed per second in the measured period. If a tenth is skipped at
@@ -105,7 +105,7 @@ impl NetworkRun {
     /// Measures the throughput in the steady part. The steady part lies within the time until the first application was
     /// completed. `skipped` is the fraction of this time that is left out at its beginning and again at its end.
     /// Returns `None` if no application was completed, or if the steady part is empty.
-    pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<Measured> {
+    pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<MeasuredThroughput> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);
         if seconds <= 0.0 {
@@ -117,6 +117,6 @@ impl NetworkRun {
         let within = |done: &Vec<Time>| (until(done, end) - until(done, begin)) as f64 / seconds;
         let throughput: Vec<f64> = self.completions.iter().map(within).collect();
         let fair = throughput.iter().zip(weights).map(|(rate, weight)| rate / weight).fold(f64::INFINITY, f64::min);
-        Some(Measured { first_done, throughput, fair })
+        Some(MeasuredThroughput { first_done, throughput, fair })
     }
 }

@@ -6,7 +6,7 @@ use makespan_core::network::{Children, Network, NodeView};
 use super::options::NetworkOptions;
 use super::server::Server;
 
-pub(super) struct State<'a> {
+pub(super) struct NetworkState<'a> {
     pub(super) network: &'a Network,
     pub(super) now: Time,
     pub(super) lanes: usize,
@@ -42,7 +42,7 @@ pub(super) struct State<'a> {
     pub(super) computed: Vec<u32>,
 }
 
-impl<'a> State<'a> {
+impl<'a> NetworkState<'a> {
     pub(super) fn new(network: &'a Network, options: &NetworkOptions) -> Self {
         let (nodes, kinds) = (network.nodes(), network.kinds().len());
         let lanes = if options.lanes { kinds } else { 1 };

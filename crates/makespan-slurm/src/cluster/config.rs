@@ -1,6 +1,6 @@
 //! The configuration of a cluster (`scontrol show config`).
 
-use crate::text::{Limit, count, present};
+use crate::text::{OptionalLimit, count, present};
 
 /// The settings of a cluster, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Config {
     }
 
     /// Returns the value of a numeric setting. A unit after the number, as in `30 sec`, is ignored.
-    pub fn number(&self, name: &str) -> Option<Limit> {
+    pub fn number(&self, name: &str) -> Option<OptionalLimit> {
         self.get(name)?.split_whitespace().next().and_then(count)
     }
 

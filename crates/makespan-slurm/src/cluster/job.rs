@@ -2,7 +2,7 @@
 
 use makespan_core::ProcSet;
 
-use crate::text::{Gres, Limit, Record, duration, expand, moment, range};
+use crate::text::{Gres, OptionalLimit, Record, duration, expand, moment, range};
 
 use super::JobState;
 
@@ -47,7 +47,7 @@ pub struct Job {
     /// Number of requested processors. For a running job, the number of processors that it holds.
     pub cpus: Option<u64>,
     /// Time limit in seconds.
-    pub time_limit: Option<Limit>,
+    pub time_limit: Option<OptionalLimit>,
     /// Time of submission in seconds since 1970.
     pub submitted: Option<i64>,
     /// Actual or expected start in seconds since 1970.

@@ -13,7 +13,7 @@ pub use config::Config;
 pub use job::{Job, Share};
 pub use node::Node;
 pub use partition::Partition;
-pub use read::Reading;
+pub use read::QueryReading;
 pub use state::{JobState, NodeState};
 
 #[doc(hidden)]

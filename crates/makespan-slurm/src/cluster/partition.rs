@@ -1,6 +1,6 @@
 //! Partitions of a cluster.
 
-use crate::text::{Limit, Record, count, duration, expand};
+use crate::text::{OptionalLimit, Record, count, duration, expand};
 
 /// A partition of a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,15 +14,15 @@ pub struct Partition {
     /// Names of the nodes.
     pub nodes: Vec<String>,
     /// Maximum time limit of a job, in seconds.
-    pub max_time: Limit,
+    pub max_time: OptionalLimit,
     /// Time limit of jobs that request none, in seconds. `None` if such jobs get the maximum.
-    pub default_time: Option<Limit>,
+    pub default_time: Option<OptionalLimit>,
     /// Minimum number of nodes of a job.
     pub min_nodes: u64,
     /// Maximum number of nodes of a job.
-    pub max_nodes: Limit,
+    pub max_nodes: OptionalLimit,
     /// Maximum number of processors that a job may hold on each node.
-    pub max_cpus_per_node: Limit,
+    pub max_cpus_per_node: OptionalLimit,
     /// True if only root may submit jobs.
     pub root_only: bool,
     /// Priority tier. Slurm schedules jobs of partitions with a higher tier first.
@@ -39,7 +39,7 @@ impl Partition {
     pub fn of(record: Record) -> Result<Self, String> {
         let name = record.get("PartitionName").ok_or("a partition has no name")?.to_owned();
         let wrong = |key: &str, text: &str| format!("partition `{name}`: {key}={text} cannot be understood");
-        let limit = |key: &str, read: fn(&str) -> Option<Limit>| match record.get(key) {
+        let limit = |key: &str, read: fn(&str) -> Option<OptionalLimit>| match record.get(key) {
             None => Ok(None),
             Some(text) => read(text).map(Some).ok_or_else(|| wrong(key, text)),
         };
@@ -53,11 +53,11 @@ impl Partition {
             is_default: says_yes("Default"),
             state: record.get("State").ok_or_else(|| format!("partition `{name}`: State is missing"))?.to_owned(),
             nodes: expand(nodes).map_err(|error| format!("partition `{name}`: {error}"))?,
-            max_time: limit("MaxTime", duration)?.unwrap_or(Limit::Unlimited),
+            max_time: limit("MaxTime", duration)?.unwrap_or(OptionalLimit::Unlimited),
             default_time: limit("DefaultTime", duration)?,
             min_nodes: number("MinNodes")?.unwrap_or(0),
-            max_nodes: limit("MaxNodes", count)?.unwrap_or(Limit::Unlimited),
-            max_cpus_per_node: limit("MaxCPUsPerNode", count)?.unwrap_or(Limit::Unlimited),
+            max_nodes: limit("MaxNodes", count)?.unwrap_or(OptionalLimit::Unlimited),
+            max_cpus_per_node: limit("MaxCPUsPerNode", count)?.unwrap_or(OptionalLimit::Unlimited),
             root_only: says_yes("RootOnly"),
             priority_tier: number("PriorityTier")?.unwrap_or(1),
             name,

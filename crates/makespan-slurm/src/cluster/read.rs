@@ -7,7 +7,7 @@ use super::{Config, Job, Node, Partition, jobs_of_json};
 
 /// The result of a query, with warnings about the parts of the output that could not be parsed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading<T> {
+pub struct QueryReading<T> {
     /// The items in the order of Slurm's output.
     pub items: Vec<T>,
     /// Warnings for the user, as sentences.
@@ -19,7 +19,7 @@ impl Commands {
     ///
     /// # Errors
     /// [`CommandError`]
-    pub fn nodes(&self) -> Result<Reading<Node>, CommandError> {
+    pub fn nodes(&self) -> Result<QueryReading<Node>, CommandError> {
         self.show(Kind::Node, &["-o", "-d", "show", "nodes"], Node::of)
     }
 
@@ -27,7 +27,7 @@ impl Commands {
     ///
     /// # Errors
     /// [`CommandError`]
-    pub fn nodes_named(&self, names: &[String]) -> Result<Reading<Node>, CommandError> {
+    pub fn nodes_named(&self, names: &[String]) -> Result<QueryReading<Node>, CommandError> {
         self.show(Kind::Node, &["-o", "-d", "show", "node", &names.join(",")], Node::of)
     }
 
@@ -35,7 +35,7 @@ impl Commands {
     ///
     /// # Errors
     /// [`CommandError`]
-    pub fn partitions(&self) -> Result<Reading<Partition>, CommandError> {
+    pub fn partitions(&self) -> Result<QueryReading<Partition>, CommandError> {
         self.show(Kind::Partition, &["-o", "show", "partitions"], Partition::of)
     }
 
@@ -45,7 +45,7 @@ impl Commands {
     /// # Errors
     ///
     /// [`CommandError`]
-    pub fn jobs(&self) -> Result<Reading<Job>, CommandError> {
+    pub fn jobs(&self) -> Result<QueryReading<Job>, CommandError> {
         let jobs = self.show(Kind::Job, &["-o", "show", "jobs"], Job::of)?;
         if jobs.remarks.is_empty() && !jobs.items.iter().any(|job| job.is_doubtful) {
             return Ok(jobs);
@@ -54,7 +54,7 @@ impl Commands {
         let arguments = ["--json", "--states=all"];
         let printed = self.run(Program::Squeue, arguments)?;
         match jobs_of_json(&printed.out).and_then(|records| records.into_iter().map(Job::of).collect()) {
-            Ok(items) => Ok(Reading { items, remarks: Vec::new() }),
+            Ok(items) => Ok(QueryReading { items, remarks: Vec::new() }),
             Err(problem) => {
                 let doubtful: Vec<String> =
                     jobs.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
@@ -63,7 +63,7 @@ impl Commands {
                     "a text of jobs {} looks like a field, so their fields may be wrong; `squeue --json` does not help: {problem}",
                     doubtful.join(", ")
                 ));
-                Ok(Reading { items: jobs.items, remarks })
+                Ok(QueryReading { items: jobs.items, remarks })
             }
         }
     }
@@ -73,7 +73,7 @@ impl Commands {
     /// # Errors
     ///
     /// [`CommandError`]
-    pub fn jobs_with_shares(&self) -> Result<Reading<Job>, CommandError> {
+    pub fn jobs_with_shares(&self) -> Result<QueryReading<Job>, CommandError> {
         self.show(Kind::Job, &["-o", "-d", "show", "jobs"], Job::of)
     }
 
@@ -115,7 +115,7 @@ impl Commands {
         kind: Kind,
         arguments: &[&str],
         read: impl Fn(Record) -> Result<T, String>,
-    ) -> Result<Reading<T>, CommandError> {
+    ) -> Result<QueryReading<T>, CommandError> {
         let printed = self.run(Program::Scontrol, arguments)?;
         let reading = read_records(kind, &printed.out, read);
         // If a cluster has no jobs, `scontrol` prints nothing or a sentence. In all other cases, output without an
@@ -126,16 +126,16 @@ impl Commands {
             return Err(CommandError::nonsense(Program::Scontrol, arguments, problem));
         }
         let remarks = if reading.items.is_empty() { Vec::new() } else { reading.remarks };
-        Ok(Reading { items: reading.items, remarks })
+        Ok(QueryReading { items: reading.items, remarks })
     }
 }
 
 /// Parses the output of `scontrol -o show`.
-pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Reading<T> {
+pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> QueryReading<T> {
     let (records, strange) = records(kind, text);
     let (items, mut remarks) = read_all(records, read);
     remarks.extend(strange.iter().map(|line| format!("a line begins no {}: `{}`", kind.head(), shown(line))));
-    Reading { items, remarks }
+    QueryReading { items, remarks }
 }
 
 /// Parses records. Returns the parsed items, and a message for each invalid record.

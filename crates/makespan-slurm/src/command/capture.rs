@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 /// The exit status and the output of a process.
-pub(super) struct Ended {
+pub(super) struct ProcessOutput {
     pub status: ExitStatus,
     pub out: Vec<u8>,
     pub err: Vec<u8>,
@@ -40,7 +40,7 @@ enum Heard {
 
 /// Runs a command, and kills it after `limit`. The command has its own process group, so that signals from the
 /// keyboard do not reach it, and all its processes can be killed together.
-pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ended, Problem> {
+pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<ProcessOutput, Problem> {
     let deadline = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -86,7 +86,7 @@ fn read(stream: impl Read + Send + 'static, sender: Sender<io::Result<Heard>>, a
     });
 }
 
-fn ended(child: &mut Child, heard: &Receiver<io::Result<Heard>>, deadline: Instant) -> Result<Ended, Problem> {
+fn ended(child: &mut Child, heard: &Receiver<io::Result<Heard>>, deadline: Instant) -> Result<ProcessOutput, Problem> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -101,7 +101,7 @@ fn ended(child: &mut Child, heard: &Receiver<io::Result<Heard>>, deadline: Insta
     }
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return Ok(Ended { status, out, err }),
+            Ok(Some(status)) => return Ok(ProcessOutput { status, out, err }),
             Ok(None) if Instant::now() >= deadline => return Err(Problem::TimedOut(err)),
             Ok(None) => thread::sleep(GLANCE),
             Err(error) => return Err(Problem::Start(error)),

@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 pub use error::CommandError;
 pub use program::Program;
 pub use refusal::Refusal;
-pub use submit::Submitted;
+pub use submit::SubmittedJob;
 
 /// The output of a program that ended with success.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
+pub struct ProgramOutput {
     /// Standard output.
     pub out: String,
     /// Standard error, which contains warnings.
@@ -117,7 +117,7 @@ impl Commands {
         &self,
         program: Program,
         arguments: impl IntoIterator<Item = A>,
-    ) -> Result<Printed, CommandError> {
+    ) -> Result<ProgramOutput, CommandError> {
         self.run_with_input(program, arguments, &[])
     }
 
@@ -131,7 +131,7 @@ impl Commands {
         program: Program,
         arguments: impl IntoIterator<Item = A>,
         input: &[u8],
-    ) -> Result<Printed, CommandError> {
+    ) -> Result<ProgramOutput, CommandError> {
         let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
         let begun = Instant::now();
         let mut pause = Self::FIRST_PAUSE;
@@ -172,7 +172,7 @@ impl Commands {
     }
 
     /// Runs a program once.
-    fn once(&self, program: Program, arguments: &[OsString], input: &[u8]) -> Result<Printed, CommandError> {
+    fn once(&self, program: Program, arguments: &[OsString], input: &[u8]) -> Result<ProgramOutput, CommandError> {
         let mut command = self.process(program);
         command.args(arguments);
         let line = error::line(program, arguments);
@@ -182,7 +182,7 @@ impl Commands {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (out, warnings) = (text(ended.out), text(ended.err));
         if ended.status.success() && !program.fails_in_silence(&warnings) {
-            return Ok(Printed { out, warnings });
+            return Ok(ProgramOutput { out, warnings });
         }
         Err(CommandError::refused(&line, ended.status, &out, &warnings))
     }

@@ -6,7 +6,7 @@ use super::{CommandError, Commands, Program};
 
 /// A job that Slurm has accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Submitted {
+pub struct SubmittedJob {
     /// The id of the job.
     pub job: u64,
     /// The name of the cluster, if `sbatch` prints it.
@@ -26,7 +26,7 @@ impl Commands {
         &self,
         options: impl IntoIterator<Item = A>,
         script: &str,
-    ) -> Result<Submitted, CommandError> {
+    ) -> Result<SubmittedJob, CommandError> {
         let mut arguments = vec![OsStr::new("--parsable").to_owned()];
         arguments.extend(options.into_iter().map(|option| option.as_ref().to_owned()));
         let printed = self.run_with_input(Program::Sbatch, &arguments, script.as_bytes())?;
@@ -34,7 +34,7 @@ impl Commands {
         let line = printed.out.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         let (job, cluster) = line.split_once(';').map_or((line, None), |(job, cluster)| (job, Some(cluster)));
         match job.parse() {
-            Ok(job) => Ok(Submitted { job, cluster: cluster.map(str::to_owned), warnings: printed.warnings }),
+            Ok(job) => Ok(SubmittedJob { job, cluster: cluster.map(str::to_owned), warnings: printed.warnings }),
             Err(_) => {
                 let problem = format!("it printed `{line}` instead of a job number");
                 Err(CommandError::nonsense(Program::Sbatch, &arguments, problem))

@@ -3,7 +3,7 @@
 use makespan_core::{Platform, Resource, ResourceKind, counted};
 
 use crate::command::{Commands, Program};
-use crate::{Limit, Partition};
+use crate::{OptionalLimit, Partition};
 
 use super::{Finding, split};
 
@@ -48,7 +48,7 @@ fn limits(partition: &Partition) -> Finding {
         _ if partition.root_only => {
             Finding::bad(TOPIC, format!("{found}; only root may use it"), "choose another partition")
         }
-        Limit::At(seconds) if partition.default_time.is_some() && default != partition.max_time => {
+        OptionalLimit::At(seconds) if partition.default_time.is_some() && default != partition.max_time => {
             let remedy = format!("state the time limit of pilots (--time), or each ends after {}", span(seconds));
             Finding::doubtful(TOPIC, found, remedy)
         }

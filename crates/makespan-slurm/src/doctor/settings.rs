@@ -2,7 +2,7 @@
 
 use crate::cluster::Config;
 use crate::command::{Commands, Program};
-use crate::{Limit, Refusal};
+use crate::{OptionalLimit, Refusal};
 
 use super::partitions::span;
 use super::{Finding, split};
@@ -23,7 +23,7 @@ pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
 
 fn accounting(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "accounting";
-    let kept = config.number("MinJobAge").and_then(Limit::value).map_or_else(|| "a while".to_owned(), span);
+    let kept = config.number("MinJobAge").and_then(OptionalLimit::value).map_or_else(|| "a while".to_owned(), span);
     let own = "runs need none, as each keeps its own record in its folder; administrators may want to know";
     match config.get("AccountingStorageType") {
         None | Some("accounting_storage/none") => {
@@ -81,13 +81,13 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "MaxStepCount";
     let nodes = commands.nodes().map_or(0, |nodes| nodes.items.len() as u64);
     match config.number(TOPIC) {
-        Some(Limit::At(most)) if most < nodes.max(1) => Finding::bad(
+        Some(OptionalLimit::At(most)) if most < nodes.max(1) => Finding::bad(
             TOPIC,
             format!("{most}, for {nodes} nodes"),
             "a pilot needs one step per node; request pilots with fewer nodes: --nodes",
         ),
-        Some(Limit::At(most)) => Finding::good(TOPIC, format!("{most}; a pilot needs one step per node")),
-        Some(Limit::Unlimited) => Finding::good(TOPIC, "no limit"),
+        Some(OptionalLimit::At(most)) => Finding::good(TOPIC, format!("{most}; a pilot needs one step per node")),
+        Some(OptionalLimit::Unlimited) => Finding::good(TOPIC, "no limit"),
         None => Finding::unknown(TOPIC, "not stated", "nothing: a pilot needs one step per node"),
     }
 }
@@ -96,7 +96,7 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
 /// override this setting.
 fn wait(config: &Config) -> Finding {
     const TOPIC: &str = "WaitTime";
-    match config.number(TOPIC).and_then(Limit::value).unwrap_or(0) {
+    match config.number(TOPIC).and_then(OptionalLimit::value).unwrap_or(0) {
         0 => Finding::good(TOPIC, "0: a step goes on when one of its tasks has ended"),
         seconds => Finding::good(
             TOPIC,
@@ -108,7 +108,7 @@ fn wait(config: &Config) -> Finding {
 /// Checks the time between SIGTERM and SIGKILL for a job at its time limit.
 fn ending(config: &Config) -> Finding {
     const TOPIC: &str = "KillWait";
-    let seconds = config.number(TOPIC).and_then(Limit::value).unwrap_or(30);
+    let seconds = config.number(TOPIC).and_then(OptionalLimit::value).unwrap_or(30);
     match seconds {
         0..=1 => Finding::doubtful(
             TOPIC,
@@ -122,7 +122,7 @@ fn ending(config: &Config) -> Finding {
 /// Reports the maximum number of jobs.
 fn jobs(config: &Config) -> Finding {
     const TOPIC: &str = "jobs";
-    let number = |name: &str| config.number(name).and_then(Limit::value);
+    let number = |name: &str| config.number(name).and_then(OptionalLimit::value);
     match (number("MaxJobCount"), number("MaxArraySize")) {
         (Some(jobs), array) => {
             let array = array.map(|array| format!(", arrays up to {array}")).unwrap_or_default();

@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::{Heard, Pilots};
-use crate::pilot::link::{Said, dial};
-use crate::pilot::{Beacon, LEAVING, Place, REMARK};
+use crate::pilot::link::{AgentMessage, dial};
+use crate::pilot::{AgentBeacon, LEAVING, PilotNode, REMARK};
 
 /// Time without a sign of life after which an agent gets no more tasks. If Slurm then reports that the node or the
 /// pilot of the agent is gone, the agent's tasks are lost.
@@ -23,7 +23,7 @@ pub(super) struct Agent {
     pub slot: usize,
     /// Number of tasks that the agent holds.
     pub holds: usize,
-    beacon: Option<Beacon>,
+    beacon: Option<AgentBeacon>,
     /// The number of the current connection or connection attempt.
     number: u64,
     stream: Option<TcpStream>,
@@ -98,7 +98,7 @@ impl Agent {
 
 impl Pilots {
     /// Returns the place that currently serves a plan node.
-    pub(super) fn place_of(&self, slot: usize) -> Option<&Place> {
+    pub(super) fn place_of(&self, slot: usize) -> Option<&PilotNode> {
         let own = self.nodes.agents.iter().filter(|(_, agent)| agent.slot == slot && agent.gone.is_none());
         own.map(|(place, _)| place).next_back()
     }
@@ -109,7 +109,7 @@ impl Pilots {
     }
 
     /// Adds the agent at a place that an earlier session used.
-    pub(super) fn know(&mut self, place: &Place, slot: usize) {
+    pub(super) fn know(&mut self, place: &PilotNode, slot: usize) {
         self.nodes.agents.insert(place.clone(), Agent::of(slot));
     }
 
@@ -143,13 +143,13 @@ impl Pilots {
 
     /// Keeps the connections open, and detects silent and lost agents.
     pub(super) fn look_after_agents(&mut self) {
-        let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
+        let places: Vec<PilotNode> = self.nodes.agents.keys().cloned().collect();
         for place in places {
             self.look_after(&place);
         }
     }
 
-    fn look_after(&mut self, place: &Place) {
+    fn look_after(&mut self, place: &PilotNode) {
         let Some(agent) = self.nodes.agents.get_mut(place) else { return };
         // A connected agent sends a message only when a task ends. Its beacon file shows signs of life meanwhile.
         if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
@@ -200,10 +200,10 @@ impl Pilots {
         }
     }
 
-    pub(super) fn heard_of_agent(&mut self, place: &Place, number: u64, said: Said) {
+    pub(super) fn heard_of_agent(&mut self, place: &PilotNode, number: u64, said: AgentMessage) {
         let Some(agent) = self.nodes.agents.get_mut(place).filter(|agent| agent.number == number) else { return };
         match said {
-            Said::Open(stream) => {
+            AgentMessage::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
                 agent.is_heard = true;
                 // Before the connection, the agent missed notifications and the planner missed ends of tasks. So both
@@ -214,19 +214,19 @@ impl Pilots {
                 }
                 self.look_after(place);
             }
-            Said::Line(line) if line == LEAVING => {
+            AgentMessage::Line(line) if line == LEAVING => {
                 agent.leaving = true;
                 let slot = agent.slot;
                 self.close(slot, None);
             }
-            Said::Line(line) if line.starts_with(REMARK) => {
+            AgentMessage::Line(line) if line.starts_with(REMARK) => {
                 self.tell(format!("no job can begin on {}: {}; trying again", place.node, &line[REMARK.len_utf8()..]));
             }
-            Said::Line(name) => {
+            AgentMessage::Line(name) => {
                 agent.lived = Instant::now();
                 self.ended(place, &name);
             }
-            Said::Closed => (agent.stream, agent.dialling) = (None, false),
+            AgentMessage::Closed => (agent.stream, agent.dialling) = (None, false),
         }
     }
 }

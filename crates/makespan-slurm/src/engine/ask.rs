@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Commands, Placed};
+use crate::{Commands, PlacedRequest};
 
 /// The number of nodes and the time limit of a pilot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct PilotSize {
     /// Time limit as an argument of `sbatch --time`. `None` means the default of the partition.
     pub time: Option<String>,
     /// Options of `sbatch` by which Slurm chooses nodes that fit the plan.
-    pub placed: Placed,
+    pub placed: PlacedRequest,
 }
 
 impl PilotSize {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Pilots;
 use crate::compress;
-use crate::pilot::{Beacon, Place};
+use crate::pilot::{AgentBeacon, PilotNode};
 
 /// Time to wait for further nodes with the same difference before a message is printed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ impl Differences {
 
 impl Pilots {
     /// Compares an agent's description of its node with the plan.
-    pub(super) fn compare(&mut self, place: &Place, slot: usize, beacon: &Beacon) {
+    pub(super) fn compare(&mut self, place: &PilotNode, slot: usize, beacon: &AgentBeacon) {
         let stated = self.nodes.slots.processors(slot).len() as usize;
         if beacon.cores < stated {
             self.hearing.differences.add(Differs::Cores(stated, beacon.cores), &place.node, 0);

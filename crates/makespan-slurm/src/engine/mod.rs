@@ -15,18 +15,18 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::{Outage, Platform, ProcSet, TaskId};
-use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
+use makespan_exec::engine::{Earlier, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt};
 
-use crate::pilot::link::Said;
-use crate::pilot::{Board, Fate, Place};
+use crate::pilot::link::AgentMessage;
+use crate::pilot::{AttemptEnd, PilotBoard, PilotNode};
 use agents::Agent;
 pub use ask::{Allocation, PilotOptions, PilotSize};
 use differs::Differences;
 use mute::Mute;
-use seats::Seat;
+use seats::PilotSeat;
 use slots::Slots;
-use tasks::Held;
-use watch::{Report, Watch};
+use tasks::HeldAttempt;
+use watch::{SlurmReport, SlurmWatch};
 
 /// Time between two checks of the files if all agents that hold tasks are connected.
 const CONNECTED: Duration = Duration::from_secs(2);
@@ -45,9 +45,9 @@ const BEAT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 enum Heard {
     /// A message from the agent of a place, with the number of the connection.
-    Agent(Place, u64, Said),
+    Agent(PilotNode, u64, AgentMessage),
     /// A report about Slurm.
-    Slurm(Report),
+    Slurm(SlurmReport),
 }
 
 /// Runs tasks in pilots. Agents on the nodes of the pilots start the tasks ([`crate::pilot`]). Running tasks continue
@@ -57,7 +57,7 @@ enum Heard {
 /// down.
 #[derive(Debug)]
 pub struct Pilots {
-    board: Board,
+    board: PilotBoard,
     options: PilotOptions,
     begun: Instant,
     run: RunSide,
@@ -69,7 +69,7 @@ pub struct Pilots {
 /// Tasks that the run has given to the engine, and the engine's notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
-    tasks: BTreeMap<TaskId, Held>,
+    tasks: BTreeMap<TaskId, HeldAttempt>,
     by_id: BTreeMap<String, TaskId>,
     notices: VecDeque<Notice>,
     /// The number of tasks of the run that wait for nodes.
@@ -81,10 +81,10 @@ struct RunSide {
 #[derive(Debug)]
 struct NodeSide {
     slots: Slots,
-    seats: Vec<Seat>,
-    agents: BTreeMap<Place, Agent>,
+    seats: Vec<PilotSeat>,
+    agents: BTreeMap<PilotNode, Agent>,
     /// Places that were lost, each with the token of its last agent.
-    gone: BTreeMap<Place, Option<String>>,
+    gone: BTreeMap<PilotNode, Option<String>>,
     over: bool,
     /// Begin of the current period in which tasks wait, no agent has a task, and a pilot lacks nodes. `None` outside
     /// such a period.
@@ -96,7 +96,7 @@ struct NodeSide {
 /// Messages from agents, and answers from Slurm.
 #[derive(Debug)]
 struct Hearing {
-    watch: Watch,
+    watch: SlurmWatch,
     mute: Mute,
     differences: Differences,
     sender: Sender<Heard>,
@@ -120,18 +120,18 @@ impl Pilots {
     /// # Errors
     /// A message of the file system or of Slurm.
     pub fn begin(platform: &Platform, options: PilotOptions) -> Result<Self, String> {
-        let board = Board::of(&options.folder);
+        let board = PilotBoard::of(&options.folder);
         board.make().map_err(|error| format!("{}: {error}", options.folder.display()))?;
         board.sweep();
         board.beat_as_planner();
         let (sender, heard) = mpsc::channel();
         let slots = Slots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
-        let watch = Watch::begin(options.commands.clone(), sender.clone());
+        let watch = SlurmWatch::begin(options.commands.clone(), sender.clone());
         let now = Instant::now();
         let (mute, differences) = (Mute::default(), Differences::default());
         let nodes = NodeSide {
             slots,
-            seats: Seat::all(&options.allocation),
+            seats: PilotSeat::all(&options.allocation),
             agents: BTreeMap::new(),
             gone: BTreeMap::new(),
             over: false,
@@ -248,7 +248,7 @@ impl Engine for Pilots {
         self.give_back_idle(shortest);
     }
 
-    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+    fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal> {
         self.prepare(start)?;
         Ok(Identity { pid: 0, start: 0 })
     }
@@ -299,12 +299,12 @@ impl Engine for Pilots {
 
     fn reap(&mut self, task: TaskId) -> i32 {
         let Some(held) = self.run.tasks.get(&task) else { return -1 };
-        let status = if let Some(Fate::Exit(status)) = held.fate { status } else { -1 };
+        let status = if let Some(AttemptEnd::Exit(status)) = held.fate { status } else { -1 };
         self.drop_task(task);
         status
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         self.find_tasks(earlier)
     }
 
@@ -312,7 +312,7 @@ impl Engine for Pilots {
         false
     }
 
-    fn end_left(&mut self, _left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
+    fn end_left(&mut self, _left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
         self.end_strangers(grace, tell);
     }
 }

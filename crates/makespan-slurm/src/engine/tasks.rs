@@ -4,26 +4,26 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use makespan_core::{TaskId, counted};
-use makespan_exec::engine::{Earlier, Notice, Refusal, Start, Taken};
+use makespan_exec::engine::{Earlier, EngineStart, Notice, Refusal, TakenAttempt};
 
 use super::Pilots;
-use crate::pilot::{Fate, Order, Place};
+use crate::pilot::{AttemptEnd, AttemptOrder, PilotNode};
 
 /// Time between two attempts to write a file.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// An attempt of a task.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldAttempt {
     pub id: String,
-    pub place: Place,
-    pub order: Order,
+    pub place: PilotNode,
+    pub order: AttemptOrder,
     /// True if the run allows the attempt to start.
     pub is_let_go: bool,
     pub is_given: bool,
     /// Instant of the next attempt to write the order for the agent.
     again: Option<Instant>,
-    pub fate: Option<Fate>,
+    pub fate: Option<AttemptEnd>,
 }
 
 /// Returns the id of an attempt, which is the name of its status file.
@@ -33,7 +33,7 @@ fn id_of(status: &str) -> String {
 
 impl Pilots {
     /// Prepares a task. The engine gives the task to its agent when the run allows it to start.
-    pub(super) fn prepare(&mut self, start: &Start<'_>) -> Result<(), Refusal> {
+    pub(super) fn prepare(&mut self, start: &EngineStart<'_>) -> Result<(), Refusal> {
         let parts = self.nodes.slots.parts(start.processors);
         let passing = |reason: String| Refusal { reason, passing: true, closing: false };
         let mut nodes = Vec::new();
@@ -58,7 +58,7 @@ impl Pilots {
             let part = u128::from(bytes) * u128::from(here.len());
             u64::try_from(part.div_ceil(u128::from(start.allotment.max(1)))).unwrap_or(u64::MAX)
         };
-        let order = Order {
+        let order = AttemptOrder {
             task: start.task,
             attempt: start.attempt,
             name: start.name.to_owned(),
@@ -76,12 +76,12 @@ impl Pilots {
             after: Vec::new(),
         };
         let id = id_of(&start.files.status);
-        let held = Held { id, place, order, is_let_go: false, is_given: false, again: None, fate: None };
+        let held = HeldAttempt { id, place, order, is_let_go: false, is_given: false, again: None, fate: None };
         self.hold(held);
         Ok(())
     }
 
-    fn hold(&mut self, held: Held) {
+    fn hold(&mut self, held: HeldAttempt) {
         if let Some(agent) = self.nodes.agents.get_mut(&held.place) {
             agent.holds += 1;
         }
@@ -112,7 +112,7 @@ impl Pilots {
     /// Tries again to give tasks whose files could not be written.
     pub(super) fn give_again(&mut self) {
         let now = Instant::now();
-        let due = |held: &Held| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
+        let due = |held: &HeldAttempt| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
         let due: Vec<TaskId> = self.run.tasks.iter().filter(|(_, held)| due(held)).map(|(&task, _)| task).collect();
         for task in due {
             self.give(task);
@@ -136,7 +136,7 @@ impl Pilots {
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return };
         if !held.is_given || self.board.take_back(&held.place, &held.id) {
             // The task has not started.
-            held.fate = Some(Fate::Gone);
+            held.fate = Some(AttemptEnd::Gone);
             self.drop_task(task);
             self.run.notices.push_back(Notice::Lost(task, "it was withdrawn before it started".into()));
             return;
@@ -149,7 +149,7 @@ impl Pilots {
     }
 
     /// Handles the end of an attempt that an agent has reported. Returns true if the end is new.
-    pub(super) fn ended(&mut self, place: &Place, name: &str) -> bool {
+    pub(super) fn ended(&mut self, place: &PilotNode, name: &str) -> bool {
         let Some((id, fate)) = self.board.fate(place, name) else { return false };
         let task = self.run.by_id.get(&id).copied();
         let Some((task, held)) = task.and_then(|task| Some((task, self.run.tasks.get_mut(&task)?))) else {
@@ -163,10 +163,10 @@ impl Pilots {
         held.fate = Some(fate.clone());
         let seat = self.nodes.agents.get(place).map(|agent| self.nodes.slots.seat(agent.slot));
         let notice = match fate {
-            Fate::Exit(_) => Notice::Ended(task),
-            Fate::TimedOut => Notice::TimedOut(task),
-            Fate::Refused(reason) => Notice::Refused(task, reason),
-            Fate::Gone => {
+            AttemptEnd::Exit(_) => Notice::Ended(task),
+            AttemptEnd::TimedOut => Notice::TimedOut(task),
+            AttemptEnd::Refused(reason) => Notice::Refused(task, reason),
+            AttemptEnd::Gone => {
                 self.drop_task(task);
                 let text = format!(
                     "it was killed on {} together with the process that wraps it, or its pilot has ended",
@@ -185,7 +185,7 @@ impl Pilots {
 
     /// Searches the files for ended attempts. Returns true if there are any.
     pub(super) fn look_for_ends(&mut self) -> bool {
-        let places: Vec<Place> =
+        let places: Vec<PilotNode> =
             self.nodes.agents.iter().filter(|(_, agent)| agent.holds > 0).map(|(place, _)| place.clone()).collect();
         let mut found = false;
         for place in places {
@@ -197,11 +197,11 @@ impl Pilots {
     }
 
     /// Handles the loss of a place. Reports all attempts that have not ended there as lost.
-    pub(super) fn lose(&mut self, place: &Place, reason: &str) {
+    pub(super) fn lose(&mut self, place: &PilotNode, reason: &str) {
         for name in self.board.ids("done", place) {
             self.ended(place, &name);
         }
-        let there = |held: &&Held| held.place == *place && held.fate.is_none();
+        let there = |held: &&HeldAttempt| held.place == *place && held.fate.is_none();
         let lost: Vec<TaskId> = self.run.tasks.values().filter(there).map(|held| held.order.task).collect();
         for task in lost {
             if let Some(held) = self.run.tasks.get(&task) {
@@ -213,9 +213,9 @@ impl Pilots {
     }
 
     /// Adopts attempts of earlier sessions that are still running, or whose ends no session has handled.
-    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let mut taken = Vec::new();
-        let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
+        let places: Vec<PilotNode> = self.nodes.agents.keys().cloned().collect();
         for place in places {
             let done = self.board.ids("done", &place);
             let done = done.iter().filter_map(|name| name.rsplit_once('=').map(|(id, _)| id.to_owned()));
@@ -230,9 +230,9 @@ impl Pilots {
                 let Some(order) = self.board.order(&place, &id) else { continue };
                 let gpus = order.all_gpus.clone();
                 let place = place.clone();
-                let held = Held { id, place, order, is_let_go: true, is_given: true, again: None, fate: None };
+                let held = HeldAttempt { id, place, order, is_let_go: true, is_given: true, again: None, fate: None };
                 self.hold(held);
-                taken.push(Taken { task: found.task, gpus });
+                taken.push(TakenAttempt { task: found.task, gpus });
             }
         }
         // Ends that have already happened are reported first.
@@ -261,7 +261,7 @@ impl Pilots {
         let (mut asked, mut killed, mut told) = (false, false, false);
         loop {
             let mut left = 0;
-            let places: Vec<Place> = self.nodes.agents.keys().cloned().collect();
+            let places: Vec<PilotNode> = self.nodes.agents.keys().cloned().collect();
             for place in places {
                 for id in self.board.ids("in", &place).into_iter().filter(|id| !self.run.by_id.contains_key(id)) {
                     self.board.take_back(&place, &id);

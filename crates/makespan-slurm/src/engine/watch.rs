@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Heard;
-use crate::pilot::Place;
-use crate::{Commands, JobState, Limit, duration};
+use crate::pilot::PilotNode;
+use crate::{Commands, JobState, OptionalLimit, duration};
 
 /// Time between two queries for pending jobs (`OFTEN`), and for running jobs (`SELDOM`).
 const OFTEN: Duration = Duration::from_secs(1);
@@ -18,17 +18,17 @@ pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 
 /// A report about Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Report {
-    Job(u64, Became),
+pub(super) enum SlurmReport {
+    Job(u64, JobStateChange),
     /// The node of this place is down, or no longer belongs to the pilot.
-    NodeGone(Place),
+    NodeGone(PilotNode),
 }
 
 /// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Became {
+pub(super) enum JobStateChange {
     /// The job is pending.
-    Waits(Waiting),
+    Waits(PendingJob),
     /// The job runs. Contains the remaining time, if known.
     Runs(Option<Duration>),
     /// The job is suspended.
@@ -39,7 +39,7 @@ pub(super) enum Became {
 
 /// A pending job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct PendingJob {
     /// The reason why the job is pending.
     pub reason: String,
     /// The number of requested nodes.
@@ -53,17 +53,17 @@ pub(super) struct Waiting {
 enum Wish {
     Job(u64),
     NoJob(u64),
-    Node(Place),
-    NoNode(Place),
+    Node(PilotNode),
+    NoNode(PilotNode),
     /// The job will end soon, so its state is queried more often.
     Ending(u64),
 }
 
 /// The channel to the thread that queries Slurm.
 #[derive(Debug)]
-pub(super) struct Watch(Sender<Wish>);
+pub(super) struct SlurmWatch(Sender<Wish>);
 
-impl Watch {
+impl SlurmWatch {
     pub fn begin(commands: Commands, told: Sender<Heard>) -> Self {
         let (sender, wishes) = mpsc::channel();
         let run = move || watch(&commands.with_patience(Duration::ZERO), &wishes, &told);
@@ -84,7 +84,7 @@ impl Watch {
     }
 
     /// Starts the queries for the node of a place.
-    pub fn ask_node(&self, place: &Place) {
+    pub fn ask_node(&self, place: &PilotNode) {
         let _ = self.0.send(Wish::Node(place.clone()));
     }
 
@@ -93,14 +93,14 @@ impl Watch {
         let _ = self.0.send(Wish::Ending(job));
     }
 
-    pub fn forget_node(&self, place: &Place) {
+    pub fn forget_node(&self, place: &PilotNode) {
         let _ = self.0.send(Wish::NoNode(place.clone()));
     }
 }
 
 fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
     let mut jobs: BTreeMap<u64, (Instant, bool)> = BTreeMap::new();
-    let mut nodes: BTreeSet<Place> = BTreeSet::new();
+    let mut nodes: BTreeSet<PilotNode> = BTreeSet::new();
     let mut ending: BTreeSet<u64> = BTreeSet::new();
     let mut asked_nodes = Instant::now();
     loop {
@@ -140,8 +140,8 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
             }
             *last = Instant::now();
             if let Some(state) = state_of(commands, job) {
-                *waits = matches!(state, Became::Waits(_));
-                if told.send(Heard::Slurm(Report::Job(job, state))).is_err() {
+                *waits = matches!(state, JobStateChange::Waits(_));
+                if told.send(Heard::Slurm(SlurmReport::Job(job, state))).is_err() {
                     return;
                 }
             }
@@ -149,31 +149,31 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
         if !nodes.is_empty() && asked_nodes.elapsed() >= OFTEN {
             asked_nodes = Instant::now();
             for place in nodes.iter().filter(|place| is_gone(commands, place)) {
-                let _ = told.send(Heard::Slurm(Report::NodeGone(place.clone())));
+                let _ = told.send(Heard::Slurm(SlurmReport::NodeGone(place.clone())));
             }
         }
     }
 }
 
 /// Returns the state of a job, or `None` if Slurm does not answer.
-fn state_of(commands: &Commands, job: u64) -> Option<Became> {
-    let Some(job) = commands.job(job).ok()? else { return Some(Became::Over(FORGOTTEN.into())) };
+fn state_of(commands: &Commands, job: u64) -> Option<JobStateChange> {
+    let Some(job) = commands.job(job).ok()? else { return Some(JobStateChange::Over(FORGOTTEN.into())) };
     if job.state.has_ended() {
-        return Some(Became::Over(format!("{:?}", job.state).to_ascii_lowercase()));
+        return Some(JobStateChange::Over(format!("{:?}", job.state).to_ascii_lowercase()));
     }
     if job.state.is_waiting() {
         let up = || Some(commands.nodes().ok()?.items.into_iter().filter(|node| node.state.takes_jobs()));
         let up = if is_for_nodes(&job.reason) { up() } else { None };
         let up = up.map(|nodes| nodes.map(|node| node.name).collect());
-        return Some(Became::Waits(Waiting { reason: job.reason, nodes: job.node_count.0, up }));
+        return Some(JobStateChange::Waits(PendingJob { reason: job.reason, nodes: job.node_count.0, up }));
     }
     if job.state == JobState::Suspended {
-        return Some(Became::Rests);
+        return Some(JobStateChange::Rests);
     }
     // The run time and the limit are used, because both come from the controller's clock.
-    let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
-    let left = job.time_limit.and_then(Limit::value).zip(run);
-    Some(Became::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
+    let run = job.record.get("RunTime").and_then(duration).and_then(OptionalLimit::value);
+    let left = job.time_limit.and_then(OptionalLimit::value).zip(run);
+    Some(JobStateChange::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
 }
 
 /// Returns true if a job that is pending for this reason waits for nodes that accept no jobs.
@@ -184,7 +184,7 @@ fn is_for_nodes(reason: &str) -> bool {
 
 /// Returns true if Slurm reports that the node of a place is down, or that the pilot runs without it. Slurm never
 /// returns a failed node to a running job.
-fn is_gone(commands: &Commands, place: &Place) -> bool {
+fn is_gone(commands: &Commands, place: &PilotNode) -> bool {
     let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
     if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {
         return true;

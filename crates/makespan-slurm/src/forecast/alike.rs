@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::bid::Bid;
+use super::bid::JobCandidate;
 use super::counters::Counter;
 use crate::queue::Queue;
 
@@ -13,7 +13,7 @@ type Counted<'a> = (&'a [(usize, u64)], Option<u64>);
 
 /// Groups of similar jobs.
 #[derive(Debug, Default)]
-pub(super) struct Alike {
+pub(super) struct SimilarJobs {
     /// For each job, the number of its group. All jobs of a group add the same amounts to the same counters.
     pub limits: Vec<usize>,
     /// The number of groups in `limits`.
@@ -24,8 +24,8 @@ pub(super) struct Alike {
     pub next: Vec<u32>,
 }
 
-impl Alike {
-    pub(super) fn of(queue: &Queue, uses: &[Vec<(usize, u64)>], counters: &[Counter], bids: &[Bid]) -> Self {
+impl SimilarJobs {
+    pub(super) fn of(queue: &Queue, uses: &[Vec<(usize, u64)>], counters: &[Counter], bids: &[JobCandidate]) -> Self {
         let mut groups: HashMap<Counted<'_>, usize> = HashMap::new();
         let mut arrays: HashMap<u64, usize> = HashMap::new();
         let mut alike = Self::default();
@@ -38,7 +38,7 @@ impl Alike {
         }
         alike.groups = groups.len();
         alike.next = vec![bids.len() as u32; bids.len()];
-        let group = |bid: &Bid| (bid.partition, alike.limits[bid.job]);
+        let group = |bid: &JobCandidate| (bid.partition, alike.limits[bid.job]);
         for at in (1..bids.len()).rev() {
             let is_alike = group(&bids[at - 1]) == group(&bids[at]);
             alike.next[at - 1] = if is_alike { alike.next[at] } else { at as u32 };

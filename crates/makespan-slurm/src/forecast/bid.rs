@@ -2,7 +2,7 @@
 
 /// A job, a partition in which it may start, and one way to satisfy its requested features.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bid {
+pub(super) struct JobCandidate {
     pub job: usize,
     pub shape: usize,
     pub partition: usize,

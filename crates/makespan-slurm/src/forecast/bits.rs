@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Bits(Vec<u64>);
+pub(super) struct NodeBits(Vec<u64>);
 
-impl Bits {
+impl NodeBits {
     pub(super) fn new(size: usize) -> Self {
         Self(vec![0; size.div_ceil(64)])
     }
@@ -46,8 +46,8 @@ impl Bits {
 /// The intersection of several sets, without the elements of another set.
 #[derive(Clone)]
 pub(super) struct Common<'a> {
-    pub of: [&'a Bits; 3],
-    pub without: Option<&'a Bits>,
+    pub of: [&'a NodeBits; 3],
+    pub without: Option<&'a NodeBits>,
     /// A range of words outside which at least one of the sets is empty.
     pub span: Range<usize>,
 }

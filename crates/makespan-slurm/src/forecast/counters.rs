@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::queue::{Limits, Queue, QueueJob};
+use crate::queue::{Queue, QueueJob, SlurmLimits};
 
 /// A limited quantity: jobs of a user, processors of an account, or licences.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Table {
         }
     }
 
-    fn limits(&mut self, job: &QueueJob, limits: &Limits, whose: &str, uses: &mut Vec<(usize, u64)>) {
+    fn limits(&mut self, job: &QueueJob, limits: &SlurmLimits, whose: &str, uses: &mut Vec<(usize, u64)>) {
         const REMEDY: &str = "the end of another of these jobs, or a higher limit";
         if let Some(jobs) = limits.jobs {
             uses.push((self.counter(format!("running jobs {whose}"), REMEDY, jobs), 1));

@@ -1,6 +1,6 @@
 //! Draws random run times from the distributions of known run times.
 
-use super::times::{Times, longer};
+use super::times::{JobRunTimes, longer};
 
 /// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014), which is sufficient
 /// here.
@@ -43,8 +43,8 @@ impl Drawing {
     }
 
     /// Draws the run times of all jobs. `ran` returns the elapsed run time of a job in seconds.
-    pub(super) fn all(mut self, times: &[Times], ran: impl Fn(usize) -> i64) -> Vec<i64> {
-        let groups = |of: fn(&Times) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
+    pub(super) fn all(mut self, times: &[JobRunTimes], ran: impl Fn(usize) -> i64) -> Vec<i64> {
+        let groups = |of: fn(&JobRunTimes) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
         let mut drawn = vec![0; times.len()];
@@ -57,7 +57,7 @@ impl Drawing {
         drawn
     }
 
-    fn one(&mut self, times: &Times, ran: i64) -> i64 {
+    fn one(&mut self, times: &JobRunTimes, ran: i64) -> i64 {
         let own = longer(&times.own, ran);
         let seen = &self.of_name[times.name];
         let at = self.draws.below(own.len() + seen.len() + 1);
@@ -79,7 +79,7 @@ impl Drawing {
     }
 
     /// Draws a run time as a fraction of the limit, from the fractions that other jobs used.
-    fn part(&mut self, times: &Times, ran: i64) -> Option<f64> {
+    fn part(&mut self, times: &JobRunTimes, ran: i64) -> Option<f64> {
         let (others, usual) = (times.beyond(&times.others, ran), times.beyond(times.usual, ran));
         let seen = &self.of_user[times.user];
         let count = others.len() + usize::from(!usual.is_empty());

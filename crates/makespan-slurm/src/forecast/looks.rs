@@ -5,7 +5,7 @@ use super::times::limit;
 
 /// Parameters of scheduling cycles, in seconds and jobs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looks {
+pub(super) struct CycleParameters {
     /// Time between two backfill cycles.
     pub interval: i64,
     /// Minimum time between two cycles that start jobs at the head of the queue.
@@ -34,7 +34,7 @@ const MUCH: usize = 2_000_000;
 /// Number of jobs from which a queue is large for any number of nodes, because each job is considered in many cycles.
 const MANY_JOBS: usize = 20_000;
 
-impl Looks {
+impl CycleParameters {
     pub(super) fn of(model: &Model<'_>) -> Self {
         let number = |name, default: i64, least: i64| model.queue.scheduler_number(name).unwrap_or(default).max(least);
         let depth = number("bf_max_job_test", 500, 1) as usize;

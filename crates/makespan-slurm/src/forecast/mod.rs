@@ -44,19 +44,19 @@ mod world;
 
 use std::thread;
 
-pub use times::{Known, RunTimes};
-pub use why::Why;
+pub use times::{PredictionSource, RunTimes};
+pub use why::WaitReason;
 
 use crate::queue::Queue;
-use bid::Bid;
+use bid::JobCandidate;
 use drawing::Drawing;
-use looks::Looks;
+use looks::CycleParameters;
 use model::Model;
-use outcome::Outcome;
-use play::Play;
+use outcome::ForecastOutcome;
+use play::ForecastSimulation;
 use ready::Links;
 use reason::Reasons;
-use times::{Learned, Times};
+use times::{JobRunTimes, KnownRunTimes};
 
 /// Maximum number of nodes that all simulations together examine, so that a forecast takes only seconds. At least
 /// `LEAST_DRAWS` simulations are made.
@@ -65,7 +65,7 @@ const LEAST_DRAWS: u64 = 4;
 
 /// The options of a forecast.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct ForecastOptions<'a> {
     /// Number of simulations with random run times, or 0 for none. If simulations take long, their number is reduced
     /// and a warning is returned.
     pub draws: u32,
@@ -77,7 +77,7 @@ pub struct Options<'a> {
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
-impl Default for Options<'_> {
+impl Default for ForecastOptions<'_> {
     fn default() -> Self {
         Self { draws: 20, seed: 1, times: RunTimes::Learned, clock: &|seconds| seconds.to_string() }
     }
@@ -85,7 +85,7 @@ impl Default for Options<'_> {
 
 /// The prediction for a pending job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expected {
+pub struct ExpectedJob {
     /// The index of the job in the queue.
     pub job: usize,
     /// Expected start in seconds since 1970. `None` if the job cannot start without a change.
@@ -99,18 +99,18 @@ pub struct Expected {
     /// Indices of the jobs that must end before this job starts.
     pub after: Vec<usize>,
     /// The source of the run-time prediction.
-    pub known: Known,
+    pub known: PredictionSource,
     /// Expected run time in seconds. It may be shorter for a job that accepts less time than its limit.
     pub lasts: i64,
     /// The reason why the job does not start now.
-    pub why: Why,
+    pub why: WaitReason,
 }
 
 /// The forecast of a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
     /// The predictions for all pending jobs, in the order of the queue.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedJob>,
     /// Expected end of each running job, by the index of the job.
     pub ends: Vec<(usize, i64)>,
     /// Limitations of the forecast, as sentences.
@@ -118,25 +118,26 @@ pub struct Forecast {
 }
 
 /// Predicts when each job will start, the range of the start, and the reason why the job does not start now.
-pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
+pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
-    let times = Learned::of(queue, options.times).of_jobs(&queue.jobs);
+    let times = KnownRunTimes::of(queue, options.times).of_jobs(&queue.jobs);
     let ran = |job: usize| queue.jobs[job].run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
-    let looks = Looks::of(&model);
+    let looks = CycleParameters::of(&model);
     let means: Vec<i64> = (0..times.len()).map(|job| times[job].mean(ran(job))).collect();
     let lasts = |job: usize| means[job];
-    let mut play = Play::new(&model, &links, looks, &lasts);
-    let outcome = Play::new(&model, &links, looks, &lasts).run();
+    let mut play = ForecastSimulation::new(&model, &links, looks, &lasts);
+    let outcome = ForecastSimulation::new(&model, &links, looks, &lasts).run();
     let misses = outcome.expired.iter().any(Option::is_some);
-    let without_deadlines = misses.then(|| Play::new(&model, &links, looks.without_deadlines(), &lasts).run());
+    let without_deadlines =
+        misses.then(|| ForecastSimulation::new(&model, &links, looks.without_deadlines(), &lasts).run());
     play.first_look();
     // If every job runs until its limit, nothing is random, and no random simulation is needed.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
-    let options = &Options { draws: asked.min(affordable), ..*options };
+    let options = &ForecastOptions { draws: asked.min(affordable), ..*options };
     let drawn = draws(options, &model, &links, &times, &ran);
-    let mut bids: Vec<Option<Bid>> = vec![None; queue.jobs.len()];
+    let mut bids: Vec<Option<JobCandidate>> = vec![None; queue.jobs.len()];
     for bid in model.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
     }
@@ -161,7 +162,7 @@ pub fn forecast(queue: &Queue, options: &Options<'_>) -> Forecast {
         let start = outcome.started[job];
         let (early, late) = start.and_then(|start| spread(start, &drawn, job)).unzip();
         let ran = outcome.ends[job].zip(start).map(|(end, start)| end - start);
-        Expected {
+        ExpectedJob {
             job,
             start,
             early,
@@ -193,8 +194,8 @@ fn chances(
     start: Option<i64>,
     drawn: &[Vec<Option<i64>>],
     clock: &(dyn Fn(i64) -> String + Sync),
-    mut why: Why,
-) -> Why {
+    mut why: WaitReason,
+) -> WaitReason {
     let Some(deadline) = queue.jobs[job].deadline else { return why };
     let all = drawn.len();
     let missed = drawn.iter().filter(|starts| starts[job].is_none()).count();
@@ -220,10 +221,10 @@ fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i6
 /// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed, so the
 /// result does not depend on the number of threads.
 fn draws<'a>(
-    options: &Options<'_>,
+    options: &ForecastOptions<'_>,
     model: &'a Model<'a>,
     links: &'a Links,
-    times: &[Times],
+    times: &[JobRunTimes],
     ran: &(dyn Fn(usize) -> i64 + Sync),
 ) -> Vec<Vec<Option<i64>>> {
     let one = |number: u32| {
@@ -247,13 +248,14 @@ fn draws<'a>(
 }
 
 fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -> i64) -> Vec<Option<i64>> {
-    let Outcome { started, .. } = Play::new(model, links, Looks::of(model), lasts).in_short().run();
+    let ForecastOutcome { started, .. } =
+        ForecastSimulation::new(model, links, CycleParameters::of(model), lasts).in_short().run();
     started
 }
 
 /// One of several numbers of nodes that a job accepts, with the predicted start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct NodeCountStart {
     /// Number of nodes.
     pub nodes: u64,
     /// Predicted start in seconds since 1970.
@@ -262,7 +264,7 @@ pub struct Size {
 
 /// Predicts the start of a job for several of the numbers of nodes that it accepts. Assumes that its run time does not
 /// depend on this number. Returns nothing for a job that accepts only one number.
-pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
+pub fn sizes(queue: &Queue, job: usize, options: &ForecastOptions<'_>) -> Vec<NodeCountStart> {
     let request = &queue.jobs[job].request;
     let (least, most) = (request.min_nodes, request.max_nodes.unwrap_or(request.min_nodes));
     let most = most.min(queue.nodes.len() as u64);
@@ -281,9 +283,9 @@ pub fn sizes(queue: &Queue, job: usize, options: &Options<'_>) -> Vec<Size> {
         asked.min_nodes = nodes;
         asked.max_nodes = Some(nodes);
         asked.cpus = request.cpus.max(nodes.saturating_mul(request.cpus_per_node));
-        let quick = Options { draws: 0, ..*options };
+        let quick = ForecastOptions { draws: 0, ..*options };
         let expected = forecast(&changed, &quick).expected;
-        Size { nodes, start: expected.iter().find(|one| one.job == job).and_then(|one| one.start) }
+        NodeCountStart { nodes, start: expected.iter().find(|one| one.job == job).and_then(|one| one.start) }
     };
     numbers.into_iter().map(one).collect()
 }

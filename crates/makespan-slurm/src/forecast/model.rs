@@ -3,21 +3,21 @@
 
 use std::collections::HashMap;
 
-use crate::queue::{FeatureChoice, Features, Memory, Queue, QueueJob, Reservation};
+use crate::queue::{FeatureChoice, Features, Memory, Queue, QueueJob, SlurmReservation};
 use crate::text::Gres;
-use crate::{Limit, Node, Partition};
+use crate::{Node, OptionalLimit, Partition};
 
-use super::alike::Alike;
-use super::bid::Bid;
-use super::bits::Bits;
+use super::alike::SimilarJobs;
+use super::bid::JobCandidate;
+use super::bits::NodeBits;
 use super::counters::{self, Counter};
-use super::shape::{Levels, Shape};
+use super::shape::{Levels, PartitionRequest};
 use super::times::{FOR_EVER, limit};
-use super::why::Never;
+use super::why::PermanentReason;
 
 /// A node.
 #[derive(Clone, Debug)]
-pub(super) struct Site {
+pub(super) struct ForecastNode {
     /// The index of the node in the queue.
     pub node: usize,
     /// The number of the site's kind. All sites of a kind have the same amount of each resource.
@@ -33,9 +33,9 @@ pub(super) struct Site {
 /// Conditions on some nodes of a job: features that a certain number of nodes must have, and nodes that the job must
 /// get.
 #[derive(Clone, Debug)]
-pub(super) struct Counted {
+pub(super) struct NodeConditions {
     /// Sites that the job must get, in addition to any others.
-    pub required: Bits,
+    pub required: NodeBits,
     /// The number of required nodes. If a required node is not in the cluster, this number exceeds the number of
     /// required sites.
     pub required_count: usize,
@@ -49,7 +49,7 @@ pub(super) struct Counted {
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub queue: &'a Queue,
-    pub sites: Vec<Site>,
+    pub sites: Vec<ForecastNode>,
     /// For each kind of site, the index of one site of the kind.
     pub kinds_of_sites: Vec<usize>,
     /// The kinds of generic resources, and the amounts of each site, row by row.
@@ -57,24 +57,24 @@ pub(super) struct Model<'a> {
     pub gres: Vec<u32>,
     /// For each node of the queue, the index of its site.
     pub site_of: Vec<usize>,
-    pub sets: Vec<Bits>,
+    pub sets: Vec<NodeBits>,
     /// For each set, a range of words outside which all words are zero.
     pub spans: Vec<std::ops::Range<usize>>,
     /// The alternatives of features that a certain number of nodes must have.
-    pub counted: Vec<Counted>,
-    pub partition_sets: Vec<Bits>,
-    pub shapes: Vec<Shape>,
+    pub counted: Vec<NodeConditions>,
+    pub partition_sets: Vec<NodeBits>,
+    pub shapes: Vec<PartitionRequest>,
     pub levels: Levels,
     /// The bids in the order in which the scheduler considers them.
-    pub bids: Vec<Bid>,
+    pub bids: Vec<JobCandidate>,
     /// For each job, the positions of its bids.
     pub bids_of: Vec<Vec<u32>>,
-    pub alike: Alike,
+    pub alike: SimilarJobs,
     pub counters: Vec<Counter>,
     /// For each job of the queue, pairs of a counter and the amount that the job adds to it while it runs.
     pub uses: Vec<Vec<(usize, u64)>>,
     /// For each job that can never start, the reason.
-    pub never: Vec<Option<Never>>,
+    pub never: Vec<Option<PermanentReason>>,
     /// For each job, the latest start that its deadline allows.
     pub latest: Vec<i64>,
     /// True if the cluster allocates memory.
@@ -95,7 +95,7 @@ impl<'a> Model<'a> {
         let closed = closed(queue);
         let site = |&node: &usize| {
             let of = &queue.nodes[node];
-            Site {
+            ForecastNode {
                 node,
                 kind: 0,
                 cpus: of.usable_cpus,
@@ -104,13 +104,13 @@ impl<'a> Model<'a> {
                 closed: closed.get(of.name.as_str()).cloned().unwrap_or_default(),
             }
         };
-        let mut sites: Vec<Site> = order.iter().map(site).collect();
+        let mut sites: Vec<ForecastNode> = order.iter().map(site).collect();
         let gres: Vec<u32> = sites.iter().flat_map(|site| amounts(&queue.nodes[site.node].gres, &kinds)).collect();
         let kinds_of_sites = tell_apart(&mut sites, &gres, kinds.len());
         let names: HashMap<&str, usize> =
             sites.iter().enumerate().map(|(site, of)| (queue.nodes[of.node].name.as_str(), site)).collect();
         let of_partition = |partition: &Partition| {
-            let mut set = Bits::new(sites.len());
+            let mut set = NodeBits::new(sites.len());
             let members = partition.nodes.iter().filter_map(|name| names.get(name.as_str()));
             members.for_each(|&site| set.set(site, true));
             set
@@ -134,7 +134,7 @@ impl<'a> Model<'a> {
             levels: Levels::of(&[]),
             bids: Vec::new(),
             bids_of: vec![Vec::new(); queue.jobs.len()],
-            alike: Alike::default(),
+            alike: SimilarJobs::default(),
             counters: Vec::new(),
             uses: Vec::new(),
             never,
@@ -143,7 +143,7 @@ impl<'a> Model<'a> {
         };
         (model.counters, model.uses) = counters::of(queue);
         model.add_bids();
-        model.alike = Alike::of(queue, &model.uses, &model.counters, &model.bids);
+        model.alike = SimilarJobs::of(queue, &model.uses, &model.counters, &model.bids);
         model.levels = Levels::of(&model.shapes);
         model
     }
@@ -157,17 +157,17 @@ impl<'a> Model<'a> {
         for (index, job) in queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
             let own = |one: &(usize, u64)| (one.0, self.amount(index, one));
             let beyond = || self.uses[index].iter().map(own).find(|one| one.1 > self.counters[one.0].total);
-            let late = || (self.latest[index] < queue.now).then(|| Never::too_late(job));
-            let barred = || queue.barred(job).map(|bar| Never::new("limit", bar.text).with(bar.remedy));
-            self.never[index] = Never::at_once(job)
+            let late = || (self.latest[index] < queue.now).then(|| PermanentReason::too_late(job));
+            let barred = || queue.barred(job).map(|bar| PermanentReason::new("limit", bar.text).with(bar.remedy));
+            self.never[index] = PermanentReason::at_once(job)
                 .or_else(barred)
-                .or_else(|| Some(Never::beyond(&self.counters[beyond()?.0], beyond()?.1)))
+                .or_else(|| Some(PermanentReason::beyond(&self.counters[beyond()?.0], beyond()?.1)))
                 .or_else(late);
             let mut obstacle = None;
             let mut found = false;
             for name in &job.partitions {
                 let Some(&partition) = by_name.get(name.as_str()) else {
-                    obstacle = obstacle.or_else(|| Some(Never::no_partition(job, name)));
+                    obstacle = obstacle.or_else(|| Some(PermanentReason::no_partition(job, name)));
                     continue;
                 };
                 let choices =
@@ -175,7 +175,7 @@ impl<'a> Model<'a> {
                 for choice in &choices {
                     match self.shape(job, partition, choice, &mut interning) {
                         Ok(shape) => {
-                            self.bids.push(Bid { job: index, shape, partition });
+                            self.bids.push(JobCandidate { job: index, shape, partition });
                             found = true;
                         }
                         Err(why) => obstacle = obstacle.or(Some(why)),
@@ -186,7 +186,7 @@ impl<'a> Model<'a> {
                 self.never[index] = obstacle;
             }
         }
-        let key = |bid: &Bid| {
+        let key = |bid: &JobCandidate| {
             let job = &queue.jobs[bid.job];
             let tier = queue.partitions[bid.partition].priority_tier;
             let task = job.array.map_or(0, |member| member.task);
@@ -211,30 +211,30 @@ impl<'a> Model<'a> {
         partition: usize,
         choice: &FeatureChoice,
         interning: &mut Interning,
-    ) -> Result<usize, Never> {
+    ) -> Result<usize, PermanentReason> {
         let queue = self.queue;
         let (request, part) = (&job.request, &queue.partitions[partition]);
         let lasts = limit(job);
-        if let Limit::At(most) = part.max_time
+        if let OptionalLimit::At(most) = part.max_time
             && job.limit.is_none_or(|limit| limit > most)
         {
-            return Err(Never::too_long(part, job.limit, most));
+            return Err(PermanentReason::too_long(part, job.limit, most));
         }
         let most = part.max_nodes.value();
         if most.is_some_and(|most| request.min_nodes > most) {
-            return Err(Never::too_many(part, request.min_nodes));
+            return Err(PermanentReason::too_many(part, request.min_nodes));
         }
         let reservation = match &request.reservation {
             None => None,
             Some(name) => {
                 let found = queue.reservations.iter().position(|reservation| &reservation.name == name);
-                let found = found.ok_or_else(|| Never::no_reservation(name))?;
+                let found = found.ok_or_else(|| PermanentReason::no_reservation(name))?;
                 let kept = &queue.reservations[found];
                 if !kept.admits(&job.user, job.account.as_deref()) {
-                    return Err(Never::not_admitted(kept));
+                    return Err(PermanentReason::not_admitted(kept));
                 }
                 if lasts > kept.end - kept.start.max(queue.now) {
-                    return Err(Never::longer_than(kept, queue.now));
+                    return Err(PermanentReason::longer_than(kept, queue.now));
                 }
                 Some(found)
             }
@@ -244,7 +244,7 @@ impl<'a> Model<'a> {
         let among = if only.is_empty() { &request.required[..] } else { &[] };
         let counted = self.counted(choice, among, interning);
         let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-        let shape = Shape {
+        let shape = PartitionRequest {
             set: self.set(job, (partition, only), reservation, choice, interning),
             counted,
             min_nodes: small(request.min_nodes).max(choice.nodes()),
@@ -290,7 +290,7 @@ impl<'a> Model<'a> {
         if let Some(&known) = interning.sets.get(&key) {
             return known;
         }
-        let mut set = Bits::new(self.sites.len());
+        let mut set = NodeBits::new(self.sites.len());
         for site in self.partition_sets[partition].iter() {
             let node = &self.queue.nodes[self.sites[site].node];
             let fits = takes_jobs(node, &self.sites[site])
@@ -316,14 +316,14 @@ impl<'a> Model<'a> {
         if let Some(&known) = interning.counted.get(&key) {
             return Some(known);
         }
-        let mut required = Bits::new(self.sites.len());
+        let mut required = NodeBits::new(self.sites.len());
         for (at, site) in self.sites.iter().enumerate().filter(|_| !among.is_empty()) {
             required.set(at, among.contains(&self.queue.nodes[site.node].name));
         }
-        let parts = |site: &Site| choice.parts_of(&self.queue.nodes[site.node].features);
+        let parts = |site: &ForecastNode| choice.parts_of(&self.queue.nodes[site.node].features);
         let parts = self.sites.iter().map(parts).collect();
         let counts = choice.counted.iter().map(|part| part.1).collect();
-        self.counted.push(Counted { required, required_count: among.len(), parts, counts });
+        self.counted.push(NodeConditions { required, required_count: among.len(), parts, counts });
         interning.counted.insert(key, self.counted.len() - 1);
         Some(self.counted.len() - 1)
     }
@@ -332,7 +332,7 @@ impl<'a> Model<'a> {
     /// is unchanged. Returns the number of moved sites, or `None` if there are too few such sites.
     pub(super) fn put_counted_first<T: Copy>(
         &self,
-        shape: &Shape,
+        shape: &PartitionRequest,
         sites: &mut [T],
         site: impl Fn(T) -> usize,
     ) -> Option<usize> {
@@ -355,7 +355,13 @@ impl<'a> Model<'a> {
     }
 
     /// Checks that the partition has enough nodes for the job if no other job runs.
-    fn check(&self, job: &QueueJob, partition: usize, shape: &Shape, interning: &mut Interning) -> Result<(), Never> {
+    fn check(
+        &self,
+        job: &QueueJob,
+        partition: usize,
+        shape: &PartitionRequest,
+        interning: &mut Interning,
+    ) -> Result<(), PermanentReason> {
         let kinds = interning.kinds.entry(shape.set).or_insert_with(|| {
             let mut counts = vec![0_u64; self.kinds_of_sites.len()];
             self.sets[shape.set].iter().for_each(|site| counts[self.sites[site].kind] += 1);
@@ -387,7 +393,7 @@ impl<'a> Model<'a> {
     pub(super) fn lacking<'b>(
         &self,
         job: &'b QueueJob,
-        shape: &Shape,
+        shape: &PartitionRequest,
         has_room: impl Fn(usize) -> bool,
     ) -> Vec<&'b str> {
         let Some(counted) = shape.counted.map(|at| &self.counted[at]).filter(|counted| counted.required_count > 0)
@@ -406,7 +412,7 @@ impl<'a> Model<'a> {
 
     /// Returns the number of processors that an empty node can provide to a job. Returns `None` if the node lacks
     /// another resource that the job requests on each node.
-    pub(super) fn capacity(&self, shape: &Shape, site: usize) -> Option<u32> {
+    pub(super) fn capacity(&self, shape: &PartitionRequest, site: usize) -> Option<u32> {
         let of = &self.sites[site];
         let kinds = self.kinds.len();
         self.room(shape, site, of.cpus, of.memory, &self.gres[site * kinds..(site + 1) * kinds])
@@ -414,7 +420,14 @@ impl<'a> Model<'a> {
 
     /// Returns the number of processors that a node with the given free resources can provide to a job. Returns `None`
     /// if the node lacks another resource that the job requests on each node.
-    pub(super) fn room(&self, shape: &Shape, site: usize, cpus: u32, memory: u64, gres: &[u32]) -> Option<u32> {
+    pub(super) fn room(
+        &self,
+        shape: &PartitionRequest,
+        site: usize,
+        cpus: u32,
+        memory: u64,
+        gres: &[u32],
+    ) -> Option<u32> {
         let of = &self.sites[site];
         if shape.whole && cpus < of.cpus {
             return None;
@@ -449,7 +462,7 @@ impl<'a> Model<'a> {
 struct Interning {
     sets: HashMap<SetKey, usize>,
     counted: HashMap<CountedKey, usize>,
-    shapes: HashMap<Shape, usize>,
+    shapes: HashMap<PartitionRequest, usize>,
     /// For each set, the number of sites of each kind.
     kinds: HashMap<usize, Vec<(usize, u64)>>,
 }
@@ -471,7 +484,7 @@ struct SetKey {
 }
 
 /// Numbers the kinds of sites. Sites of a kind have the same amount of each resource. Returns one site of each kind.
-fn tell_apart(sites: &mut [Site], gres: &[u32], kinds: usize) -> Vec<usize> {
+fn tell_apart(sites: &mut [ForecastNode], gres: &[u32], kinds: usize) -> Vec<usize> {
     let mut known: HashMap<(u32, u64, u32, &[u32]), usize> = HashMap::new();
     let mut first = Vec::new();
     for (at, site) in sites.iter_mut().enumerate() {
@@ -489,7 +502,7 @@ fn is_exclusive(partition: &Partition) -> bool {
 }
 
 /// Returns true if a node accepts jobs, now or after a reservation that makes it unavailable.
-pub(super) fn takes_jobs(node: &Node, site: &Site) -> bool {
+pub(super) fn takes_jobs(node: &Node, site: &ForecastNode) -> bool {
     if node.state.takes_jobs() {
         return true;
     }
@@ -525,7 +538,7 @@ pub(super) fn amounts(gres: &[Gres], kinds: &[(String, String)]) -> Vec<u32> {
 /// Returns the reserved periods of each node.
 fn closed(queue: &Queue) -> HashMap<&str, Vec<(i64, i64, usize)>> {
     let mut closed: HashMap<&str, Vec<(i64, i64, usize)>> = HashMap::new();
-    let ahead = |reservation: &&Reservation| reservation.end > queue.now;
+    let ahead = |reservation: &&SlurmReservation| reservation.end > queue.now;
     for reservation in queue.reservations.iter().filter(ahead) {
         let index = queue.reservations.iter().position(|other| std::ptr::eq(other, reservation)).unwrap_or(0);
         let end = reservation.end.min(queue.now.saturating_add(FOR_EVER));

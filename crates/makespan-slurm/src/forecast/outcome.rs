@@ -2,7 +2,7 @@
 
 /// The result of a simulation for each job.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct ForecastOutcome {
     /// For each job, its start, or `None` if it does not start in the simulation.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,

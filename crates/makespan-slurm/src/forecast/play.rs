@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::bid::Bid;
-use super::bits::Bits;
-use super::looks::{Looks, typical_limit};
+use super::bid::JobCandidate;
+use super::bits::NodeBits;
+use super::looks::{CycleParameters, typical_limit};
 use super::model::Model;
-use super::outcome::Outcome;
+use super::outcome::ForecastOutcome;
 use super::ready::{Links, Ready};
 use super::times::limit;
-use super::world::{Gap, Kept, Running, World};
+use super::world::{Gap, NodeReservation, RunningUsage, World};
 
 /// Cost of simulating a job (its random run time, arrival, start and end), as a number of examined nodes.
 const JOB_AS_LOOKS: u64 = 20;
@@ -37,10 +37,10 @@ enum Event {
 /// runs.
 pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
 
-pub(super) struct Play<'a> {
+pub(super) struct ForecastSimulation<'a> {
     model: &'a Model<'a>,
     links: &'a Links,
-    looks: Looks,
+    looks: CycleParameters,
     lasts: Lasts<'a>,
     pub world: World<'a>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
@@ -51,11 +51,11 @@ pub(super) struct Play<'a> {
     entered: Vec<bool>,
     /// Jobs that must start together.
     teams: HashMap<usize, Vec<usize>>,
-    blocked: Bits,
+    blocked: NodeBits,
     last_look: Option<i64>,
     last_head: Option<i64>,
     next_look: Option<i64>,
-    outcome: Outcome,
+    outcome: ForecastOutcome,
     /// True if the outcome contains starts, ends, nodes, and the jobs that each job waits for. If false, it contains
     /// only starts and ends.
     tells: bool,
@@ -82,10 +82,10 @@ pub(super) struct Play<'a> {
     gaps: Option<HashMap<usize, Gap>>,
 }
 
-impl<'a> Play<'a> {
-    pub(super) fn new(model: &'a Model<'a>, links: &'a Links, looks: Looks, lasts: Lasts<'a>) -> Self {
+impl<'a> ForecastSimulation<'a> {
+    pub(super) fn new(model: &'a Model<'a>, links: &'a Links, looks: CycleParameters, lasts: Lasts<'a>) -> Self {
         let jobs = model.queue.jobs.len();
-        let outcome = Outcome {
+        let outcome = ForecastOutcome {
             started: vec![None; jobs],
             ended: vec![None; jobs],
             ends: vec![None; jobs],
@@ -106,7 +106,7 @@ impl<'a> Play<'a> {
             waiting_in: vec![0; model.queue.partitions.len()],
             entered: vec![false; jobs],
             teams: teams(model),
-            blocked: Bits::new(model.sites.len()),
+            blocked: NodeBits::new(model.sites.len()),
             last_look: None,
             last_head: None,
             next_look: None,
@@ -145,7 +145,7 @@ impl<'a> Play<'a> {
             let by_limit = run.started.saturating_add(limit(job));
             let believed = run.ends_by.unwrap_or(by_limit).max(now + 1);
             let ends = run.started.saturating_add((self.lasts)(index)).min(believed).max(now + 1);
-            let number = self.world.take(Running { job: Some(index), believed, holds });
+            let number = self.world.take(RunningUsage { job: Some(index), believed, holds });
             self.world.count_falling(index, believed, true);
             self.outcome.started[index] = Some(run.started);
             self.outcome.ends[index] = Some(ends);
@@ -154,7 +154,7 @@ impl<'a> Play<'a> {
         let typical = typical_limit(self.model);
         for holding in &queue.hidden {
             let holds = vec![self.world.hold(holding)];
-            let number = self.world.take(Running { job: None, believed: now.saturating_add(typical), holds });
+            let number = self.world.take(RunningUsage { job: None, believed: now.saturating_add(typical), holds });
             self.events.push(Reverse((now.saturating_add((typical / 2).max(1)), Event::End(number))));
         }
         for reservation in &queue.reservations {
@@ -178,7 +178,7 @@ impl<'a> Play<'a> {
         if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
             return;
         }
-        let Outcome { started, ended, expired, .. } = &self.outcome;
+        let ForecastOutcome { started, ended, expired, .. } = &self.outcome;
         let Ready::At(ready) = self.links.ready(job, started, ended, expired) else { return };
         // Slurm does not report when a job becomes eligible while it waits for other jobs or for its turn in an array.
         let at = ready.max(of.eligible.unwrap_or(i64::MIN));
@@ -219,7 +219,7 @@ impl<'a> Play<'a> {
     }
 
     /// Runs the simulation until no job is pending or no event is left.
-    pub(super) fn run(mut self) -> Outcome {
+    pub(super) fn run(mut self) -> ForecastOutcome {
         self.decide();
         while let Some(&Reverse((now, _))) = self.events.peek() {
             if self.waiting.is_empty() && !self.is_more_expected() {
@@ -347,7 +347,7 @@ impl<'a> Play<'a> {
             if !self.model.queue.partitions[bid.partition].is_up() {
                 continue;
             }
-            let blocked = std::mem::replace(&mut self.blocked, Bits::new(0));
+            let blocked = std::mem::replace(&mut self.blocked, NodeBits::new(0));
             let started = self.try_start(bid, Some(&blocked), false);
             self.blocked = blocked;
             if !started {
@@ -467,7 +467,7 @@ impl<'a> Play<'a> {
 
     /// Makes a reservation for a job that delays no existing reservation. Returns false if the reservation would start
     /// after the window ([`Looks::window`]).
-    fn keep_place(&mut self, bid: Bid) -> bool {
+    fn keep_place(&mut self, bid: JobCandidate) -> bool {
         let shape = &self.model.shapes[bid.shape];
         let (look, soonest) = self.places[bid.shape];
         // In a cycle, reservations are added but never removed. So the start of an earlier reservation for the same
@@ -481,7 +481,7 @@ impl<'a> Play<'a> {
         let found = self.world.earliest(shape, not_before);
         self.places[bid.shape] = (self.look, found.as_ref().map_or(i64::MAX, |found| found.0));
         let Some((from, sites)) = found.filter(|found| found.0 <= window) else { return false };
-        self.world.keep(&sites, Kept { from, until: from.saturating_add(shape.lasts), job: bid.job });
+        self.world.keep(&sites, NodeReservation { from, until: from.saturating_add(shape.lasts), job: bid.job });
         true
     }
 
@@ -503,7 +503,7 @@ impl<'a> Play<'a> {
 
     /// Starts a job. For a component of a heterogeneous job, starts all components, or none if one of them does not
     /// fit.
-    fn try_start(&mut self, bid: Bid, without: Option<&Bits>, heeds_kept: bool) -> bool {
+    fn try_start(&mut self, bid: JobCandidate, without: Option<&NodeBits>, heeds_kept: bool) -> bool {
         let Some(team) = self.teams.get(&bid.job).cloned() else {
             let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
             let Some(holds) = found else { return false };
@@ -531,7 +531,7 @@ impl<'a> Play<'a> {
             drop(found);
             let believed = self.world.now.saturating_add(limit(&self.model.queue.jobs[job]));
             self.limits[job] = None;
-            begun.push(self.world.take(Running { job: Some(job), believed, holds }));
+            begun.push(self.world.take(RunningUsage { job: Some(job), believed, holds }));
         }
         begun.into_iter().for_each(|number| self.started(number));
         true
@@ -539,7 +539,7 @@ impl<'a> Play<'a> {
 
     /// Starts a job. If the job accepts less time than its limit, it gets the longest time that delays no job with a
     /// reservation.
-    fn start(&mut self, bid: Bid, holds: Vec<super::world::Hold>, heeds_kept: bool) {
+    fn start(&mut self, bid: JobCandidate, holds: Vec<super::world::Hold>, heeds_kept: bool) {
         let (job, shape) = (bid.job, &self.model.shapes[bid.shape]);
         let all = limit(&self.model.queue.jobs[job]);
         let granted = if shape.lasts < all {
@@ -552,7 +552,7 @@ impl<'a> Play<'a> {
         };
         self.limits[job] = (granted < all).then_some(granted);
         let believed = self.world.now.saturating_add(granted);
-        let number = self.world.take(Running { job: Some(job), believed, holds });
+        let number = self.world.take(RunningUsage { job: Some(job), believed, holds });
         self.started(number);
     }
 

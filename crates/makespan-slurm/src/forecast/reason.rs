@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use crate::queue::{Condition, QueueJob};
 
-use super::bid::Bid;
+use super::bid::JobCandidate;
 use super::model::Model;
-use super::outcome::Outcome;
-use super::play::Play;
+use super::outcome::ForecastOutcome;
+use super::play::ForecastSimulation;
 use super::ready::{Links, Ready};
-use super::shape::Shape;
-use super::why::{Why, is_for_any_nodes, span, wanted};
+use super::shape::PartitionRequest;
+use super::why::{WaitReason, is_for_any_nodes, span, wanted};
 use super::world::{Gap, World};
 
 /// Formats a time of day.
@@ -22,12 +22,12 @@ pub(super) struct Reasons<'a> {
     pub model: &'a Model<'a>,
     pub links: &'a Links,
     /// The simulation in the state after its first cycle.
-    pub play: &'a Play<'a>,
-    pub outcome: &'a Outcome,
+    pub play: &'a ForecastSimulation<'a>,
+    pub outcome: &'a ForecastOutcome,
     /// The result of a simulation without deadlines, if a job misses its deadline.
-    pub without_deadlines: Option<&'a Outcome>,
+    pub without_deadlines: Option<&'a ForecastOutcome>,
     pub clock: Clock<'a>,
-    pub bids: Vec<Option<Bid>>,
+    pub bids: Vec<Option<JobCandidate>>,
     /// For each job, the number of jobs that the scheduler considers before it.
     pub positions: Vec<usize>,
     /// For each job, its actual start if it runs.
@@ -37,9 +37,9 @@ pub(super) struct Reasons<'a> {
     /// The running jobs of each counter.
     pub holders: HashMap<usize, Vec<usize>>,
     /// Free resources for each request that was examined. Jobs with equal requests share the result.
-    pub free: RefCell<HashMap<Shape, Free>>,
+    pub free: RefCell<HashMap<PartitionRequest, Free>>,
     /// Number of nodes with enough free resources, for each request for a single node that was examined.
-    pub roomy: RefCell<HashMap<Shape, usize>>,
+    pub roomy: RefCell<HashMap<PartitionRequest, usize>>,
 }
 
 /// The free resources for a request.
@@ -57,13 +57,13 @@ pub(super) struct Free {
 
 impl Reasons<'_> {
     /// Returns the reason why a job waits.
-    pub(super) fn of(&self, index: usize) -> Why {
+    pub(super) fn of(&self, index: usize) -> WaitReason {
         let why = self.now(index);
         if self.outcome.expired[index].is_some() { self.deadline(index, why) } else { why }
     }
 
     /// Returns the reason for a job that cannot start in time for its deadline.
-    fn deadline(&self, index: usize, why: Why) -> Why {
+    fn deadline(&self, index: usize, why: WaitReason) -> WaitReason {
         let job = &self.model.queue.jobs[index];
         let Some(deadline) = job.deadline else { return why };
         let latest = self.model.latest[index];
@@ -86,16 +86,16 @@ impl Reasons<'_> {
             helps.push(format!("a limit of at most {}", span(left as u64 / 60 * 60)));
         }
         helps.extend(why.remedy);
-        Why::new("deadline", text).with(helps.join(", or "))
+        WaitReason::new("deadline", text).with(helps.join(", or "))
     }
 
-    fn now(&self, index: usize) -> Why {
+    fn now(&self, index: usize) -> WaitReason {
         let job = &self.model.queue.jobs[index];
         if let Some(never) = &self.model.never[index] {
             return never.clone();
         }
         if let Some(dependency) = &self.links.hopeless[index] {
-            return Why::hopeless(job.id, dependency);
+            return WaitReason::hopeless(job.id, dependency);
         }
         if let Some(why) = self.others(index).or_else(|| self.later(job)) {
             return why;
@@ -103,7 +103,7 @@ impl Reasons<'_> {
         if self.play.has_started(index) {
             return next(job);
         }
-        let Some(bid) = self.bids[index] else { return Why::new("partition", "no partition takes it") };
+        let Some(bid) = self.bids[index] else { return WaitReason::new("partition", "no partition takes it") };
         self.partition(bid)
             .or_else(|| self.limit(index))
             .or_else(|| self.limit_later(index))
@@ -112,7 +112,7 @@ impl Reasons<'_> {
     }
 
     /// Returns a reason if the job depends on other jobs.
-    fn others(&self, index: usize) -> Option<Why> {
+    fn others(&self, index: usize) -> Option<WaitReason> {
         if self.links.of_job(index).is_empty() {
             return None;
         }
@@ -130,7 +130,7 @@ impl Reasons<'_> {
             Some(Condition::Started(_)) => "to start",
             _ => "to end",
         };
-        let Outcome { started, ended, expired, .. } = self.outcome;
+        let ForecastOutcome { started, ended, expired, .. } = self.outcome;
         let expected = match self.links.ready(index, started, ended, expired) {
             Ready::At(at) => format!("expected at {}", (self.clock)(at)),
             Ready::Later if open.iter().any(|&other| expired[other].is_some()) => {
@@ -140,67 +140,70 @@ impl Reasons<'_> {
         };
         let one_of =
             if open.len() > 1 && self.links.of_job(index).iter().any(|link| link.any) { "one of " } else { "" };
-        Some(Why::new("dependency", format!("it waits for {one_of}{} {how} ({expected})", self.names(&open))))
+        Some(WaitReason::new("dependency", format!("it waits for {one_of}{} {how} ({expected})", self.names(&open))))
     }
 
-    fn later(&self, job: &QueueJob) -> Option<Why> {
+    fn later(&self, job: &QueueJob) -> Option<WaitReason> {
         let queue = self.model.queue;
         if let Some(at) = job.eligible.filter(|&at| at > queue.now) {
             let text = format!("it is not to start before {}", (self.clock)(at));
-            return Some(Why::new("begin-time", text).with(format!("scontrol update JobId={} StartTime=now", job.id)));
+            return Some(
+                WaitReason::new("begin-time", text).with(format!("scontrol update JobId={} StartTime=now", job.id)),
+            );
         }
         let name = job.request.reservation.as_ref()?;
         let kept = queue.reservations.iter().find(|kept| kept.name == *name)?;
         let begins = || format!("its reservation {name} begins at {}", (self.clock)(kept.start));
-        (kept.start > queue.now).then(|| Why::new("reservation", begins()))
+        (kept.start > queue.now).then(|| WaitReason::new("reservation", begins()))
     }
 
-    fn partition(&self, bid: Bid) -> Option<Why> {
+    fn partition(&self, bid: JobCandidate) -> Option<WaitReason> {
         let partition = &self.model.queue.partitions[bid.partition];
         let text = || format!("partition {} is {}", partition.name, partition.state.to_lowercase());
-        (!partition.is_up()).then(|| Why::new("partition", text()).with("another partition, or an operator opens it"))
+        (!partition.is_up())
+            .then(|| WaitReason::new("partition", text()).with("another partition, or an operator opens it"))
     }
 
     /// Returns a reason if the job is a component of a heterogeneous job and would fit alone, but not together with
     /// the other components.
-    fn team(&self, index: usize, bid: Bid) -> Option<Why> {
+    fn team(&self, index: usize, bid: JobCandidate) -> Option<WaitReason> {
         let first = self.model.queue.jobs[index].together?;
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let is_other = |other: &usize| *other != index && self.model.queue.jobs[*other].together == Some(first);
         let others: Vec<usize> = (0..self.model.queue.jobs.len()).filter(is_other).collect();
         (!others.is_empty() && self.free(world, shape).fits).then(|| {
             let text = format!("it starts together with {}, and there is no room for all of them", self.names(&others));
-            Why::new("resources", text)
+            WaitReason::new("resources", text)
         })
     }
 
-    fn limit(&self, index: usize) -> Option<Why> {
+    fn limit(&self, index: usize) -> Option<WaitReason> {
         let counter = self.play.world.limit_reached(index)?;
         let of = &self.model.counters[counter];
         let used = self.play.world.taken(counter);
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) };
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
-        Some(Why::new("limit", text).with(of.remedy.clone()))
+        Some(WaitReason::new("limit", text).with(of.remedy.clone()))
     }
 
     /// Returns a reason if the job will be delayed by a limit that is not reached now, but will be reached by jobs
     /// that start earlier.
-    fn limit_later(&self, index: usize) -> Option<Why> {
+    fn limit_later(&self, index: usize) -> Option<WaitReason> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
         let text = format!("limit on {}, at most {}: it waits for the end of ", of.what, of.total);
-        Some(Why::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
+        Some(WaitReason::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
     }
 
     /// Returns the outcome from which the reason is derived. For a job that misses its deadline, this is a simulation
     /// without deadlines.
-    fn told(&self, index: usize) -> &Outcome {
+    fn told(&self, index: usize) -> &ForecastOutcome {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
 
     /// Returns a reason for a job whose nodes are in use or reserved for other jobs.
-    fn resources(&self, index: usize, job: &QueueJob, bid: Bid) -> Why {
+    fn resources(&self, index: usize, job: &QueueJob, bid: JobCandidate) -> WaitReason {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let position = self.positions[index];
         let free = self.free(world, shape);
@@ -233,7 +236,7 @@ impl Reasons<'_> {
         if position > 0 {
             text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }
-        let why = Why::new("resources", text);
+        let why = WaitReason::new("resources", text);
         match smaller(world, shape, fits) {
             Some(nodes) => {
                 why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))
@@ -242,9 +245,9 @@ impl Reasons<'_> {
         }
     }
 
-    fn free(&self, world: &World<'_>, shape: &Shape) -> Free {
+    fn free(&self, world: &World<'_>, shape: &PartitionRequest) -> Free {
         // The request is for one second, so that of the nodes with enough free resources only reserved nodes are excluded.
-        let short = Shape { lasts: 1, ..shape.clone() };
+        let short = PartitionRequest { lasts: 1, ..shape.clone() };
         if let Some(known) = self.free.borrow().get(&short) {
             return known.clone();
         }
@@ -258,10 +261,10 @@ impl Reasons<'_> {
     }
 
     /// Returns the reason for a job for which enough nodes are free, but not for long enough.
-    fn kept(&self, shape: &Shape, position: usize, gap: Option<Gap>) -> Why {
+    fn kept(&self, shape: &PartitionRequest, position: usize, gap: Option<Gap>) -> WaitReason {
         let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
         let Some(Gap { seconds: gap, kept, closed }) = gap else {
-            return Why::new("priority", if position == 0 { LATER.to_owned() } else { before });
+            return WaitReason::new("priority", if position == 0 { LATER.to_owned() } else { before });
         };
         let text = match (kept, closed) {
             (Some(kept), _) => {
@@ -281,7 +284,7 @@ impl Reasons<'_> {
             (None, None) if position == 0 => LATER.to_owned(),
             (None, None) => format!("nodes are free, and {before}: the scheduler keeps to their order"),
         };
-        let why = Why::new(if closed.is_some() { "reservation" } else { "priority" }, text);
+        let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, text);
         if gap >= 60 && gap < shape.lasts {
             why.with(format!("with a limit of at most {} it could start now", span(gap as u64)))
         } else {
@@ -290,18 +293,18 @@ impl Reasons<'_> {
     }
 
     /// Returns the number of nodes with enough free resources for a request now.
-    fn roomy(&self, world: &World<'_>, shape: &Shape) -> usize {
+    fn roomy(&self, world: &World<'_>, shape: &PartitionRequest) -> usize {
         *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
     }
 
     /// Describes the resources that nodes with free processors lack. `nodes` is the number of nodes with enough free
     /// resources for the request.
-    fn lack(&self, world: &World<'_>, shape: &Shape, nodes: usize) -> String {
-        let without_memory = Shape { memory: None, ..shape.clone() };
-        let without_gres = Shape { gres: Vec::new(), ..shape.clone() };
+    fn lack(&self, world: &World<'_>, shape: &PartitionRequest, nodes: usize) -> String {
+        let without_memory = PartitionRequest { memory: None, ..shape.clone() };
+        let without_gres = PartitionRequest { gres: Vec::new(), ..shape.clone() };
         // A node that fits a request also fits a smaller one. So the difference is the number of nodes that lack only
         // the omitted resource.
-        let more = |other: &Shape| self.roomy(world, other).saturating_sub(nodes);
+        let more = |other: &PartitionRequest| self.roomy(world, other).saturating_sub(nodes);
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
             (0, 0) => String::new(),
@@ -311,7 +314,7 @@ impl Reasons<'_> {
         }
     }
 
-    fn kinds(&self, shape: &Shape) -> String {
+    fn kinds(&self, shape: &PartitionRequest) -> String {
         let mut names: Vec<&str> =
             shape.gres.iter().flat_map(|one| &one.0).map(|&kind| self.model.kinds[kind].0.as_str()).collect();
         names.dedup();
@@ -337,19 +340,19 @@ const LATER: &str = "nodes are free, and no job comes before it: the scheduler c
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 
 /// Returns the reason for a job that seems able to start in the scheduler's next cycle.
-fn next(job: &QueueJob) -> Why {
+fn next(job: &QueueJob) -> WaitReason {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
-        return Why::new("next", "nothing prevents its start: it starts in the scheduler's next cycle");
+        return WaitReason::new("next", "nothing prevents its start: it starts in the scheduler's next cycle");
     }
     let text = format!("Slurm says {}; no other reason is known", job.reason.trim());
-    Why::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
+    WaitReason::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 
 /// Returns a smaller number of nodes with which the job could start now, if its processors fit on so few nodes.
-fn smaller(world: &World<'_>, shape: &Shape, fits: usize) -> Option<u32> {
+fn smaller(world: &World<'_>, shape: &PartitionRequest, fits: usize) -> Option<u32> {
     let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
     let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
-    let small = Shape { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };
+    let small = PartitionRequest { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };
     world.find(&small, None, true).map(|_| nodes)
 }

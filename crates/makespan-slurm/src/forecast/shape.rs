@@ -4,7 +4,7 @@ use crate::queue::Memory;
 
 /// The request of a job in one partition. Equal requests share one shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(super) struct PartitionRequest {
     /// The index of the set of nodes.
     pub set: usize,
     /// The index of the alternative for features that a certain number of nodes must have.
@@ -23,7 +23,7 @@ pub(super) struct Shape {
     pub lasts: i64,
 }
 
-impl Shape {
+impl PartitionRequest {
     /// Returns the minimum number of processors per node.
     pub(super) fn cpus_of_node(&self) -> u32 {
         self.per_node.max(1)
@@ -69,14 +69,14 @@ pub(super) struct Levels {
 const MAX_LEVELS: usize = 16;
 
 impl Levels {
-    pub(super) fn of(shapes: &[Shape]) -> Self {
-        let cpus = shapes.iter().map(Shape::cpus_of_node).chain([1]).collect();
-        let memory = shapes.iter().map(Shape::memory_of_node).chain([0]).collect();
+    pub(super) fn of(shapes: &[PartitionRequest]) -> Self {
+        let cpus = shapes.iter().map(PartitionRequest::cpus_of_node).chain([1]).collect();
+        let memory = shapes.iter().map(PartitionRequest::memory_of_node).chain([0]).collect();
         Self { cpus: thinned(cpus), memory: thinned(memory) }
     }
 
     /// Returns the highest levels of processors and of memory that a site must reach to fit the shape.
-    pub(super) fn reached_for(&self, shape: &Shape) -> (usize, usize) {
+    pub(super) fn reached_for(&self, shape: &PartitionRequest) -> (usize, usize) {
         let (cpus, memory) = (shape.cpus_of_node(), shape.memory_of_node());
         let below = |reached: usize| reached.saturating_sub(1);
         (

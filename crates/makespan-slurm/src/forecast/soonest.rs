@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use super::shape::Shape;
+use super::shape::PartitionRequest;
 use super::world::{World, prefix};
 
 /// Maximum number of nodes of a job for which the search is limited to the nodes that become free first.
@@ -13,7 +13,7 @@ const STEPS_AS_A_LOOK: u64 = 4;
 
 /// Sorts nodes by the instants from which they are free, and returns the index of the last node that a job needs.
 /// Usually a job needs few of many nodes, so only the nodes up to that instant are sorted and moved to the front.
-fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> {
+fn last_needed(shape: &PartitionRequest, times: &mut [(i64, usize, u32)]) -> Option<usize> {
     let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
     loop {
         let all = sorted >= times.len();
@@ -43,7 +43,7 @@ fn last_needed(shape: &Shape, times: &mut [(i64, usize, u32)]) -> Option<usize> 
 impl World<'_> {
     /// Returns the first instant at which a job of this shape can have its nodes, and these nodes. Running jobs are
     /// assumed to run until their limits. The caller knows that the instant is not before `not_before`.
-    pub(super) fn earliest(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
+    pub(super) fn earliest(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let found = self.with_first_room(shape, not_before);
         if !shape.needs_more_together() {
             return found;
@@ -56,7 +56,7 @@ impl World<'_> {
 
     /// Returns the first instant in a range at which nodes provide enough processors together. The number of
     /// processors of a node grows when jobs on it end.
-    fn with_growing_room(&self, shape: &Shape, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
+    fn with_growing_room(&self, shape: &PartitionRequest, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
         let opens = opens.max(not_before);
@@ -109,7 +109,7 @@ impl World<'_> {
 
     /// Returns the nodes that first have enough free resources. A node counts with the processors that it has at that
     /// instant.
-    fn with_first_room(&self, shape: &Shape, not_before: i64) -> Option<(i64, Vec<usize>)> {
+    fn with_first_room(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
         let enough = shape.cpus.div_ceil(shape.cpus_of_node().into()).max(shape.min_nodes.max(1).into());
         // Most jobs need few nodes. The nodes that become free first are sufficient, unless they are reserved for
@@ -128,7 +128,13 @@ impl World<'_> {
 
     /// Computes the instant from which each node is free for the job, with its number of processors. The result
     /// contains at least the first `enough` nodes and all nodes that become free until the returned instant.
-    fn free_times(&self, shape: &Shape, not_before: i64, enough: usize, times: &mut Vec<(i64, usize, u32)>) -> i64 {
+    fn free_times(
+        &self,
+        shape: &PartitionRequest,
+        not_before: i64,
+        enough: usize,
+        times: &mut Vec<(i64, usize, u32)>,
+    ) -> i64 {
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
         let opens = opens.max(not_before);
         let open = self.open_for(shape);
@@ -169,7 +175,12 @@ impl World<'_> {
 
     /// Returns the first instant at which all needed nodes are free at once. Returns `None` if there is no such
     /// instant until `known`; later nodes are incomplete.
-    fn together(&self, shape: &Shape, times: &mut [(i64, usize, u32)], known: i64) -> Option<(i64, Vec<usize>)> {
+    fn together(
+        &self,
+        shape: &PartitionRequest,
+        times: &mut [(i64, usize, u32)],
+        known: i64,
+    ) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         for _ in 0..64 {
             let mut last = last_needed(shape, times)?;
@@ -222,7 +233,7 @@ impl World<'_> {
 
     /// Returns the shortest sufficient prefix of these nodes. If the prefix has too many nodes for the job, returns
     /// the nodes with the most processors instead.
-    fn enough_of(&self, shape: &Shape, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
+    fn enough_of(&self, shape: &PartitionRequest, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
         let most = shape.most_nodes();
         let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
         let needed = |free: &[(usize, u32)]| {
@@ -239,7 +250,7 @@ impl World<'_> {
     }
 
     /// Returns the first instant from which a site is not reserved for the duration of the job.
-    fn settled(&self, shape: &Shape, site: usize, mut from: i64) -> i64 {
+    fn settled(&self, shape: &PartitionRequest, site: usize, mut from: i64) -> i64 {
         while let Some(until) = self.conflict(shape, site, from, true) {
             from = until;
         }
@@ -248,7 +259,7 @@ impl World<'_> {
 
     /// Returns the instant at which enough jobs on a full site have ended, and the number of processors that the site
     /// has for the shape at that instant.
-    fn freed(&self, shape: &Shape, site: usize) -> Option<(i64, u32)> {
+    fn freed(&self, shape: &PartitionRequest, site: usize) -> Option<(i64, u32)> {
         // The most frequent case: the node runs one job and is empty afterwards.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
@@ -264,7 +275,7 @@ impl World<'_> {
 
     /// Calls `tell` for each end of a job on a site, with the instant and with the number of processors that the site
     /// then has. Stops when `tell` returns false.
-    fn rooms(&self, shape: &Shape, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
+    fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
         let kinds = self.model.kinds.len();
@@ -293,9 +304,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::model::Model;
-    use super::super::world::{Hold, Kept, Running};
+    use super::super::world::{Hold, NodeReservation, RunningUsage};
     use super::*;
-    use crate::queue::{Memory, Part, Queue, Texts};
+    use crate::queue::{ClusterOutput, Memory, Queue, Texts};
 
     /// Returns a queue with nodes of two sizes. The second half of the nodes has a partition of its own, and the first
     /// node is reserved for a period.
@@ -321,24 +332,24 @@ mod tests {
             format!("PartitionName=p Nodes=n[0-{0}]\nPartitionName=half Nodes=n[{1}-{0}]\n", nodes - 1, nodes / 2);
         let reserved = "ReservationName=r StartTime=2000 EndTime=2500 Nodes=n0 Users=nobody State=INACTIVE\n";
         Texts::default()
-            .with(Part::Nodes, (0..nodes).map(node).collect::<String>())
-            .with(Part::Partitions, half)
-            .with(Part::Reservations, reserved)
-            .with(Part::Config, "SelectType = select/cons_tres\nSelectTypeParameters = CR_CORE_MEMORY\n")
-            .with(Part::Jobs, jobs.iter().enumerate().map(job).collect::<String>())
+            .with(ClusterOutput::Nodes, (0..nodes).map(node).collect::<String>())
+            .with(ClusterOutput::Partitions, half)
+            .with(ClusterOutput::Reservations, reserved)
+            .with(ClusterOutput::Config, "SelectType = select/cons_tres\nSelectTypeParameters = CR_CORE_MEMORY\n")
+            .with(ClusterOutput::Jobs, jobs.iter().enumerate().map(job).collect::<String>())
             .queue(Some(1000))
             .unwrap()
     }
 
     /// Returns the sites with room, examined one by one.
-    fn roomy(world: &World<'_>, shape: &Shape) -> Vec<usize> {
+    fn roomy(world: &World<'_>, shape: &PartitionRequest) -> Vec<usize> {
         world.model.sets[shape.set].iter().filter(|&site| world.room_now(shape, site).is_some()).collect()
     }
 
     /// Reserves a node, unless it is reserved for another job in this period.
     fn keep(world: &mut World<'_>, site: usize, from: i64, until: i64) {
         if world.kept[site].iter().all(|other| other.until <= from || other.from >= until) {
-            world.keep(&[site], Kept { from, until, job: 0 });
+            world.keep(&[site], NodeReservation { from, until, job: 0 });
         }
     }
 
@@ -358,12 +369,12 @@ mod tests {
             let model = Model::of(&queue);
             let mut world = World::of(&model);
             let most = if has_range { None } else { Some(count) };
-            let shape = Shape { cpus: all.max(count.into()), max_nodes: most, min_nodes: count, per_node: 1, memory: None, lasts: 10, ..model.shapes[0].clone() };
+            let shape = PartitionRequest { cpus: all.max(count.into()), max_nodes: most, min_nodes: count, per_node: 1, memory: None, lasts: 10, ..model.shapes[0].clone() };
             for (site, cpus, lasts) in runs {
                 let site = site % nodes;
                 if world.cpus[site] >= cpus {
                     let hold = Hold { site: site as u32, cpus, memory: 0, gres: Vec::new() };
-                    world.take(Running { job: None, believed: 1000 + lasts, holds: vec![hold] });
+                    world.take(RunningUsage { job: None, believed: 1000 + lasts, holds: vec![hold] });
                 }
             }
             for (site, from, lasts) in kept {
@@ -406,7 +417,7 @@ mod tests {
             let mut world = World::of(&model);
             for (site, cpus, megabytes, lasts, ends) in runs {
                 let hold = Hold { site: (site % nodes) as u32, cpus, memory: megabytes << 20, gres: Vec::new() };
-                let number = world.take(Running { job: None, believed: 1000 + lasts, holds: vec![hold] });
+                let number = world.take(RunningUsage { job: None, believed: 1000 + lasts, holds: vec![hold] });
                 if ends {
                     world.give_back(number);
                 }
@@ -417,7 +428,7 @@ mod tests {
             for shape in &model.shapes {
                 let all = roomy(&world, shape);
                 prop_assert_eq!(world.roomy(shape), all.len());
-                let of_node = Shape { memory: shape.memory.map(|_| Memory::PerCpu(0)), ..shape.clone() };
+                let of_node = PartitionRequest { memory: shape.memory.map(|_| Memory::PerCpu(0)), ..shape.clone() };
                 prop_assert!(world.roomy(&of_node) >= all.len());
                 for heeds_kept in [false, true] {
                     let fits = |&&site: &&usize| world.conflict(shape, site, world.now, heeds_kept).is_none();

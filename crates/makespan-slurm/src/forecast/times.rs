@@ -7,7 +7,7 @@ use crate::queue::{PastRun, Queue, QueueJob};
 
 /// The source of a run-time prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum PredictionSource {
     /// This number of ended runs of the same user with the same name, except for digits in the name.
     Name(usize),
     /// This number of ended jobs of the same user, by the fractions of their limits that they used.
@@ -34,7 +34,7 @@ pub enum RunTimes {
 
 /// The run times from which the run time of a job is predicted.
 #[derive(Clone, Debug)]
-pub(super) struct Times {
+pub(super) struct JobRunTimes {
     /// Run times of similar jobs in seconds, in ascending order.
     pub own: std::sync::Arc<[i64]>,
     /// Fractions of limits that other jobs used, in ascending order.
@@ -43,7 +43,7 @@ pub(super) struct Times {
     /// in `others`.
     pub usual: &'static [f64],
     pub limit: i64,
-    pub known: Known,
+    pub known: PredictionSource,
     /// The number of the group of jobs with this user and name. `user` is the number of the group of jobs with this
     /// user.
     pub name: usize,
@@ -52,7 +52,7 @@ pub(super) struct Times {
 
 /// The run times from which all jobs are predicted.
 #[derive(Default)]
-pub(super) struct Learned {
+pub(super) struct KnownRunTimes {
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
     by_user: HashMap<String, std::sync::Arc<[f64]>>,
     all: std::sync::Arc<[f64]>,
@@ -64,7 +64,7 @@ const ENOUGH: usize = 500;
 /// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
-impl Learned {
+impl KnownRunTimes {
     pub(super) fn of(queue: &Queue, from: RunTimes) -> Self {
         match from {
             RunTimes::Learned => Self::of_past(queue),
@@ -110,7 +110,7 @@ impl Learned {
     }
 
     /// Returns, for each job, the run times from which it is predicted.
-    pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<Times> {
+    pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<JobRunTimes> {
         let mut names: HashMap<(&str, String), usize> = HashMap::new();
         let mut users: HashMap<&str, usize> = HashMap::new();
         let mut all = Vec::with_capacity(jobs.len());
@@ -118,12 +118,12 @@ impl Learned {
             let (next_name, next_user) = (names.len(), users.len());
             let name = *names.entry((&job.user, plain(&job.name))).or_insert(next_name);
             let user = *users.entry(&job.user).or_insert(next_user);
-            all.push(Times { name, user, ..self.of_job(job) });
+            all.push(JobRunTimes { name, user, ..self.of_job(job) });
         }
         all
     }
 
-    fn of_job(&self, job: &QueueJob) -> Times {
+    fn of_job(&self, job: &QueueJob) -> JobRunTimes {
         let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_default();
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
         // If a job has no limit, fractions of limits cannot be used.
@@ -132,13 +132,13 @@ impl Learned {
             None => Default::default(),
         };
         let known = match (own.len(), others.len()) {
-            (0, 0) if usual.is_empty() => Known::Limit,
-            (0, 0) => Known::Usual,
-            (0, count) if of_user.is_some() => Known::User(count),
-            (0, count) => Known::Anybody(count),
-            (count, _) => Known::Name(count),
+            (0, 0) if usual.is_empty() => PredictionSource::Limit,
+            (0, 0) => PredictionSource::Usual,
+            (0, count) if of_user.is_some() => PredictionSource::User(count),
+            (0, count) => PredictionSource::Anybody(count),
+            (count, _) => PredictionSource::Name(count),
         };
-        Times { own, others, usual, limit: limit(job), known, name: 0, user: 0 }
+        JobRunTimes { own, others, usual, limit: limit(job), known, name: 0, user: 0 }
     }
 }
 
@@ -166,7 +166,7 @@ fn plain(name: &str) -> String {
     plain
 }
 
-impl Times {
+impl JobRunTimes {
     /// Returns the expected run time of a job that has already run for `ran` seconds, in seconds.
     pub(super) fn mean(&self, ran: i64) -> i64 {
         let own = longer(&self.own, ran);
@@ -194,7 +194,7 @@ impl Times {
     /// to the limit. If there are no known runs, returns the limit.
     pub(super) fn unseen(&self, ran: i64) -> i64 {
         match self.known {
-            Known::Limit => self.limit.max(ran + 1),
+            PredictionSource::Limit => self.limit.max(ran + 1),
             _ => (ran + (ran / 4).max(1)).min(self.limit.max(ran + 1)),
         }
     }
@@ -219,13 +219,17 @@ pub(super) fn longer(list: &[i64], ran: i64) -> &[i64] {
 pub(super) mod tests {
     use super::*;
 
-    pub fn times(own: &[i64], others: &[f64], limit: i64) -> Times {
-        let known = if own.is_empty() && others.is_empty() { Known::Limit } else { Known::Name(own.len()) };
-        Times { own: own.into(), others: others.into(), usual: &[], limit, known, name: 0, user: 0 }
+    pub fn times(own: &[i64], others: &[f64], limit: i64) -> JobRunTimes {
+        let known = if own.is_empty() && others.is_empty() {
+            PredictionSource::Limit
+        } else {
+            PredictionSource::Name(own.len())
+        };
+        JobRunTimes { own: own.into(), others: others.into(), usual: &[], limit, known, name: 0, user: 0 }
     }
 
-    pub fn usual(own: &[i64], others: &[f64], limit: i64) -> Times {
-        Times { usual: &USUAL, known: Known::Usual, ..times(own, others, limit) }
+    pub fn usual(own: &[i64], others: &[f64], limit: i64) -> JobRunTimes {
+        JobRunTimes { usual: &USUAL, known: PredictionSource::Usual, ..times(own, others, limit) }
     }
 
     #[test]

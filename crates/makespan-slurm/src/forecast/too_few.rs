@@ -1,13 +1,19 @@
 //! Explains why too few nodes are available for a job.
 
 use super::model::{Model, takes_jobs};
-use super::shape::Shape;
-use super::why::{Why, state, wanted};
+use super::shape::PartitionRequest;
+use super::why::{WaitReason, state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {
     /// Returns the reason why a partition has too few nodes that are large enough for a job and available.
-    pub(super) fn too_few(&self, job: &QueueJob, partition: usize, shape: &Shape, there: usize) -> Why {
+    pub(super) fn too_few(
+        &self,
+        job: &QueueJob,
+        partition: usize,
+        shape: &PartitionRequest,
+        there: usize,
+    ) -> WaitReason {
         let queue = self.queue;
         if let Some(why) = self.without_required(job, partition, shape) {
             return why;
@@ -40,30 +46,30 @@ impl Model<'_> {
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
         if away.is_empty() {
-            Why::new("nodes", text).with("a smaller request, or another partition")
+            WaitReason::new("nodes", text).with("a smaller request, or another partition")
         } else {
-            Why::new("nodes", text).with(format!("these nodes come back: {}{more}", away.join(", ")))
+            WaitReason::new("nodes", text).with(format!("these nodes come back: {}{more}", away.join(", ")))
         }
     }
 
     /// Returns an explanation if the job requires a certain node that is not available.
-    fn without_required(&self, job: &QueueJob, partition: usize, shape: &Shape) -> Option<Why> {
+    fn without_required(&self, job: &QueueJob, partition: usize, shape: &PartitionRequest) -> Option<WaitReason> {
         let name = *self.lacking(job, shape, |site| self.capacity(shape, site).is_some()).first()?;
         let part = &self.queue.partitions[partition].name;
         let asks = format!("it asks for {}", wanted(self.queue, job, shape));
         let site = self.sites.iter().find(|site| self.queue.nodes[site.node].name == name);
         let Some(site) = site else {
             let text = format!("{asks}, and there is no node {name}");
-            return Some(Why::new("nodes", text).with("other nodes"));
+            return Some(WaitReason::new("nodes", text).with("other nodes"));
         };
         let node = &self.queue.nodes[site.node];
         if !takes_jobs(node, site) {
             let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
             let text = format!("{asks}, and {name} is away");
             let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
-            return Some(Why::new("nodes", text).with(remedy));
+            return Some(WaitReason::new("nodes", text).with(remedy));
         }
         let text = format!("{asks}, and {name} of {part} is none that it may have");
-        Some(Why::new("nodes", text).with("other nodes, a smaller request, or another partition"))
+        Some(WaitReason::new("nodes", text).with("other nodes, a smaller request, or another partition"))
     }
 }

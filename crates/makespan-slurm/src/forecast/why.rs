@@ -1,14 +1,14 @@
 //! The reason why a job does not start now, and a remedy.
 
-use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, Reservation};
+use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation};
 use crate::{JobState, Partition};
 
 use super::counters::Counter;
-use super::shape::Shape;
+use super::shape::PartitionRequest;
 
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Why {
+pub struct WaitReason {
     /// The kind, one of: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`,
     /// `priority`, `deadline`, `slurm`, `next`.
     pub kind: &'static str,
@@ -19,9 +19,9 @@ pub struct Why {
 }
 
 /// A reason that only a person can remove.
-pub(super) type Never = Why;
+pub(super) type PermanentReason = WaitReason;
 
-impl Why {
+impl WaitReason {
     pub(super) fn new(kind: &'static str, text: impl Into<String>) -> Self {
         Self { kind, text: text.into(), remedy: None }
     }
@@ -76,7 +76,7 @@ impl Why {
         Self::new("deadline", text).with("to be submitted again with a later deadline or a shorter limit")
     }
 
-    pub(super) fn not_admitted(kept: &Reservation) -> Self {
+    pub(super) fn not_admitted(kept: &SlurmReservation) -> Self {
         let named = |list: &[String], what: &str| {
             let allowed: Vec<&str> = list.iter().map(String::as_str).filter(|name| !name.starts_with('-')).collect();
             if allowed.is_empty() { String::new() } else { format!(", which is for {what} {}", allowed.join(", ")) }
@@ -90,7 +90,7 @@ impl Why {
         Self::new("reservation", format!("its reservation {name} is not there")).with("another reservation, or none")
     }
 
-    pub(super) fn longer_than(kept: &Reservation, now: i64) -> Self {
+    pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> Self {
         let left = kept.end.saturating_sub(kept.start.max(now)).max(0) as u64;
         let text = format!("its limit is longer than what is left of its reservation {}, {}", kept.name, span(left));
         Self::new("reservation", text).with(format!("a limit of at most {}", span(left)))
@@ -115,12 +115,12 @@ pub(super) fn state(node: &crate::Node) -> String {
 
 /// Returns true if a job's processors may be on any number of nodes, within the limits of the partition and the
 /// features.
-pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &Shape) -> bool {
+pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &PartitionRequest) -> bool {
     job.request.is_for_any_nodes() && shape.min_nodes == 1 && shape.max_nodes.is_none()
 }
 
 /// Formats the request of a job.
-pub(super) fn wanted(queue: &Queue, job: &QueueJob, shape: &Shape) -> String {
+pub(super) fn wanted(queue: &Queue, job: &QueueJob, shape: &PartitionRequest) -> String {
     let any_nodes = is_for_any_nodes(job, shape);
     let mut parts = vec![if any_nodes { on_any_nodes(shape) } else { on_nodes(shape) }];
     let on_each = if any_nodes { " a node" } else { "" };
@@ -156,12 +156,12 @@ pub(super) fn wanted(queue: &Queue, job: &QueueJob, shape: &Shape) -> String {
     text
 }
 
-fn is_range(shape: &Shape) -> bool {
+fn is_range(shape: &PartitionRequest) -> bool {
     shape.max_nodes.is_some_and(|most| most > shape.min_nodes)
 }
 
 /// Formats nodes, such as `2 nodes with 4 processors` or `1 to 3 nodes with all their processors`.
-fn on_nodes(shape: &Shape) -> String {
+fn on_nodes(shape: &PartitionRequest) -> String {
     let nodes = shape.min_nodes;
     let all = if nodes == 1 && !is_range(shape) { shape.cpus } else { 1 };
     let cpus = match u64::from(shape.per_node).max(all) {
@@ -177,7 +177,7 @@ fn on_nodes(shape: &Shape) -> String {
 }
 
 /// Formats processors, such as `8 processors on any number of nodes, at least 2 on each`.
-fn on_any_nodes(shape: &Shape) -> String {
+fn on_any_nodes(shape: &PartitionRequest) -> String {
     let whole = if shape.whole { "whole " } else { "" };
     let each = if shape.per_node > 1 { format!(", at least {} on each", shape.per_node) } else { String::new() };
     format!("{} processors on any number of {whole}nodes{each}", shape.cpus)

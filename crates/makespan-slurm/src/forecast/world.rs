@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use crate::queue::{Holding, Memory};
+use crate::queue::{Memory, NodeHolding};
 
-use super::bits::{Bits, Common};
+use super::bits::{Common, NodeBits};
 use super::model::{Model, amounts};
-use super::shape::Shape;
+use super::shape::PartitionRequest;
 
 /// The resources that a job holds on one node.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Hold {
 
 /// A running job. It may stand for the resources of all jobs that this user cannot see.
 #[derive(Clone, Debug)]
-pub(super) struct Running {
+pub(super) struct RunningUsage {
     /// The index of the job in the queue.
     pub job: Option<usize>,
     /// The end that the scheduler assumes, in seconds since 1970.
@@ -30,7 +30,7 @@ pub(super) struct Running {
 
 /// A reservation of a node for a pending job.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct NodeReservation {
     pub from: i64,
     pub until: i64,
     pub job: usize,
@@ -40,13 +40,13 @@ pub(super) struct Kept {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub seconds: i64,
-    pub kept: Option<Kept>,
+    pub kept: Option<NodeReservation>,
     pub closed: Option<usize>,
 }
 
 /// The resources of a site that become free at the assumed end of a job.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct AssumedEnd {
     pub at: i64,
     pub number: u32,
     pub cpus: u32,
@@ -66,20 +66,20 @@ pub(super) struct World<'a> {
     pub memory: Vec<u64>,
     pub gres: Vec<u32>,
     /// For each level of processors and of memory, the sites that have at least this amount free.
-    with_cpus: Vec<Bits>,
-    with_memory: Vec<Bits>,
+    with_cpus: Vec<NodeBits>,
+    with_memory: Vec<NodeBits>,
     /// Sites on which nothing runs.
-    idle: Bits,
-    pub running: Vec<Option<Running>>,
+    idle: NodeBits,
+    pub running: Vec<Option<RunningUsage>>,
     /// For each site, the assumed ends of its running jobs in order.
-    pub on: Vec<Vec<End>>,
+    pub on: Vec<Vec<AssumedEnd>>,
     /// For each site, the first assumed end of a running job, or a value later than all instants.
     pub first_end: Vec<i64>,
     /// For each site, its reservations in the current cycle, in order.
-    pub kept: Vec<Vec<Kept>>,
+    pub kept: Vec<Vec<NodeReservation>>,
     touched: Vec<usize>,
     /// Sites that are reserved later, for a pending job or by Slurm.
-    taken_later: Bits,
+    taken_later: NodeBits,
     pub used: Vec<u64>,
     /// For each counter of remaining minutes: the amount that running jobs hold, and the sum over these jobs of the
     /// amount times the end of the job (in seconds after the beginning of the simulation).
@@ -97,15 +97,15 @@ impl<'a> World<'a> {
             cpus: model.sites.iter().map(|site| site.cpus).collect(),
             memory: model.sites.iter().map(|site| site.memory).collect(),
             gres: model.gres.clone(),
-            with_cpus: vec![Bits::new(sites); model.levels.cpus.len()],
-            with_memory: vec![Bits::new(sites); model.levels.memory.len()],
-            idle: Bits::new(sites),
+            with_cpus: vec![NodeBits::new(sites); model.levels.cpus.len()],
+            with_memory: vec![NodeBits::new(sites); model.levels.memory.len()],
+            idle: NodeBits::new(sites),
             running: Vec::new(),
             on: vec![Vec::new(); sites],
             first_end: vec![i64::MAX; sites],
             kept: vec![Vec::new(); sites],
             touched: Vec::new(),
-            taken_later: Bits::new(sites),
+            taken_later: NodeBits::new(sites),
             used: model.counters.iter().map(|counter| counter.used).collect(),
             falling: vec![(0, 0); model.counters.len()],
             looked: Cell::new(0),
@@ -124,7 +124,7 @@ impl<'a> World<'a> {
     }
 
     /// Converts the resources that a job of the queue holds.
-    pub(super) fn hold(&self, holding: &Holding) -> Hold {
+    pub(super) fn hold(&self, holding: &NodeHolding) -> Hold {
         let amounts = amounts(&holding.gres, &self.model.kinds).into_iter().enumerate();
         Hold {
             site: self.model.site_of[holding.node] as u32,
@@ -135,7 +135,7 @@ impl<'a> World<'a> {
     }
 
     /// Starts a job. A job that already runs may hold more than its node has, if Slurm reports this.
-    pub(super) fn take(&mut self, running: Running) -> usize {
+    pub(super) fn take(&mut self, running: RunningUsage) -> usize {
         let number = self.running.len();
         self.looked.set(self.looked.get() + running.holds.len() as u64 * NODE_AS_LOOKS);
         for hold in &running.holds {
@@ -146,7 +146,7 @@ impl<'a> World<'a> {
                 let left = &mut self.gres[site * self.model.kinds.len() + usize::from(kind)];
                 *left = left.saturating_sub(count);
             }
-            let end = End { at: running.believed, number: number as u32, cpus: hold.cpus, memory: hold.memory };
+            let end = AssumedEnd { at: running.believed, number: number as u32, cpus: hold.cpus, memory: hold.memory };
             let place = self.on[site].partition_point(|other| (other.at, other.number) <= (end.at, end.number));
             self.on[site].insert(place, end);
             self.first_end[site] = self.on[site][0].at;
@@ -157,7 +157,7 @@ impl<'a> World<'a> {
     }
 
     /// Ends a job and releases its resources.
-    pub(super) fn give_back(&mut self, number: usize) -> Option<Running> {
+    pub(super) fn give_back(&mut self, number: usize) -> Option<RunningUsage> {
         let running = self.running[number].take()?;
         let kinds = self.model.kinds.len();
         for hold in &running.holds {
@@ -259,7 +259,7 @@ impl<'a> World<'a> {
         }
     }
 
-    pub(super) fn keep(&mut self, sites: &[usize], kept: Kept) {
+    pub(super) fn keep(&mut self, sites: &[usize], kept: NodeReservation) {
         for &site in sites {
             let others = &mut self.kept[site];
             let place = others.partition_point(|other| other.from < kept.from);
@@ -272,7 +272,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns a superset of the sites that fit the shape now.
-    pub(super) fn open_for(&self, shape: &Shape) -> Common<'_> {
+    pub(super) fn open_for(&self, shape: &PartitionRequest) -> Common<'_> {
         let (cpus, memory) = self.model.levels.reached_for(shape);
         let (set, span) = (&self.model.sets[shape.set], self.model.spans[shape.set].clone());
         self.looked.set(self.looked.get() + span.len() as u64 / WORDS_AS_A_LOOK);
@@ -280,13 +280,13 @@ impl<'a> World<'a> {
     }
 
     /// Returns the number of sites that fit the shape now. Ignores later reservations.
-    pub(super) fn roomy(&self, shape: &Shape) -> usize {
+    pub(super) fn roomy(&self, shape: &PartitionRequest) -> usize {
         self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
     }
 
     /// Returns the number of processors that a site can provide now. Returns `None` if it lacks another resource that
     /// the job requests per node.
-    pub(super) fn room_now(&self, shape: &Shape, site: usize) -> Option<u32> {
+    pub(super) fn room_now(&self, shape: &PartitionRequest, site: usize) -> Option<u32> {
         self.looked.set(self.looked.get() + 1);
         let kinds = self.model.kinds.len();
         let gres = &self.gres[site * kinds..(site + 1) * kinds];
@@ -295,7 +295,7 @@ impl<'a> World<'a> {
 
     /// Returns the end of a reservation that prevents a job of this shape from using a site from `from` on. Returns
     /// `None` if there is no such reservation.
-    pub(super) fn conflict(&self, shape: &Shape, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
+    pub(super) fn conflict(&self, shape: &PartitionRequest, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
         if !self.taken_later.has(site) {
             return None;
         }
@@ -313,7 +313,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns the instant until which a job that starts now may hold these nodes.
-    pub(super) fn free_until(&self, shape: &Shape, holds: &[Hold], heeds_kept: bool) -> i64 {
+    pub(super) fn free_until(&self, shape: &PartitionRequest, holds: &[Hold], heeds_kept: bool) -> i64 {
         let of = |hold: &Hold| {
             let site = hold.site as usize;
             let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
@@ -325,7 +325,12 @@ impl<'a> World<'a> {
     }
 
     /// Returns nodes on which a job can start now, with the resources that it takes on each.
-    pub(super) fn find(&self, shape: &Shape, without: Option<&Bits>, heeds_kept: bool) -> Option<Vec<Hold>> {
+    pub(super) fn find(
+        &self,
+        shape: &PartitionRequest,
+        without: Option<&NodeBits>,
+        heeds_kept: bool,
+    ) -> Option<Vec<Hold>> {
         let mut open = Common { without, ..self.open_for(shape) };
         if shape.whole {
             open.of[1] = &self.idle;
@@ -367,7 +372,7 @@ impl<'a> World<'a> {
     }
 
     /// Chooses nodes for a job among `found`. Nodes that satisfy the counted features come first.
-    fn with_counted(&self, shape: &Shape, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
+    fn with_counted(&self, shape: &PartitionRequest, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
         let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
         let mut needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
         if needed > most && counted <= most {
@@ -384,7 +389,7 @@ impl<'a> World<'a> {
     }
 
     /// Distributes the processors of a job: each node provides the minimum, and the first nodes also provide the rest.
-    fn share_out(&self, shape: &Shape, found: &[(usize, u32)]) -> Vec<Hold> {
+    fn share_out(&self, shape: &PartitionRequest, found: &[(usize, u32)]) -> Vec<Hold> {
         let least = u64::from(shape.cpus_of_node());
         let mut rest = shape.cpus.saturating_sub(least * found.len() as u64);
         let one = |&(site, room): &(usize, u32)| {
@@ -403,7 +408,7 @@ impl<'a> World<'a> {
         found.iter().map(one).collect()
     }
 
-    fn gres_of(&self, shape: &Shape, site: usize) -> Vec<(u16, u32)> {
+    fn gres_of(&self, shape: &PartitionRequest, site: usize) -> Vec<(u16, u32)> {
         let kinds = self.model.kinds.len();
         let mut taken = Vec::new();
         for (wanted, count) in &shape.gres {
@@ -420,16 +425,16 @@ impl<'a> World<'a> {
     }
 
     /// Returns true if a job that must run in a reservation can run there from an instant on.
-    pub(super) fn in_reservation(&self, shape: &Shape, from: i64) -> bool {
+    pub(super) fn in_reservation(&self, shape: &PartitionRequest, from: i64) -> bool {
         let kept = shape.reservation.map(|index| &self.model.queue.reservations[index]);
         kept.is_none_or(|kept| kept.start <= from && from.saturating_add(shape.lasts) <= kept.end)
     }
 
     /// Returns the time for which enough sites are free for a job from now on, and the event that ends it.
-    pub(super) fn gap_of(&self, shape: &Shape) -> Option<Gap> {
+    pub(super) fn gap_of(&self, shape: &PartitionRequest) -> Option<Gap> {
         // The free nodes may have too few counted features, or too few processors together.
         let may_lack = shape.counted.is_some() || shape.needs_more_together();
-        if may_lack && self.find(&Shape { lasts: 1, ..shape.clone() }, None, false).is_none() {
+        if may_lack && self.find(&PartitionRequest { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;
         }
         let gap = |site: usize| self.gap(shape, site).map(|(gap, room)| (gap, site, room));
@@ -443,7 +448,7 @@ impl<'a> World<'a> {
 
     /// Returns the time for which a site is free for a job, with its number of processors. Returns `None` if it lacks
     /// a requested resource.
-    fn gap(&self, shape: &Shape, site: usize) -> Option<(Gap, u32)> {
+    fn gap(&self, shape: &PartitionRequest, site: usize) -> Option<(Gap, u32)> {
         let room = self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
         let closed = closed.filter(|period| period.1 > self.now).min_by_key(|period| period.0);
@@ -463,14 +468,14 @@ impl<'a> World<'a> {
 }
 
 /// Moves a site to the groups of the levels that it now reaches.
-fn change<T: Ord + Copy>(levels: &[T], sets: &mut [Bits], site: usize, before: T, now: T) {
+fn change<T: Ord + Copy>(levels: &[T], sets: &mut [NodeBits], site: usize, before: T, now: T) {
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));
     sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
 }
 
 /// Returns the number of nodes at the front that are sufficient for a job, from the number of processors of each node.
-pub(super) fn prefix(shape: &Shape, rooms: impl Iterator<Item = u32>) -> Option<usize> {
+pub(super) fn prefix(shape: &PartitionRequest, rooms: impl Iterator<Item = u32>) -> Option<usize> {
     let mut sum = 0_u64;
     rooms.enumerate().find_map(|(at, room)| {
         sum += u64::from(room);

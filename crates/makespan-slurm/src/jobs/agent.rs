@@ -5,12 +5,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use makespan_core::{ProcSet, Stop, Time};
-use makespan_exec::engine::{EndedBy, Engine, Notice, Start, ended_by, has_succeeded};
+use makespan_exec::engine::{EndedBy, Engine, EngineStart, Notice, ended_by, has_succeeded};
 use makespan_exec::{Local, cores};
 
-use super::board::{Board, Claim};
+use super::board::{Claim, JobBoard};
 use super::cores;
-use crate::pilot::{DOUBT, Fate, Order};
+use crate::pilot::{AttemptEnd, AttemptOrder, DOUBT};
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(4);
@@ -57,7 +57,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
                 .into(),
         );
     };
-    let board = Board::of(&options.folder);
+    let board = JobBoard::of(&options.folder);
     if board.claimant(&options.id).is_some() {
         eprintln!("makespan: `{}` was started by another job, or withdrawn", options.id);
         return Ok(REFUSED);
@@ -81,7 +81,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
         sleep(PAUSE);
     }
     let status = match fate {
-        Fate::Exit(status) => u8::try_from(status).unwrap_or(REFUSED),
+        AttemptEnd::Exit(status) => u8::try_from(status).unwrap_or(REFUSED),
         _ => REFUSED,
     };
     if std::fs::metadata(agent.board.log(&agent.id)).is_ok_and(|log| log.len() == 0) {
@@ -92,7 +92,7 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
 
 /// Returns a predecessor that has not succeeded, if there is one. Waits for a while, because a shared file system may
 /// show a status file late.
-fn missing<'a>(board: &Board, order: &'a Order, stop: &Stop) -> Option<&'a str> {
+fn missing<'a>(board: &JobBoard, order: &'a AttemptOrder, stop: &Stop) -> Option<&'a str> {
     let begun = Instant::now();
     loop {
         let open =
@@ -105,16 +105,16 @@ fn missing<'a>(board: &Board, order: &'a Order, stop: &Stop) -> Option<&'a str> 
 }
 
 struct Agent {
-    board: Board,
+    board: JobBoard,
     id: String,
-    order: Order,
+    order: AttemptOrder,
     job: u64,
     stop: Stop,
 }
 
 impl Agent {
     /// Runs the attempt and returns its fate, or `None` if another job has started it.
-    fn run(&mut self, node: &str, all: Vec<usize>) -> Option<Fate> {
+    fn run(&mut self, node: &str, all: Vec<usize>) -> Option<AttemptEnd> {
         let nodes = cores::nodes(self.job, node, self.order.allotment);
         let own = nodes.first().map(|(_, cpus)| cpus.clone()).unwrap_or_default();
         // If Slurm has confined the job to its processors, the task is not pinned. Otherwise, pinning separates the
@@ -129,11 +129,11 @@ impl Agent {
         loop {
             match self.start(&mut local, &pinned) {
                 Ok(()) => break,
-                Err((reason, false)) => return self.claim(nodes).then_some(Fate::Refused(reason)),
+                Err((reason, false)) => return self.claim(nodes).then_some(AttemptEnd::Refused(reason)),
                 Err((reason, true)) => {
                     eprintln!("makespan: {}: {reason}; trying again", self.id);
                     if self.stop.is_requested() {
-                        return self.claim(nodes).then_some(Fate::Gone);
+                        return self.claim(nodes).then_some(AttemptEnd::Gone);
                     }
                     sleep(PAUSE);
                 }
@@ -151,7 +151,7 @@ impl Agent {
         let order = &self.order;
         // The GPUs that Slurm has allocated, by Slurm's numbers.
         let gpus = order.gpus.as_ref().map(|gpus| (0..gpus.len() as u64).collect::<Vec<u64>>());
-        let start = Start {
+        let start = EngineStart {
             task: order.task,
             name: &order.name,
             command: &order.command,
@@ -189,7 +189,7 @@ impl Agent {
     }
 
     /// Ends the task at its time limit or on request, and returns its fate.
-    fn guard(&self, local: &mut Local) -> Fate {
+    fn guard(&self, local: &mut Local) -> AttemptEnd {
         let task = self.order.task;
         let limit =
             self.order.walltime.map(|walltime| Duration::from_nanos(u64::try_from(walltime.ticks()).unwrap_or(0)));
@@ -216,9 +216,9 @@ impl Agent {
             if let Some(Notice::Ended(_)) = local.wait(until) {
                 let status = local.reap(task);
                 return match status {
-                    _ if timed_out => Fate::TimedOut,
-                    status if status != 0 && (stopped || self.is_being_stopped(status)) => Fate::Gone,
-                    status => Fate::Exit(status),
+                    _ if timed_out => AttemptEnd::TimedOut,
+                    status if status != 0 && (stopped || self.is_being_stopped(status)) => AttemptEnd::Gone,
+                    status => AttemptEnd::Exit(status),
                 };
             }
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use makespan_core::ProcSet;
 use serde::{Deserialize, Serialize};
 
-use crate::pilot::{Fate, Order};
+use crate::pilot::{AttemptEnd, AttemptOrder};
 
 /// Name of the folder inside the run's folder.
 const FOLDER: &str = "jobs";
@@ -49,12 +49,12 @@ impl Claim {
 /// | `end/ID=HOW` | a request to end an attempt |
 /// | `log/ID` | the output of the job |
 #[derive(Clone, Debug)]
-pub(super) struct Board {
+pub(super) struct JobBoard {
     run: PathBuf,
     folder: PathBuf,
 }
 
-impl Board {
+impl JobBoard {
     pub fn of(run: &Path) -> Self {
         Self { run: run.to_owned(), folder: run.join(FOLDER) }
     }
@@ -84,13 +84,13 @@ impl Board {
     }
 
     /// Writes the order of an attempt. The file appears only when it is complete.
-    pub fn write_order(&self, id: &str, order: &Order) -> io::Result<()> {
+    pub fn write_order(&self, id: &str, order: &AttemptOrder) -> io::Result<()> {
         let todo = self.file("todo", id);
         write(&todo, &serde_json::to_vec(order)?)?;
         fs::rename(todo, self.file("orders", id))
     }
 
-    pub fn order(&self, id: &str) -> io::Result<Order> {
+    pub fn order(&self, id: &str) -> io::Result<AttemptOrder> {
         Ok(serde_json::from_slice(&fs::read(self.file("orders", id))?)?)
     }
 
@@ -152,19 +152,21 @@ impl Board {
     }
 
     /// Records the end of an attempt. The file appears only when it is complete.
-    pub fn done(&self, id: &str, fate: &Fate) -> io::Result<()> {
+    pub fn done(&self, id: &str, fate: &AttemptEnd) -> io::Result<()> {
         let todo = self.file("todo", &format!("{id}=done"));
-        let reason = if let Fate::Refused(reason) = fate { reason.as_str() } else { "" };
+        let reason = if let AttemptEnd::Refused(reason) = fate { reason.as_str() } else { "" };
         write(&todo, reason.as_bytes())?;
         fs::rename(todo, self.file("done", &format!("{id}={}", fate.word())))
     }
 
     /// Returns the ended attempts with their fates.
-    pub fn ends(&self) -> Vec<(String, Fate)> {
+    pub fn ends(&self) -> Vec<(String, AttemptEnd)> {
         let of = |name: String| {
             let (id, word) = name.rsplit_once('=')?;
-            let fate = match Fate::parse(word)? {
-                Fate::Refused(_) => Fate::Refused(fs::read_to_string(self.file("done", &name)).unwrap_or_default()),
+            let fate = match AttemptEnd::parse(word)? {
+                AttemptEnd::Refused(_) => {
+                    AttemptEnd::Refused(fs::read_to_string(self.file("done", &name)).unwrap_or_default())
+                }
                 fate => fate,
             };
             Some((id.to_owned(), fate))
@@ -173,7 +175,7 @@ impl Board {
     }
 
     /// Removes the record of an end.
-    pub fn forget_end(&self, id: &str, fate: &Fate) {
+    pub fn forget_end(&self, id: &str, fate: &AttemptEnd) {
         let _ = fs::remove_file(self.file("done", &format!("{id}={}", fate.word())));
     }
 
@@ -258,16 +260,16 @@ mod tests {
     #[test]
     fn an_attempt_is_begun_once_or_never() {
         let folder = tempfile::tempdir().unwrap();
-        let board = Board::of(folder.path());
+        let board = JobBoard::of(folder.path());
         board.make().unwrap();
         let claim = Claim { job: 7, began: 5, nodes: vec![("n1".into(), ProcSet::range(1, 2))] };
         assert!(board.claim("a.1", &claim).unwrap() && !board.claim("a.1", &claim).unwrap());
         assert!(!board.void("a.1"), "it has begun");
         assert!(board.void("b.1") && board.void("b.1") && !board.claim("b.1", &claim).unwrap());
         assert_eq!((board.claimant("a.1"), board.news()), (Some(claim), vec!["a.1".to_owned()]));
-        board.done("a.1", &Fate::Refused("no such program".into())).unwrap();
-        assert_eq!(board.ends(), [("a.1".to_owned(), Fate::Refused("no such program".into()))]);
-        let order = Order::example();
+        board.done("a.1", &AttemptEnd::Refused("no such program".into())).unwrap();
+        assert_eq!(board.ends(), [("a.1".to_owned(), AttemptEnd::Refused("no such program".into()))]);
+        let order = AttemptOrder::example();
         board.write_order("a.1", &order).unwrap();
         assert_eq!(board.order("a.1").unwrap(), order);
         board.forget("a.1");
@@ -277,7 +279,7 @@ mod tests {
     #[test]
     fn a_submission_that_was_cut_off_was_none() {
         let folder = tempfile::tempdir().unwrap();
-        let board = Board::of(folder.path());
+        let board = JobBoard::of(folder.path());
         board.make().unwrap();
         let mut log = board.log_of_submissions().unwrap();
         log.note("a.1", None).unwrap();

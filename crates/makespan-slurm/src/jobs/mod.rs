@@ -12,9 +12,9 @@ mod queue;
 mod shape;
 
 pub use agent::{JobOptions, run_job};
-pub use engine::{Jobs, JobsOptions};
+pub use engine::{JobsOptions, SlurmJobEngine};
 pub use occupied::occupied;
-pub use shape::{Shape, inexpressible, limit_of};
+pub use shape::{NodeShape, inexpressible, limit_of};
 
 /// Collects processor numbers into a set.
 fn set(ids: impl Iterator<Item = u32>) -> makespan_core::ProcSet {

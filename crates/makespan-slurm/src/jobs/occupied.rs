@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use makespan_core::{Platform, ProcSet, Time, Unavailable};
 
 use super::set;
-use crate::{Job, JobState, Limit};
+use crate::{Job, JobState, OptionalLimit};
 
 /// Maximum number of pending jobs to consider, in the order of their priorities.
 const MOST: usize = 200;
@@ -42,7 +42,7 @@ pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
     waiting.sort_by_key(|job| (std::cmp::Reverse(job.priority), job.id));
     for job in waiting.into_iter().take(MOST) {
         let count = job.cpus.unwrap_or(1).max(job.node_count.0).max(1).min(free.len() as u64) as usize;
-        let limit = job.time_limit.and_then(Limit::value).unwrap_or(LONG).clamp(1, LONG * 365);
+        let limit = job.time_limit.and_then(OptionalLimit::value).unwrap_or(LONG).clamp(1, LONG * 365);
         let mut ids: Vec<u32> = (0..free.len() as u32).collect();
         ids.sort_by_key(|&id| free[id as usize]);
         ids.truncate(count);

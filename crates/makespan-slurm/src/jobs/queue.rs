@@ -14,14 +14,14 @@ const MOST: usize = 500;
 
 /// A request to the threads.
 #[derive(Debug)]
-pub(super) enum Wish {
+pub(super) enum ThreadRequest {
     Submit { task: TaskId, id: String, options: Vec<String>, script: String },
     Cancel(Vec<String>),
 }
 
 /// An answer of the threads.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum ThreadAnswer {
     Submitted(TaskId, String, Result<u64, CommandError>),
     /// The queue, with the time of the query.
     Queue(Instant, Result<Snapshot, String>),
@@ -29,7 +29,7 @@ pub(super) enum Heard {
 
 /// A job of this run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct QueuedTask {
     pub job: u64,
     pub state: JobState,
     pub reason: String,
@@ -37,19 +37,19 @@ pub(super) struct Entry {
 
 /// The jobs of this run by the names of their attempts. If several jobs have the same name, contains the one that has
 /// not ended.
-pub(super) type Snapshot = HashMap<String, Entry>;
+pub(super) type Snapshot = HashMap<String, QueuedTask>;
 
 /// The threads.
 #[derive(Debug)]
 pub(super) struct Queue {
-    wishes: Option<Sender<Wish>>,
+    wishes: Option<Sender<ThreadRequest>>,
     questions: Sender<()>,
     submitter: Option<JoinHandle<()>>,
 }
 
 impl Queue {
     /// Starts the threads. The names of the run's jobs end with `mark`.
-    pub fn begin(commands: &Commands, mark: &str, heard: &Sender<Heard>) -> Self {
+    pub fn begin(commands: &Commands, mark: &str, heard: &Sender<ThreadAnswer>) -> Self {
         let (wishes, wanted) = mpsc::channel();
         let (questions, asked) = mpsc::channel::<()>();
         let (one, other) = (commands.clone(), commands.clone().with_patience(Duration::ZERO));
@@ -59,7 +59,10 @@ impl Queue {
         let watch = move || {
             while asked.recv().is_ok() {
                 let at = Instant::now();
-                if answer.send(Heard::Queue(at, snapshot(&other, &mark).map_err(|error| error.to_string()))).is_err() {
+                if answer
+                    .send(ThreadAnswer::Queue(at, snapshot(&other, &mark).map_err(|error| error.to_string())))
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -68,7 +71,7 @@ impl Queue {
         Self { wishes: Some(wishes), questions, submitter }
     }
 
-    pub fn wish(&self, wish: Wish) {
+    pub fn wish(&self, wish: ThreadRequest) {
         if let Some(wishes) = &self.wishes {
             let _ = wishes.send(wish);
         }
@@ -90,14 +93,14 @@ impl Queue {
     }
 }
 
-fn submit(commands: &Commands, mark: &str, wanted: &Receiver<Wish>, told: &Sender<Heard>) {
+fn submit(commands: &Commands, mark: &str, wanted: &Receiver<ThreadRequest>, told: &Sender<ThreadAnswer>) {
     while let Ok(wish) = wanted.recv() {
         match wish {
-            Wish::Submit { task, id, options, script } => {
+            ThreadRequest::Submit { task, id, options, script } => {
                 let submitted = commands.submit(&options, &script).map(|submitted| submitted.job);
-                let _ = told.send(Heard::Submitted(task, id, submitted));
+                let _ = told.send(ThreadAnswer::Submitted(task, id, submitted));
             }
-            Wish::Cancel(ids) => cancel(commands, mark, &ids),
+            ThreadRequest::Cancel(ids) => cancel(commands, mark, &ids),
         }
     }
 }
@@ -132,7 +135,7 @@ fn entries(text: &str, mark: &str) -> Snapshot {
             continue;
         };
         let (Ok(job), Some(id)) = (job.parse(), name.strip_suffix(mark)) else { continue };
-        let entry = Entry { job, state: JobState::parse(state), reason: reason.to_owned() };
+        let entry = QueuedTask { job, state: JobState::parse(state), reason: reason.to_owned() };
         let known = all.get(id);
         if known.is_none_or(|known| known.state.has_ended() && (!entry.state.has_ended() || known.job < job)) {
             all.insert(id.to_owned(), entry);
@@ -150,7 +153,7 @@ mod tests {
         let text = "12|PENDING|Dependency|a~1.1@f0\n3_1|RUNNING|None|x\n|\n9|FAILED|NonZeroExitCode|b.1@f0\n10|RUNNING|None|b.1@f0\n4|RUNNING|None|c.1@f1\n";
         let all = entries(text, "@f0");
         assert_eq!(all.len(), 2);
-        assert_eq!(all["a~1.1"], Entry { job: 12, state: JobState::Pending, reason: "Dependency".into() });
+        assert_eq!(all["a~1.1"], QueuedTask { job: 12, state: JobState::Pending, reason: "Dependency".into() });
         assert_eq!((all["b.1"].job, &all["b.1"].state), (10, &JobState::Running));
     }
 }

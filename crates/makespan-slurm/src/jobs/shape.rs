@@ -6,7 +6,7 @@ use crate::{Commands, Program};
 
 /// The number of nodes of a task and the number of processors on them, both exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct NodeShape {
     /// Number of nodes.
     pub nodes: u32,
     /// Number of tasks in Slurm's sense: one per node, or one per processor if the nodes have different numbers of
@@ -16,7 +16,7 @@ pub struct Shape {
     pub cpus: u32,
 }
 
-impl Shape {
+impl NodeShape {
     /// Returns the shape of a task that the plan places on the given processors. It has as few nodes as possible.
     ///
     /// ```
@@ -63,7 +63,7 @@ impl Shape {
 /// licences. If the task would take longer on other nodes, also names the nodes of the plan.
 pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, memory: Option<u64>) -> Vec<String> {
     let (platform, shape, allotment) =
-        (instance.platform(), Shape::of(instance, task, processors), processors.len().max(1));
+        (instance.platform(), NodeShape::of(instance, task, processors), processors.len().max(1));
     let mut options = shape.options();
     let here = shape.most().min(allotment);
     if let Some(bytes) = memory.filter(|&bytes| bytes > 0) {

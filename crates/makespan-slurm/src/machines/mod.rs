@@ -10,15 +10,15 @@ use std::collections::HashMap;
 use makespan_core::{Node as Machine, Platform};
 
 use crate::command::Commands;
-use crate::{Job, Limit, Node, Partition, Share};
+use crate::{Job, Node, OptionalLimit, Partition, Share};
 pub use error::MachinesError;
-pub use pool::{Placed, Pool, fit};
+pub use pool::{PlacedRequest, Pool, fit};
 use resources::resources;
 
 /// Machines for a plan, with warnings for the user. A task runs on a single node if a node is large enough, because an
 /// ordinary command starts no processes on other nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Machines {
+pub struct PlanMachines {
     /// The platform. Its nodes have the names of the cluster's nodes. A processor is a hardware thread, or a core if
     /// the cluster counts cores.
     pub platform: Platform,
@@ -32,7 +32,7 @@ pub struct Allocated {
     /// The job that holds the machines.
     pub job: Job,
     /// The part of the nodes that the job may use.
-    pub machines: Machines,
+    pub machines: PlanMachines,
 }
 
 /// Maximum number of nodes that a warning names.
@@ -52,7 +52,7 @@ impl Commands {
     /// # Errors
     ///
     /// [`MachinesError`]
-    pub fn machines(&self, partition: Option<&str>) -> Result<Machines, MachinesError> {
+    pub fn machines(&self, partition: Option<&str>) -> Result<PlanMachines, MachinesError> {
         let partitions = self.partitions()?;
         let partition = chosen(&partitions.items, partition)?;
         let nodes = self.nodes()?;
@@ -63,7 +63,7 @@ impl Commands {
         if !partition.is_up() {
             remarks.push(format!("the partition `{}` starts no jobs now: it is {}", partition.name, partition.state));
         }
-        if let Limit::At(most) = partition.max_nodes
+        if let OptionalLimit::At(most) = partition.max_nodes
             && most < there.len() as u64
         {
             remarks.push(format!("a job in the partition `{}` may have at most {most} nodes", partition.name));
@@ -150,7 +150,7 @@ fn left_out(nodes: &[&Node]) -> Option<String> {
     Some(format!("{} {are} left out, as no jobs start there: {}", nodes.len(), list.join("; ")))
 }
 
-fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Machines, MachinesError> {
+fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<PlanMachines, MachinesError> {
     if parts.is_empty() {
         let why = remarks.join("; ");
         let why = if why.is_empty() { "it has none".to_owned() } else { why };
@@ -167,5 +167,5 @@ fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Mac
         remarks.push("processors are hardware threads, several of a core".to_owned());
     }
     let platform = Platform::new(nodes).map_err(|error| MachinesError::Platform { place: place.to_owned(), error })?;
-    Ok(Machines { platform: platform.requiring_compact(), remarks })
+    Ok(PlanMachines { platform: platform.requiring_compact(), remarks })
 }

@@ -3,8 +3,8 @@
 use makespan_core::{Node as Machine, Platform, Resource, Resources, counted};
 
 use super::resources::{remarks, resources};
-use super::wish::{Wish, check_sizes, partition_of};
-use super::{Machines, MachinesError, chosen, left_out};
+use super::wish::{NodeRequest, check_sizes, partition_of};
+use super::{MachinesError, PlanMachines, chosen, left_out};
 use crate::{Commands, Node, Partition, compress};
 
 /// The nodes of a partition that jobs with certain options of `sbatch` can use.
@@ -17,14 +17,14 @@ pub struct Pool {
     /// The nodes that accept no jobs now, as machines.
     away: Vec<Machine>,
     remarks: Vec<String>,
-    wish: Wish,
+    wish: NodeRequest,
     /// True if the cluster allocates memory, so that a job must request all memory of its nodes.
     gives_out_memory: bool,
 }
 
 /// The options with which a job requests the nodes of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedRequest {
     /// Options of `sbatch` that follow all other options. Node names come after these options.
     pub options: Vec<String>,
     /// The nodes in the order of the plan, if the job needs exactly these nodes. `None` if any nodes that `options`
@@ -35,7 +35,7 @@ pub struct Placed {
     pub hosts: Vec<String>,
 }
 
-impl Placed {
+impl PlacedRequest {
     /// Returns all options of `sbatch`. If `among` is set, requests only nodes in `among`.
     pub fn sbatch(&self, among: Option<&[String]>) -> Vec<String> {
         let list = self.names.as_ref().map(|names| {
@@ -54,7 +54,7 @@ impl Commands {
     ///
     /// [`MachinesError`]
     pub fn pool(&self, partition: Option<&str>, options: &[String]) -> Result<Pool, MachinesError> {
-        let wish = Wish::of(options)?;
+        let wish = NodeRequest::of(options)?;
         let partitions = self.partitions()?;
         let named = partition_of(options).or_else(|| partition.map(str::to_owned));
         let partition = chosen(&partitions.items, named.as_deref())?;
@@ -84,7 +84,7 @@ impl Commands {
     }
 }
 
-fn machine(node: &Node, most: u64, wish: &Wish) -> Result<Machine, MachinesError> {
+fn machine(node: &Node, most: u64, wish: &NodeRequest) -> Result<Machine, MachinesError> {
     let wrong = |error| MachinesError::Resources { node: node.name.clone(), error };
     let all = resources(node, None).map_err(wrong)?;
     let amounts = all.iter().map(|(name, amount)| match wish.memory_of(node) {
@@ -118,7 +118,7 @@ impl Pool {
     /// # Errors
     ///
     /// [`MachinesError`]
-    pub fn choose(&self, sizes: &[usize]) -> Result<Machines, MachinesError> {
+    pub fn choose(&self, sizes: &[usize]) -> Result<PlanMachines, MachinesError> {
         check_sizes(&self.partition, sizes)?;
         let total: usize = sizes.iter().sum();
         if total > self.size() {
@@ -178,7 +178,7 @@ impl Pool {
                 Platform::new(all.into_iter().cloned().collect()).map_err(wrong)?
             }
         };
-        Ok(Machines { platform: platform.requiring_compact(), remarks })
+        Ok(PlanMachines { platform: platform.requiring_compact(), remarks })
     }
 
     /// Returns, for jobs with these numbers of nodes, the options that request the nodes of a plan, in the order of
@@ -187,7 +187,7 @@ impl Pool {
     /// # Errors
     ///
     /// [`MachinesError`] if the cluster has no such nodes.
-    pub fn place(&self, platform: &Platform, sizes: &[usize]) -> Result<Vec<Placed>, MachinesError> {
+    pub fn place(&self, platform: &Platform, sizes: &[usize]) -> Result<Vec<PlacedRequest>, MachinesError> {
         check_sizes(&self.partition, sizes)?;
         let slots: Vec<&Machine> = platform.nodes().iter().filter(|node| node.processors > 0).collect();
         let (asked, there) = (slots.len(), sizes.iter().sum());
@@ -210,7 +210,7 @@ impl Pool {
             let options: Vec<String> = with_gpus(&slots).into_iter().chain(exclude).collect();
             let own = good.iter().filter(|_| self.wish.only.is_empty());
             let hosts = own.map(|machine| machine.name.clone()).collect();
-            let placed = Placed { options, names: None, hosts };
+            let placed = PlacedRequest { options, names: None, hosts };
             return Ok(vec![placed; sizes.len()]);
         }
         for slot in &slots {
@@ -225,7 +225,7 @@ impl Pool {
             let (own, others) = rest.split_at(size);
             rest = others;
             let names: Vec<String> = own.iter().map(|slot| slot.name.clone()).collect();
-            Placed { options: with_gpus(own), hosts: names.clone(), names: Some(names) }
+            PlacedRequest { options: with_gpus(own), hosts: names.clone(), names: Some(names) }
         });
         Ok(placed.collect())
     }

@@ -28,7 +28,7 @@ const GPU_OPTIONS: [(&str, &str); 6] = [
 
 /// The nodes that options of `sbatch` allow, and the amounts on each node.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wish {
+pub(super) struct NodeRequest {
     /// The nodes that the options name. If there are none, all nodes are allowed.
     pub only: Vec<String>,
     /// Excluded nodes.
@@ -47,7 +47,7 @@ pub(super) struct Wish {
     pub states_gpus: bool,
 }
 
-impl Wish {
+impl NodeRequest {
     pub fn of(options: &[String]) -> Result<Self, MachinesError> {
         for (long, short, instead) in OWN {
             if value(options, long, short).is_some() || options.iter().any(|option| *option == format!("--{long}")) {
@@ -167,8 +167,8 @@ mod tests {
         Node::of(records(Kind::Node, line).0.remove(0)).unwrap()
     }
 
-    fn wish(line: &str) -> Result<Wish, MachinesError> {
-        Wish::of(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn wish(line: &str) -> Result<NodeRequest, MachinesError> {
+        NodeRequest::of(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]

@@ -12,11 +12,11 @@ use makespan_core::{Stop, TaskId};
 use makespan_exec::engine::{Engine, Identity, Notice};
 use makespan_exec::{Local, cores, gpus, host};
 
-use super::begun::Begun;
-use super::board::{Beacon, Board, Place};
+use super::begun::BegunAttempt;
+use super::board::{AgentBeacon, PilotBoard, PilotNode};
 use super::inherited::{GLANCE, Inherited};
 use super::link::Server;
-use super::order::Fate;
+use super::order::AttemptEnd;
 
 /// Time between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);
@@ -52,27 +52,27 @@ pub struct AgentOptions {
 /// The agent of one node in one pilot.
 #[derive(Debug)]
 pub(super) struct Agent {
-    pub board: Board,
-    pub place: Place,
+    pub board: PilotBoard,
+    pub place: PilotNode,
     pub local: Local,
     pub boot: String,
-    pub running: BTreeMap<TaskId, Begun>,
+    pub running: BTreeMap<TaskId, BegunAttempt>,
     pub inherited: Vec<Inherited>,
     /// Attempts that will be started again, with the instants of the next start.
     pub delayed: Vec<(Instant, String)>,
     /// The reason of the last report about a delayed attempt.
     pub delayed_for: String,
     /// Ends of attempts that the agent could not record yet.
-    pub untold: Vec<(String, Fate)>,
+    pub untold: Vec<(String, AttemptEnd)>,
     /// Ends of tasks that Slurm may have caused by stopping everything on this node. If so, Slurm soon stops this
     /// agent too.
-    pub doubtful: Vec<(Instant, String, Fate)>,
+    pub doubtful: Vec<(Instant, String, AttemptEnd)>,
     /// True if the agent is ending: no new task starts, and running tasks are ended.
     pub ending: bool,
     ending_since: Option<Instant>,
     server: Option<Server>,
     heard: Receiver<String>,
-    pub beacon: Beacon,
+    pub beacon: AgentBeacon,
     limits_asked: bool,
     pause: Duration,
     looked: Option<Instant>,
@@ -87,7 +87,7 @@ pub(super) struct Agent {
 /// The folder of the run cannot be read or written.
 pub fn serve(options: &AgentOptions) -> Result<(), String> {
     let place = place()?;
-    let board = Board::of(&options.folder);
+    let board = PilotBoard::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().and_then(|()| board.make_place(&place)).map_err(wrong)?;
     // If another agent serves the place, this agent waits, and takes over if the other one dies.
@@ -107,17 +107,17 @@ pub fn serve(options: &AgentOptions) -> Result<(), String> {
 }
 
 /// Returns the place of this process.
-fn place() -> Result<Place, String> {
+fn place() -> Result<PilotNode, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
     match (job, variable("SLURMD_NODENAME")) {
-        (Some(job), Some(node)) => Ok(Place { job, node }),
+        (Some(job), Some(node)) => Ok(PilotNode { job, node }),
         _ => Err("an agent is started by `makespan run --on slurm` in a step of Slurm, which sets SLURM_JOB_ID and SLURMD_NODENAME".into()),
     }
 }
 
 impl Agent {
-    fn new(options: &AgentOptions, board: Board, place: Place, lock: File) -> io::Result<Self> {
+    fn new(options: &AgentOptions, board: PilotBoard, place: PilotNode, lock: File) -> io::Result<Self> {
         let cores = cores().map_err(io::Error::other)?;
         let mut local = Local::new(&options.folder, cores.clone(), options.shim.clone());
         local.group();
@@ -125,7 +125,7 @@ impl Agent {
         let (lines, heard) = mpsc::channel();
         let server = Server::open(lines, local.waker()).ok();
         let process = Identity::of_this();
-        let beacon = Beacon {
+        let beacon = AgentBeacon {
             host: host(),
             port: server.as_ref().map_or(0, |server| server.port),
             token: server.as_ref().map_or_else(String::new, |server| server.token.clone()),

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::order::Order;
+use super::order::AttemptOrder;
 
 /// A running attempt that an agent has started.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct BegunAttempt {
     pub id: String,
-    pub order: Order,
+    pub order: AttemptOrder,
     pub since: Instant,
     /// Instant of the request to end the attempt.
     pub asked: Option<Instant>,

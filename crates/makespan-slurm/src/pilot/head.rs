@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::board::{Board, Place};
+use super::board::{PilotBoard, PilotNode};
 use crate::{Commands, Program};
 
 /// Time between two checks.
@@ -67,7 +67,7 @@ impl Use {
     }
 
     /// Returns the reason why the pilot can end, or `None` if the pilot is needed.
-    fn ended(&mut self, board: &Board, job: u64, wait: Duration) -> Option<String> {
+    fn ended(&mut self, board: &PilotBoard, job: u64, wait: Duration) -> Option<String> {
         if self.reviewed.elapsed() < REVIEW {
             return None;
         }
@@ -137,7 +137,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
         Some(nodes) => nodes.split(',').count() as u64,
         None => variable("SLURM_JOB_NUM_NODES").or_else(|| variable("SLURM_NNODES")).unwrap_or(1),
     };
-    let board = Board::of(&options.folder);
+    let board = PilotBoard::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
     // If another head leads the pilot, this head waits until the other one has ended. Two heads can exist, because a
@@ -150,8 +150,8 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
         }
     };
     let mut all = Step::default();
-    let mut single: BTreeMap<Place, Step> = BTreeMap::new();
-    let mut empty: BTreeMap<Place, Instant> = BTreeMap::new();
+    let mut single: BTreeMap<PilotNode, Step> = BTreeMap::new();
+    let mut empty: BTreeMap<PilotNode, Instant> = BTreeMap::new();
     let mut of_use = Use::new();
     while !board.is_over(job) {
         if let Some(why) = of_use.ended(&board, job, options.wait) {

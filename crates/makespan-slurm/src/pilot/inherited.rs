@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use makespan_exec::Local;
 use makespan_exec::engine::{EndedBy, ended_by};
 
-use super::board::{Board, Left};
-use super::order::{Fate, Order};
+use super::board::{AttemptProcess, PilotBoard};
+use super::order::{AttemptEnd, AttemptOrder};
 
 /// An attempt that a previous agent started. The process that wraps the task does not need an agent: it continues and
 /// writes the status file.
 #[derive(Debug)]
 pub(super) struct Inherited {
     pub id: String,
-    pub order: Order,
-    left: Left,
+    pub order: AttemptOrder,
+    left: AttemptProcess,
     /// True if this agent has seen the attempt running.
     has_lived: bool,
     /// Instant from which this agent watches the attempt. The attempt started before it.
@@ -25,14 +25,14 @@ pub(super) struct Inherited {
 }
 
 impl Inherited {
-    pub fn new(id: String, order: Order, left: Left) -> Self {
-        let order = Order { gpus: left.gpus.clone().or(order.gpus), ..order };
+    pub fn new(id: String, order: AttemptOrder, left: AttemptProcess) -> Self {
+        let order = AttemptOrder { gpus: left.gpus.clone().or(order.gpus), ..order };
         Self { id, order, left, has_lived: false, since: Instant::now(), asked: None, timed_out: false }
     }
 
     /// Returns the fate of the attempt, if it has ended. The flag is true if Slurm may have ended the attempt by
     /// stopping everything on this node.
-    pub fn fate(&mut self, board: &Board, local: &Local, boot: &str) -> Option<(Fate, bool)> {
+    pub fn fate(&mut self, board: &PilotBoard, local: &Local, boot: &str) -> Option<(AttemptEnd, bool)> {
         if self.left.boot == boot && self.left.shim.is_alive() {
             self.has_lived = true;
             return None;
@@ -44,14 +44,14 @@ impl Inherited {
         Some(self.fate_if_ended(by))
     }
 
-    fn fate_if_ended(&self, by: Option<EndedBy>) -> (Fate, bool) {
+    fn fate_if_ended(&self, by: Option<EndedBy>) -> (AttemptEnd, bool) {
         match by {
-            Some(_) if self.timed_out => (Fate::TimedOut, false),
+            Some(_) if self.timed_out => (AttemptEnd::TimedOut, false),
             // The attempt ended together with the previous agent, because that agent did not record the end.
-            Some(EndedBy::Signal) if !self.has_lived => (Fate::Gone, false),
+            Some(EndedBy::Signal) if !self.has_lived => (AttemptEnd::Gone, false),
             // The planner reads the exit status from the status file.
-            Some(by) => (Fate::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
-            None => (Fate::Gone, false),
+            Some(by) => (AttemptEnd::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
+            None => (AttemptEnd::Gone, false),
         }
     }
 
@@ -76,14 +76,14 @@ mod tests {
     /// states a signal, but the attempt must count as ended together with the agent.
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
-        let left = Left { shim: Identity::of_this(), boot: "b".into(), gpus: None };
-        let mut one = Inherited::new("a.1".into(), Order::example(), left);
+        let left = AttemptProcess { shim: Identity::of_this(), boot: "b".into(), gpus: None };
+        let mut one = Inherited::new("a.1".into(), AttemptOrder::example(), left);
         let ends = [Some(EndedBy::Itself), Some(EndedBy::Us), Some(EndedBy::Signal), None];
         let fates = |one: &Inherited| ends.map(|by| one.fate_if_ended(by));
-        let (exit, gone) = ((Fate::Exit(0), false), (Fate::Gone, false));
+        let (exit, gone) = ((AttemptEnd::Exit(0), false), (AttemptEnd::Gone, false));
         assert_eq!(fates(&one), [exit.clone(), exit.clone(), gone.clone(), gone.clone()]);
         one.has_lived = true;
-        assert_eq!(fates(&one), [exit.clone(), exit.clone(), (Fate::Exit(0), true), gone.clone()]);
+        assert_eq!(fates(&one), [exit.clone(), exit.clone(), (AttemptEnd::Exit(0), true), gone.clone()]);
         one.asked = Some(Instant::now());
         assert_eq!(fates(&one), [exit.clone(), exit.clone(), exit, gone]);
     }

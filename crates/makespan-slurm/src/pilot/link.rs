@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use makespan_exec::{Waker, host};
 
-use super::board::{Beacon, Place};
+use super::board::{AgentBeacon, PilotNode};
 
 /// Time limit for a connection attempt.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -110,7 +110,7 @@ fn token() -> io::Result<String> {
 
 /// A message from an agent to a planner.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum AgentMessage {
     /// The connection is open.
     Open(TcpStream),
     /// A line from the agent.
@@ -122,10 +122,10 @@ pub(crate) enum Said {
 /// Connects to an agent in a separate thread. Each message contains the place and the number of the connection
 /// attempt.
 pub(crate) fn dial(
-    place: &Place,
-    beacon: &Beacon,
+    place: &PilotNode,
+    beacon: &AgentBeacon,
     number: u64,
-    told: impl Fn(Place, u64, Said) -> bool + Send + 'static,
+    told: impl Fn(PilotNode, u64, AgentMessage) -> bool + Send + 'static,
 ) {
     let (own, beacon) = (place.clone(), beacon.clone());
     let place = place.clone();
@@ -140,16 +140,16 @@ pub(crate) fn dial(
             && stream.set_write_timeout(Some(SENDING)).is_ok()
             && stream.write_all(format!("{}\n", beacon.token).as_bytes()).is_ok()
             && let Ok(writer) = stream.try_clone()
-            && say(Said::Open(writer))
+            && say(AgentMessage::Open(writer))
         {
             let mut reader = BufReader::new(stream);
             while let Some(line) = line(&mut reader) {
-                if !say(Said::Line(line)) {
+                if !say(AgentMessage::Line(line)) {
                     return;
                 }
             }
         }
-        say(Said::Closed);
+        say(AgentMessage::Closed);
     };
     let name = format!("agent {}", place.node);
     let _ = thread::Builder::new().name(name).stack_size(128 * 1024).spawn(run);

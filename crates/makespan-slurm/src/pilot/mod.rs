@@ -15,7 +15,7 @@ mod tasks;
 
 pub use agent::{AgentOptions, serve};
 pub(crate) use agent::{LEAVING, REMARK};
-pub(crate) use board::{Beacon, Board, Place};
+pub(crate) use board::{AgentBeacon, PilotBoard, PilotNode};
 pub use head::{HeadOptions, lead};
-pub(crate) use order::{Before, Fate, Order};
+pub(crate) use order::{AttemptEnd, AttemptOrder, PredecessorAttempt};
 pub(crate) use tasks::DOUBT;

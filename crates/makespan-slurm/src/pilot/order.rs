@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The order to run an attempt of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct AttemptOrder {
     pub task: TaskId,
     pub attempt: u32,
     /// The name of the task.
@@ -36,12 +36,12 @@ pub(crate) struct Order {
     /// The attempts that must succeed first. Used for Slurm jobs, because a dependency in Slurm may refer to a reused
     /// job id. Empty in pilots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<Before>,
+    pub after: Vec<PredecessorAttempt>,
 }
 
 /// A predecessor of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Before {
+pub(crate) struct PredecessorAttempt {
     /// The name of the task.
     pub name: String,
     /// The path of the predecessor's status file, relative to the run's folder, and the expected text of the file.
@@ -51,7 +51,7 @@ pub(crate) struct Before {
 
 /// The end of an attempt, as its agent reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum AttemptEnd {
     /// The process that wraps the task ended with this status.
     Exit(i32),
     /// The attempt reached its walltime without a planner.
@@ -62,7 +62,7 @@ pub(crate) enum Fate {
     Gone,
 }
 
-impl Fate {
+impl AttemptEnd {
     /// Returns the word for this fate in file names.
     pub fn word(&self) -> String {
         match self {
@@ -85,7 +85,7 @@ impl Fate {
 }
 
 #[cfg(test)]
-impl Order {
+impl AttemptOrder {
     pub fn example() -> Self {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         Self {

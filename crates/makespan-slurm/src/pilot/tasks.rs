@@ -5,13 +5,13 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use makespan_core::{TaskId, Time};
-use makespan_exec::engine::{EndedBy, Engine, Start, ended_by};
+use makespan_exec::engine::{EndedBy, Engine, EngineStart, ended_by};
 
 use super::agent::{Agent, REMARK};
-use super::begun::Begun;
-use super::board::Left;
+use super::begun::BegunAttempt;
+use super::board::AttemptProcess;
 use super::inherited::Inherited;
-use super::order::{Fate, Order};
+use super::order::{AttemptEnd, AttemptOrder};
 
 /// Time after the walltime until the agent ends a task. A planner normally ends the task before.
 const SLACK: Duration = Duration::from_secs(2);
@@ -46,11 +46,13 @@ impl Agent {
             Ok(bytes) => bytes,
             Err(error) => return self.say(&format!("{id}: cannot read the description of the task: {error}")),
         };
-        let order: Order = match serde_json::from_slice(&bytes) {
+        let order: AttemptOrder = match serde_json::from_slice(&bytes) {
             Ok(order) => order,
             Err(error) => {
-                return self
-                    .ended(id, &Fate::Refused(format!("the agent cannot read the description of the task: {error}")));
+                return self.ended(
+                    id,
+                    &AttemptEnd::Refused(format!("the agent cannot read the description of the task: {error}")),
+                );
             }
         };
         let file = match self.board.claim(id) {
@@ -62,15 +64,15 @@ impl Agent {
     }
 
     /// Adopts an attempt that a previous agent started.
-    fn inherit(&mut self, id: &str, order: Order) {
+    fn inherit(&mut self, id: &str, order: AttemptOrder) {
         match self.board.claimant(id) {
             Some(left) => self.inherited.push(Inherited::new(id.to_owned(), order, left)),
             // There is no record of a process, so the task did not run.
-            None => self.ended(id, &Fate::Gone),
+            None => self.ended(id, &AttemptEnd::Gone),
         }
     }
 
-    fn start(&mut self, id: &str, mut order: Order, mut claim: std::fs::File) {
+    fn start(&mut self, id: &str, mut order: AttemptOrder, mut claim: std::fs::File) {
         match self.gpus_for(&order) {
             Ok(Gpus::These(gpus)) => order.gpus = gpus,
             Ok(Gpus::Busy) => {
@@ -79,12 +81,12 @@ impl Agent {
                 self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
                 return;
             }
-            Err(reason) => return self.ended(id, &Fate::Refused(reason)),
+            Err(reason) => return self.ended(id, &AttemptEnd::Refused(reason)),
         }
         if order.memory.is_some() {
             self.limit_memory();
         }
-        let start = Start {
+        let start = EngineStart {
             task: order.task,
             name: &order.name,
             command: &order.command,
@@ -104,14 +106,14 @@ impl Agent {
         };
         let shim = match self.local.start(&start) {
             Ok(shim) => shim,
-            Err(refusal) if refusal.passing && self.ending => return self.ended(id, &Fate::Gone),
+            Err(refusal) if refusal.passing && self.ending => return self.ended(id, &AttemptEnd::Gone),
             Err(refusal) if refusal.passing => {
                 self.board.unclaim(id);
                 return self.delay(id, &refusal.reason);
             }
-            Err(refusal) => return self.ended(id, &Fate::Refused(refusal.reason)),
+            Err(refusal) => return self.ended(id, &AttemptEnd::Refused(refusal.reason)),
         };
-        let left = Left { shim, boot: self.boot.clone(), gpus: order.gpus.clone() };
+        let left = AttemptProcess { shim, boot: self.boot.clone(), gpus: order.gpus.clone() };
         let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
         if let Err(error) = written {
             // Without a record, no other agent could find the attempt, so it must not run.
@@ -120,7 +122,7 @@ impl Agent {
             return self.delay(id, &format!("cannot record which agent starts it: {error}"));
         }
         self.local.go(order.task, &order.claim);
-        let begun = Begun { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
+        let begun = BegunAttempt { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
         self.running.insert(begun.order.task, begun);
     }
 
@@ -130,7 +132,7 @@ impl Agent {
     /// # Errors
     ///
     /// The pilot holds too few GPUs.
-    fn gpus_for(&self, order: &Order) -> Result<Gpus, String> {
+    fn gpus_for(&self, order: &AttemptOrder) -> Result<Gpus, String> {
         let planned = || Ok(Gpus::These(order.gpus.clone()));
         let (Some(own), Some(wanted)) = (self.beacon.gpus, order.gpus.as_deref().filter(|wanted| !wanted.is_empty()))
         else {
@@ -167,11 +169,11 @@ impl Agent {
         let Some(begun) = self.running.remove(&task) else { return };
         let fate = match status {
             // While the pilot is ending, an unfinished task counts as gone.
-            status if self.ending && status != 0 => Fate::Gone,
-            _ if begun.timed_out => Fate::TimedOut,
-            status => Fate::Exit(status),
+            status if self.ending && status != 0 => AttemptEnd::Gone,
+            _ if begun.timed_out => AttemptEnd::TimedOut,
+            status => AttemptEnd::Exit(status),
         };
-        if matches!(fate, Fate::Exit(status) if status != 0)
+        if matches!(fate, AttemptEnd::Exit(status) if status != 0)
             && begun.asked.is_none()
             && self.was_stopped(status, &begun.order)
         {
@@ -181,7 +183,7 @@ impl Agent {
     }
 
     /// Returns true if Slurm may have stopped the task together with everything in its job.
-    fn was_stopped(&self, status: i32, order: &Order) -> bool {
+    fn was_stopped(&self, status: i32, order: &AttemptOrder) -> bool {
         status > 128 || ended_by(&self.board.run().join(&order.files.status)) == Some(EndedBy::Signal)
     }
 
@@ -192,12 +194,12 @@ impl Agent {
         let (due, rest) = std::mem::take(&mut self.doubtful).into_iter().partition(|(due, ..)| ending || *due <= now);
         self.doubtful = rest;
         for (_, id, fate) in Vec::into_iter(due) {
-            self.ended(&id, if ending { &Fate::Gone } else { &fate });
+            self.ended(&id, if ending { &AttemptEnd::Gone } else { &fate });
         }
     }
 
     /// Reports the end of an attempt. If this fails, tries again later.
-    pub(super) fn ended(&mut self, id: &str, fate: &Fate) {
+    pub(super) fn ended(&mut self, id: &str, fate: &AttemptEnd) {
         match self.board.done(&self.place, id, fate) {
             Ok(name) => self.tell(&name),
             Err(error) => {
@@ -243,19 +245,22 @@ impl Agent {
     pub(super) fn enforce_walltimes(&mut self) {
         let now = Instant::now();
         let mut due = Vec::new();
-        let limit = |order: &Order| {
+        let limit = |order: &AttemptOrder| {
             let walltime = order.walltime?.ticks();
             Some(Duration::from_nanos(u64::try_from(walltime).unwrap_or(0)) + SLACK)
         };
-        let mut look =
-            |id: &str, order: &Order, since: Instant, asked: Option<Instant>, timed_out: &mut bool| match asked {
-                None if limit(order).is_some_and(|limit| now >= since + limit) => {
-                    *timed_out = true;
-                    due.push((id.to_owned(), false));
-                }
-                Some(asked) if *timed_out && now >= asked + order.grace => due.push((id.to_owned(), true)),
-                _ => {}
-            };
+        let mut look = |id: &str,
+                        order: &AttemptOrder,
+                        since: Instant,
+                        asked: Option<Instant>,
+                        timed_out: &mut bool| match asked {
+            None if limit(order).is_some_and(|limit| now >= since + limit) => {
+                *timed_out = true;
+                due.push((id.to_owned(), false));
+            }
+            Some(asked) if *timed_out && now >= asked + order.grace => due.push((id.to_owned(), true)),
+            _ => {}
+        };
         for begun in self.running.values_mut() {
             look(&begun.id, &begun.order, begun.since, begun.asked, &mut begun.timed_out);
         }

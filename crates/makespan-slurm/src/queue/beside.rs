@@ -8,9 +8,9 @@ use crate::cluster::read_records;
 use crate::text::{Kind, date, records};
 use crate::{Config, Job, JobState, Record, jobs_of_json};
 
-use super::now::{self, Told};
+use super::now::{self, OutputInstant};
 use super::saved::{FILES, SavedError, saved};
-use super::{Part, Texts};
+use super::{ClusterOutput, Texts};
 
 /// The jobs of a file.
 struct JobList {
@@ -18,13 +18,13 @@ struct JobList {
     all: BTreeSet<u64>,
     /// The jobs that have not ended. Ended jobs are not compared, because some outputs leave them out.
     active: BTreeSet<u64>,
-    told: Option<Told>,
+    told: Option<OutputInstant>,
 }
 
 impl JobList {
     /// Collects the jobs of a file. Invalid content is reported elsewhere.
-    fn of(part: Part, name: String, text: &str) -> Self {
-        let (records, told) = if part == Part::JobsJson {
+    fn of(part: ClusterOutput, name: String, text: &str) -> Self {
+        let (records, told) = if part == ClusterOutput::JobsJson {
             (jobs_of_json(text).unwrap_or_default(), now::of_json(text))
         } else {
             (records(Kind::Job, text).0, None)
@@ -41,13 +41,19 @@ impl JobList {
 }
 
 /// Describes the contradictions between files that are used and other files, one sentence each.
-pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) -> Result<Vec<String>, SavedError> {
+pub(super) fn remarks(
+    folder: &Path,
+    texts: &Texts,
+    names: &[(ClusterOutput, String)],
+) -> Result<Vec<String>, SavedError> {
     let mut remarks = Vec::new();
-    let of = |part: Part| Some((names.iter().find(|name| name.0 == part)?.1.clone(), texts.get(part)?));
-    let taken = of(Part::Jobs).map(|file| (Part::Jobs, file)).or_else(|| Some((Part::JobsJson, of(Part::JobsJson)?)));
+    let of = |part: ClusterOutput| Some((names.iter().find(|name| name.0 == part)?.1.clone(), texts.get(part)?));
+    let taken = of(ClusterOutput::Jobs)
+        .map(|file| (ClusterOutput::Jobs, file))
+        .or_else(|| Some((ClusterOutput::JobsJson, of(ClusterOutput::JobsJson)?)));
     let Some((part, (name, text))) = taken else { return Ok(remarks) };
     let taken = JobList::of(part, name, text);
-    let is_of_jobs = |part: Part| matches!(part, Part::Jobs | Part::JobsJson);
+    let is_of_jobs = |part: ClusterOutput| matches!(part, ClusterOutput::Jobs | ClusterOutput::JobsJson);
     for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
         let other = match saved(folder, name) {
             // Damage does not matter, because the file is not needed.
@@ -58,22 +64,22 @@ pub(super) fn remarks(folder: &Path, texts: &Texts, names: &[(Part, String)]) ->
             remarks.extend(against(&taken, &JobList::of(*part, (*name).to_owned(), &text)));
         }
     }
-    for part in [Part::Nodes, Part::NodesJson] {
+    for part in [ClusterOutput::Nodes, ClusterOutput::NodesJson] {
         let Some((name, text)) = of(part) else { continue };
-        let nodes = if part == Part::Nodes {
+        let nodes = if part == ClusterOutput::Nodes {
             read_records(Kind::Node, text, crate::Node::of).items
         } else {
             let records = crate::cluster::nodes_of_json(text).into_iter().flatten();
             records.filter_map(|record| crate::Node::of(record).ok()).collect()
         };
-        let told = now::of_nodes(&nodes, Some(text).filter(|_| part == Part::NodesJson));
+        let told = now::of_nodes(&nodes, Some(text).filter(|_| part == ClusterOutput::NodesJson));
         remarks.extend(instants(&taken.name, taken.told, &name, told));
         // The text is preferred if there is a text and a JSON file.
         break;
     }
-    let config = of(Part::Config).map(|(name, text)| (name, Config::parse(text)));
+    let config = of(ClusterOutput::Config).map(|(name, text)| (name, Config::parse(text)));
     if let Some((config, version)) = config.as_ref().and_then(|(name, config)| Some((name, config.version()?))) {
-        for (name, text) in [of(Part::JobsJson), of(Part::NodesJson)].into_iter().flatten() {
+        for (name, text) in [of(ClusterOutput::JobsJson), of(ClusterOutput::NodesJson)].into_iter().flatten() {
             let other = crate::cluster::version_of_json(text).filter(|other| !same_version(version, other));
             remarks.extend(other.map(|other| {
                 format!(
@@ -107,11 +113,11 @@ fn against(taken: &JobList, other: &JobList) -> Vec<String> {
 }
 
 /// Returns a message if two files are from different instants.
-fn instants(name: &str, told: Option<Told>, other: &str, other_told: Option<Told>) -> Option<String> {
+fn instants(name: &str, told: Option<OutputInstant>, other: &str, other_told: Option<OutputInstant>) -> Option<String> {
     let (told, other_told) = told.zip(other_told)?;
-    let of = |told: Told| match told {
-        Told::Exactly(at) => format!("is of {}", date(at)),
-        Told::AtLeast(at) => format!("speaks of {}", date(at)),
+    let of = |told: OutputInstant| match told {
+        OutputInstant::Exactly(at) => format!("is of {}", date(at)),
+        OutputInstant::AtLeast(at) => format!("speaks of {}", date(at)),
     };
     told.contradicts(other_told)
         .then(|| format!("{name} {} and {other} {} (UTC): they are of two instants", of(told), of(other_told)))

@@ -9,7 +9,7 @@ use crate::{Job, Node};
 
 /// The resources held on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Holding {
+pub struct NodeHolding {
     /// The index of the node in the queue.
     pub node: usize,
     /// Number of processors.
@@ -22,7 +22,7 @@ pub struct Holding {
 
 /// Returns the resources of a job on each node, and the names of unknown nodes. They are read from the groups of
 /// `scontrol show -d job`, or from `job_resources` in JSON. If neither exists, every node has an equal part.
-pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>, Vec<String>) {
+pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<NodeHolding>, Vec<String>) {
     let mut held = of_shares(job);
     if held.is_empty() {
         held = job.record.raw("job_resources").map(of_json).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>
     let (mut holds, mut strange) = (Vec::new(), Vec::new());
     for (name, holding) in held {
         match nodes.get(name.as_str()) {
-            Some(&node) => holds.push(Holding { node, ..holding }),
+            Some(&node) => holds.push(NodeHolding { node, ..holding }),
             None => strange.push(name),
         }
     }
@@ -42,9 +42,9 @@ pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<Holding>
     (holds, strange)
 }
 
-fn of_shares(job: &Job) -> Vec<(String, Holding)> {
+fn of_shares(job: &Job) -> Vec<(String, NodeHolding)> {
     let of = |share: &crate::Share| {
-        let holding = Holding { node: 0, cpus: share.cpus.len(), memory: share.memory, gres: share.gres.clone() };
+        let holding = NodeHolding { node: 0, cpus: share.cpus.len(), memory: share.memory, gres: share.gres.clone() };
         share.nodes.iter().map(move |name| (name.clone(), holding.clone())).collect::<Vec<_>>()
     };
     job.shares.iter().flat_map(of).collect()
@@ -52,7 +52,7 @@ fn of_shares(job: &Job) -> Vec<(String, Holding)> {
 
 /// Parses `job_resources`. Versions 22.05 to 23.11 have a list `allocated_nodes` with the cores of each node. Later
 /// versions have `nodes.allocation` with counts.
-fn of_json(text: &str) -> Vec<(String, Holding)> {
+fn of_json(text: &str) -> Vec<(String, NodeHolding)> {
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let nodes =
         document.get("allocated_nodes").or_else(|| document.get("nodes").and_then(|nodes| nodes.get("allocation")));
@@ -64,14 +64,14 @@ fn of_json(text: &str) -> Vec<(String, Holding)> {
             node.get("memory").and_then(|memory| memory.get("allocated")).or_else(|| node.get("memory_allocated"));
         let memory = memory.and_then(number).unwrap_or(0).saturating_mul(1 << 20);
         let cpus = cpus.unwrap_or_else(|| cores(node)).min(u64::from(u32::MAX)) as u32;
-        Some((name, Holding { node: 0, cpus, memory, gres: Vec::new() }))
+        Some((name, NodeHolding { node: 0, cpus, memory, gres: Vec::new() }))
     };
     nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
 }
 
 /// Adds resources that `job_resources` does not contain: generic resources from `gres_detail` and, for version 22.05,
 /// the processors of nodes that the job holds completely.
-fn complete(held: &mut [(String, Holding)], job: &Job) {
+fn complete(held: &mut [(String, NodeHolding)], job: &Job) {
     let parts = in_equal_parts(job);
     let own = |name: &String| parts.iter().find(|part| part.0 == *name).map(|part| &part.1);
     let has_all = held.iter().map(|one| u64::from(one.1.cpus)).sum::<u64>() >= allocated_cpus(job);
@@ -108,14 +108,14 @@ fn length(value: &Value) -> u64 {
     value.as_object().map(serde_json::Map::len).or_else(|| value.as_array().map(Vec::len)).unwrap_or(0) as u64
 }
 
-fn in_equal_parts(job: &Job) -> Vec<(String, Holding)> {
+fn in_equal_parts(job: &Job) -> Vec<(String, NodeHolding)> {
     let nodes = job.nodes.len().max(1) as u64;
     let memory = allocated(job, "mem").and_then(crate::text::bytes).unwrap_or(0) / nodes;
     let cpus = job.cpus.unwrap_or(0).max(allocated_cpus(job));
     let part = |(index, name): (usize, &String)| {
         let more = u64::from((index as u64) < cpus % nodes);
         let cpus = (cpus / nodes + more).min(u64::from(u32::MAX)) as u32;
-        (name.clone(), Holding { node: 0, cpus, memory, gres: gres(tres(job), nodes) })
+        (name.clone(), NodeHolding { node: 0, cpus, memory, gres: gres(tres(job), nodes) })
     };
     job.nodes.iter().enumerate().map(part).collect()
 }
@@ -145,7 +145,7 @@ pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
 }
 
 /// Returns the resources that nodes report as held and that no visible job holds.
-pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>) -> Vec<Holding> {
+pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a NodeHolding>) -> Vec<NodeHolding> {
     let mut known = vec![(0_u64, 0_u64); nodes.len()];
     for holding in seen {
         known[holding.node].0 += u64::from(holding.cpus);
@@ -154,7 +154,7 @@ pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a Holding>
     let rest = |(node, (cpus, memory)): (usize, (u64, u64))| {
         let cpus = u64::from(nodes[node].allocated_cpus).saturating_sub(cpus) as u32;
         let memory = nodes[node].allocated_memory.saturating_sub(memory);
-        (cpus > 0).then_some(Holding { node, cpus, memory, gres: Vec::new() })
+        (cpus > 0).then_some(NodeHolding { node, cpus, memory, gres: Vec::new() })
     };
     known.into_iter().enumerate().filter_map(rest).collect()
 }
@@ -182,7 +182,7 @@ mod tests {
             newer.to_owned(),
         ];
         for text in texts {
-            let holding = Holding { node: 0, cpus: 3, memory: 9000 << 20, gres: Vec::new() };
+            let holding = NodeHolding { node: 0, cpus: 3, memory: 9000 << 20, gres: Vec::new() };
             assert_eq!(of_json(&text), [("c2".to_owned(), holding)], "{text}");
         }
         for none in ["", "null", "{}", r#"{"nodes": {"count": 0}}"#] {

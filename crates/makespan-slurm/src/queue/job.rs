@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use makespan_core::counted;
 
 use crate::text::moment;
-use crate::{Job, JobState, Limit, Partition};
+use crate::{Job, JobState, OptionalLimit, Partition};
 
 use super::array::known_of_cut;
 use super::holding::holdings;
-use super::{Dependency, Holding, Member, Request, members};
+use super::{Dependency, JobRequest, Member, NodeHolding, members};
 
 /// The data of a running job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct RunningJobData {
     /// Start in seconds since 1970.
     pub started: i64,
     /// Latest end in seconds since 1970, or `None` without a limit.
     pub ends_by: Option<i64>,
     /// Held resources by node.
-    pub holds: Vec<Holding>,
+    pub holds: Vec<NodeHolding>,
 }
 
 /// A pending or running job.
@@ -56,7 +56,7 @@ pub struct QueueJob {
     /// Deadline in seconds since 1970. Slurm cancels the job if it cannot end by then.
     pub deadline: Option<i64>,
     /// The requested resources.
-    pub request: Request,
+    pub request: JobRequest,
     /// The dependencies of the job.
     pub waits_for: Vec<Dependency>,
     /// The array and the task number, for a task of an array.
@@ -64,7 +64,7 @@ pub struct QueueJob {
     /// The id of the first component, for a component of a heterogeneous job.
     pub together: Option<u64>,
     /// The data of the run, if the job runs.
-    pub run: Option<Run>,
+    pub run: Option<RunningJobData>,
     /// The start that Slurm expects, in seconds since 1970.
     pub slurm_start: Option<i64>,
 }
@@ -79,7 +79,7 @@ impl QueueJob {
 }
 
 /// Data that the conversion of all jobs shares, and the number of array tasks that may still be listed.
-pub(super) struct Around<'a> {
+pub(super) struct JobContext<'a> {
     pub now: i64,
     pub nodes: HashMap<&'a str, usize>,
     pub partitions: &'a [Partition],
@@ -87,7 +87,7 @@ pub(super) struct Around<'a> {
     pub remarks: Vec<String>,
 }
 
-impl Around<'_> {
+impl JobContext<'_> {
     /// Converts a job. The result has an entry for each task in the record, and none for an ended job.
     pub(super) fn entries(&mut self, job: &Job) -> Vec<QueueJob> {
         let waits = job.state.is_waiting();
@@ -134,7 +134,7 @@ impl Around<'_> {
     fn entry(&mut self, job: &Job) -> QueueJob {
         let record = &job.record;
         let time = |keys: [&str; 2]| keys.iter().find_map(|key| record.get(key)).and_then(moment);
-        let (request, remarks) = Request::of(job);
+        let (request, remarks) = JobRequest::of(job);
         self.remarks.extend(remarks);
         let (waits_for, strange) = Dependency::list(job.dependency.as_deref().unwrap_or_default());
         for part in strange {
@@ -181,10 +181,10 @@ impl Around<'_> {
         }
         let partition = || self.partitions.iter().find(|partition| Some(&partition.name) == partitions.first());
         let stated = job.time_limit.or_else(|| partition().map(|partition| partition.max_time));
-        stated.and_then(Limit::value)
+        stated.and_then(OptionalLimit::value)
     }
 
-    fn run(&mut self, job: &Job, limit: Option<u64>) -> Run {
+    fn run(&mut self, job: &Job, limit: Option<u64>) -> RunningJobData {
         let (holds, strange) = holdings(job, &self.nodes);
         if let Some(name) = strange.first() {
             self.remarks
@@ -197,6 +197,6 @@ impl Around<'_> {
         } else {
             job.end.filter(|_| limit.is_some()).or(by_limit)
         };
-        Run { started, ends_by, holds }
+        RunningJobData { started, ends_by, holds }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::text::{Limit, bytes, duration};
+use crate::text::{OptionalLimit, bytes, duration};
 
 /// Limits on the number of jobs that run at the same time, and on the resources that they hold together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Limits {
+pub struct SlurmLimits {
     /// Maximum number of jobs.
     pub jobs: Option<u64>,
     /// Maximum amounts of resources, by Slurm's names (`cpu`, `node`, `gres/gpu`; `mem` in MiB).
@@ -42,7 +42,7 @@ pub struct Budget {
     pub used: Option<u64>,
 }
 
-impl Limits {
+impl SlurmLimits {
     /// Returns true if there is no limit.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_none() && self.tres.is_empty() && self.tres_minutes.is_empty()
@@ -55,11 +55,11 @@ pub struct Qos {
     /// The name of the quality of service.
     pub name: String,
     /// Limits of all its jobs together.
-    pub all: Limits,
+    pub all: SlurmLimits,
     /// Limits of the jobs of each user.
-    pub each_user: Limits,
+    pub each_user: SlurmLimits,
     /// Limits of the jobs of each account.
-    pub each_account: Limits,
+    pub each_account: SlurmLimits,
     /// Limits of a single job.
     pub job: JobLimits,
     /// Limits of past usage.
@@ -78,9 +78,9 @@ pub struct Association {
     /// The parent account.
     pub parent: Option<String>,
     /// Limits of all jobs of the account and of its child accounts.
-    pub all: Limits,
+    pub all: SlurmLimits,
     /// Limits of the jobs of this user in this account.
-    pub own: Limits,
+    pub own: SlurmLimits,
     /// Limits of a single job.
     pub job: JobLimits,
     /// Limits of past usage of all jobs of the account and of its child accounts.
@@ -156,7 +156,7 @@ pub(super) fn of_accounts(text: &str) -> Result<Vec<Qos>, String> {
     let row = |line: &str| {
         let words: Vec<&str> = line.split('|').collect();
         let word = |name: &str| find(name).and_then(|at| words.get(at).copied()).unwrap_or_default();
-        let limits = |jobs: &str, resources: &str, minutes: &str| Limits {
+        let limits = |jobs: &str, resources: &str, minutes: &str| SlurmLimits {
             jobs: number(word(jobs)),
             tres: tres(word(resources)),
             tres_minutes: tres(word(minutes)),
@@ -192,9 +192,9 @@ impl Fields<'_> {
         tres(self.get(key).unwrap_or_default())
     }
 
-    fn limits(&self, jobs: &str, resources: &str, minutes: &str) -> Limits {
+    fn limits(&self, jobs: &str, resources: &str, minutes: &str) -> SlurmLimits {
         let jobs = self.get(jobs).and_then(number);
-        Limits { jobs, tres: self.tres(resources), tres_minutes: self.tres(minutes) }
+        SlurmLimits { jobs, tres: self.tres(resources), tres_minutes: self.tres(minutes) }
     }
 
     fn of_job(&self) -> JobLimits {
@@ -235,7 +235,7 @@ fn span(text: &str) -> Option<u64> {
     let text = text.split_once('(').map_or(text, |(limit, _)| limit);
     match text.parse::<u64>() {
         Ok(minutes) => Some(minutes.saturating_mul(60)),
-        Err(_) if text.contains(':') => duration(text).and_then(Limit::value),
+        Err(_) if text.contains(':') => duration(text).and_then(OptionalLimit::value),
         Err(_) => None,
     }
 }
@@ -267,8 +267,14 @@ mod tests {
                     ClusterName=sim Account=lab UserName=simu(1001) Partition= ParentAccount= GrpJobs=9(1) GrpTRES=cpu=N(1) MaxJobs=3 MaxTRESPJ=node=4\n";
         let (qos, associations) = of_controller(text);
         assert_eq!(qos[0].name, "high");
-        assert_eq!(qos[0].all, Limits { tres: vec![("cpu".into(), 64), ("mem".into(), 4096)], ..Limits::default() });
-        assert_eq!(qos[0].each_user, Limits { jobs: Some(2), tres: vec![("gres/gpu".into(), 8)], ..Limits::default() });
+        assert_eq!(
+            qos[0].all,
+            SlurmLimits { tres: vec![("cpu".into(), 64), ("mem".into(), 4096)], ..SlurmLimits::default() }
+        );
+        assert_eq!(
+            qos[0].each_user,
+            SlurmLimits { jobs: Some(2), tres: vec![("gres/gpu".into(), 8)], ..SlurmLimits::default() }
+        );
         assert_eq!(qos[0].job.max_time, Some(3600));
         let one = &associations[0];
         assert_eq!((one.user.as_deref(), one.all.jobs, one.own.jobs), (Some("simu"), Some(9), Some(3)));

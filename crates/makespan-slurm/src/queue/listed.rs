@@ -8,7 +8,7 @@ use crate::text::{Kind, Record, records};
 use super::doubts;
 
 /// The records of an output.
-pub(super) struct Listed<T> {
+pub(super) struct OutputRecords<T> {
     pub items: Vec<T>,
     /// A message for each record that cannot be parsed.
     pub problems: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct Listed<T> {
     pub strange: Option<String>,
 }
 
-impl<T> Listed<T> {
+impl<T> OutputRecords<T> {
     /// Parses the output of `scontrol -o show`.
     pub fn of_text(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> Self {
         let (found, strange) = records(kind, text);

@@ -27,15 +27,15 @@ mod waits;
 pub use array::{Member, members};
 pub use barred::Bar;
 pub use dependency::{Condition, Dependency};
-pub use holding::Holding;
-pub use job::{QueueJob, Run};
-pub use limits::{Association, Budget, JobLimits, Limits, Qos};
+pub use holding::NodeHolding;
+pub use job::{QueueJob, RunningJobData};
+pub use limits::{Association, Budget, JobLimits, Qos, SlurmLimits};
 pub use makespan_core::{FeatureChoice, Features};
-pub use parts::{Part, Texts};
+pub use parts::{ClusterOutput, Texts};
 pub use past::PastRun;
 pub use present::{Present, PresentError};
-pub use request::{Memory, Request};
-pub use reservation::{Licence, Reservation};
+pub use request::{JobRequest, Memory};
+pub use reservation::{Licence, SlurmReservation};
 pub use saved::SavedError;
 
 use crate::{Config, Node, Partition};
@@ -52,7 +52,7 @@ pub struct Queue {
     /// All partitions of the cluster.
     pub partitions: Vec<Partition>,
     /// Reservations of nodes and licences, including future ones.
-    pub reservations: Vec<Reservation>,
+    pub reservations: Vec<SlurmReservation>,
     /// Licences that the cluster counts.
     pub licences: Vec<Licence>,
     /// Limits by quality of service. Empty if the cluster keeps no accounts.
@@ -62,7 +62,7 @@ pub struct Queue {
     /// Pending and running jobs in Slurm's order. Each task of an array is a separate job.
     pub jobs: Vec<QueueJob>,
     /// Resources held by jobs that this user cannot see.
-    pub hidden: Vec<Holding>,
+    pub hidden: Vec<NodeHolding>,
     /// Ended jobs, from which run times are learned.
     pub past: Vec<PastRun>,
     /// A sentence that says why `past` contains only the ended jobs that the controller remembers. `None` if

@@ -1,6 +1,6 @@
 //! Derives the instant of saved outputs, which usually do not state it.
 
-use crate::text::{Limit, duration, moment};
+use crate::text::{OptionalLimit, duration, moment};
 use crate::{Job, JobState, Node};
 
 /// Maximum time between two commands and maximum difference of two clocks, in seconds.
@@ -8,14 +8,14 @@ pub(super) const TOLERANCE: i64 = 60;
 
 /// The knowledge about the instant of an output, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum OutputInstant {
     /// The exact instant of the output.
     Exactly(i64),
     /// The instant of an event in the past of the output.
     AtLeast(i64),
 }
 
-impl Told {
+impl OutputInstant {
     pub fn instant(self) -> i64 {
         match self {
             Self::Exactly(at) | Self::AtLeast(at) => at,
@@ -37,8 +37,8 @@ impl Told {
 
 /// Derives the instant from jobs. A running job gives the exact instant: its start plus its run time. Otherwise, the
 /// latest past event is a lower bound.
-pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option<Told> {
-    let exact = jobs.clone().filter_map(present).max().map(Told::Exactly);
+pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option<OutputInstant> {
+    let exact = jobs.clone().filter_map(present).max().map(OutputInstant::Exactly);
     let happened = |job: &Job| {
         let time = |key: &str| job.record.get(key).and_then(moment);
         let looked = time("LastSchedEval").or_else(|| time("last_sched_evaluation"));
@@ -46,29 +46,29 @@ pub(super) fn of_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Option
         let ended = job.end.filter(|_| job.state.has_ended());
         [looked, started, ended, job.submitted].into_iter().flatten().max()
     };
-    exact.or_else(|| jobs.filter_map(happened).max().map(Told::AtLeast))
+    exact.or_else(|| jobs.filter_map(happened).max().map(OutputInstant::AtLeast))
 }
 
 /// Returns the start plus the run time of a job, or `None` if the job was suspended.
 fn present(job: &Job) -> Option<i64> {
     let stood = job.record.get("SecsPreSuspend").is_some_and(|seconds| seconds != "0");
-    let ran = job.record.get("RunTime").and_then(duration).and_then(Limit::value);
+    let ran = job.record.get("RunTime").and_then(duration).and_then(OptionalLimit::value);
     let (start, ran) = job.start.zip(ran).filter(|_| job.state == JobState::Running && !stood)?;
     start.checked_add_unsigned(ran)
 }
 
 /// Returns the instant in the JSON output of newer versions.
-pub(super) fn of_json(text: &str) -> Option<Told> {
-    last_update(text).map(Told::Exactly)
+pub(super) fn of_json(text: &str) -> Option<OutputInstant> {
+    last_update(text).map(OutputInstant::Exactly)
 }
 
 /// Returns the latest instant at which a node had booted or was busy.
-pub(super) fn of_nodes(nodes: &[Node], json: Option<&str>) -> Option<Told> {
+pub(super) fn of_nodes(nodes: &[Node], json: Option<&str>) -> Option<OutputInstant> {
     let times = |node: &Node| {
         let time = |key: &str| node.record.get(key).and_then(moment);
         [node.booted, time("SlurmdStartTime"), time("LastBusyTime")].into_iter().flatten().max()
     };
-    nodes.iter().filter_map(times).chain(json.and_then(last_update)).max().map(Told::AtLeast)
+    nodes.iter().filter_map(times).chain(json.and_then(last_update)).max().map(OutputInstant::AtLeast)
 }
 
 fn last_update(text: &str) -> Option<i64> {

@@ -6,13 +6,13 @@ use crate::text::{Kind, Record};
 use crate::{Config, Job, Node, Partition, jobs_of_json};
 
 use super::holding::hidden;
-use super::job::Around;
-use super::listed::{Listed, once};
-use super::{Licence, PastRun, Queue, Reservation, doubts, limits, now};
+use super::job::JobContext;
+use super::listed::{OutputRecords, once};
+use super::{Licence, PastRun, Queue, SlurmReservation, doubts, limits, now};
 
 /// An output that describes a part of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
+pub enum ClusterOutput {
     /// The output of `scontrol show config`.
     Config,
     /// The output of `scontrol -o -d show nodes`.
@@ -37,7 +37,7 @@ pub enum Part {
     Past,
 }
 
-impl Part {
+impl ClusterOutput {
     /// Returns the name of the part for messages.
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,9 +57,9 @@ impl Part {
 /// The texts of the parts, as the commands print them.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    parts: HashMap<Part, String>,
+    parts: HashMap<ClusterOutput, String>,
     /// Names of the files from which parts were read.
-    names: HashMap<Part, String>,
+    names: HashMap<ClusterOutput, String>,
     /// Instant of the last change of the jobs file, in seconds since 1970.
     pub(super) changed: Option<i64>,
     /// Warnings about missing data, as sentences.
@@ -74,30 +74,30 @@ const MAX_TASKS: usize = 200_000;
 impl Texts {
     /// Adds a part.
     #[must_use]
-    pub fn with(mut self, part: Part, text: impl Into<String>) -> Self {
+    pub fn with(mut self, part: ClusterOutput, text: impl Into<String>) -> Self {
         self.parts.insert(part, text.into());
         self
     }
 
     /// Adds a part that was read from a file.
-    pub(super) fn with_file(mut self, part: Part, name: &str, text: String) -> Self {
+    pub(super) fn with_file(mut self, part: ClusterOutput, name: &str, text: String) -> Self {
         self.names.insert(part, name.to_owned());
         self.with(part, text)
     }
 
     /// Returns the name of a part for warnings: its file, or its own name if it was not read from a file.
-    fn name(&self, part: Part) -> &str {
-        let unnamed = if part == Part::JobsJson { "squeue --json" } else { part.name() };
+    fn name(&self, part: ClusterOutput) -> &str {
+        let unnamed = if part == ClusterOutput::JobsJson { "squeue --json" } else { part.name() };
         self.names.get(&part).map_or(unnamed, String::as_str)
     }
 
     /// Adds warnings about a part.
-    fn remark(&self, part: Part, said: impl IntoIterator<Item = String>, remarks: &mut Vec<String>) {
+    fn remark(&self, part: ClusterOutput, said: impl IntoIterator<Item = String>, remarks: &mut Vec<String>) {
         remarks.extend(said.into_iter().map(|remark| format!("{}: {remark}", self.name(part))));
     }
 
     /// Returns the text of a part.
-    pub fn get(&self, part: Part) -> Option<&str> {
+    pub fn get(&self, part: ClusterOutput) -> Option<&str> {
         self.parts.get(&part).map(String::as_str)
     }
 
@@ -106,12 +106,12 @@ impl Texts {
     /// # Errors
     ///
     /// A missing or invalid part, and a message.
-    pub fn queue(&self, now: Option<i64>) -> Result<Queue, (Part, String)> {
+    pub fn queue(&self, now: Option<i64>) -> Result<Queue, (ClusterOutput, String)> {
         let mut remarks = self.remarks.clone();
         let nodes = self.nodes(&mut remarks)?;
         let partitions = self.partitions(&nodes, &mut remarks);
         let mut listed = self.jobs(&mut remarks)?;
-        let part = if self.get(Part::Jobs).is_some() { Part::Jobs } else { Part::JobsJson };
+        let part = if self.get(ClusterOutput::Jobs).is_some() { ClusterOutput::Jobs } else { ClusterOutput::JobsJson };
         let missing = "the jobs state no instant; state the instant of the queue (--at 2026-11-22T02:04:10Z)";
         let now = now
             .or_else(|| self.told(&listed))
@@ -119,7 +119,8 @@ impl Texts {
             .ok_or((part, missing.to_owned()))?;
         self.remark(part, once(&mut listed, "job", |job| job.id.to_string()), &mut remarks);
         let by_name = nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
-        let mut around = Around { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
+        let mut around =
+            JobContext { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
         let jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();
         remarks.append(&mut around.remarks);
         remarks.extend(doubts::dates(&listed, now));
@@ -148,23 +149,23 @@ impl Texts {
     /// Returns the instant of the jobs. A JSON file may be from another instant than the text, so it is used only if
     /// the text does not state the instant.
     fn told(&self, listed: &[Job]) -> Option<i64> {
-        let (own, json) = (now::of_jobs(listed.iter()), self.get(Part::JobsJson));
-        if let Some(now::Told::Exactly(at)) = own
-            && self.get(Part::Jobs).is_some()
+        let (own, json) = (now::of_jobs(listed.iter()), self.get(ClusterOutput::JobsJson));
+        if let Some(now::OutputInstant::Exactly(at)) = own
+            && self.get(ClusterOutput::Jobs).is_some()
         {
             return Some(at);
         }
-        own.into_iter().chain(json.and_then(now::of_json)).map(now::Told::instant).max()
+        own.into_iter().chain(json.and_then(now::of_json)).map(now::OutputInstant::instant).max()
     }
 
     /// Returns the instant of a queue without jobs: the latest instant that the nodes state, or the last change of the
     /// jobs file.
     fn told_without_jobs(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Option<i64> {
-        let (part, json) = match self.get(Part::Nodes) {
-            Some(_) => (Part::Nodes, None),
-            None => (Part::NodesJson, self.get(Part::NodesJson)),
+        let (part, json) = match self.get(ClusterOutput::Nodes) {
+            Some(_) => (ClusterOutput::Nodes, None),
+            None => (ClusterOutput::NodesJson, self.get(ClusterOutput::NodesJson)),
         };
-        let told = now::of_nodes(nodes, json).map(now::Told::instant);
+        let told = now::of_nodes(nodes, json).map(now::OutputInstant::instant);
         let from = match told {
             Some(_) => format!("the last of which {} speaks", self.name(part)),
             None => "when the file of the jobs was last changed".to_owned(),
@@ -174,16 +175,16 @@ impl Texts {
         Some(at)
     }
 
-    fn nodes(&self, remarks: &mut Vec<String>) -> Result<Vec<Node>, (Part, String)> {
-        let (part, mut reading) = match (self.get(Part::Nodes), self.get(Part::NodesJson)) {
-            (Some(text), _) => (Part::Nodes, Listed::of_text(Kind::Node, text, Node::of)),
+    fn nodes(&self, remarks: &mut Vec<String>) -> Result<Vec<Node>, (ClusterOutput, String)> {
+        let (part, mut reading) = match (self.get(ClusterOutput::Nodes), self.get(ClusterOutput::NodesJson)) {
+            (Some(text), _) => (ClusterOutput::Nodes, OutputRecords::of_text(Kind::Node, text, Node::of)),
             (None, Some(json)) => {
                 let help = "save again what `scontrol show nodes --json` prints";
                 let records = crate::cluster::nodes_of_json(json)
-                    .map_err(|problem| (Part::NodesJson, format!("{problem}; {help}")))?;
-                (Part::NodesJson, Listed::of_records(records, Node::of))
+                    .map_err(|problem| (ClusterOutput::NodesJson, format!("{problem}; {help}")))?;
+                (ClusterOutput::NodesJson, OutputRecords::of_records(records, Node::of))
             }
-            (None, None) => return Err((Part::Nodes, "they are missing".into())),
+            (None, None) => return Err((ClusterOutput::Nodes, "they are missing".into())),
         };
         if reading.items.is_empty() {
             return Err((part, reading.remarks().into_iter().next().unwrap_or_else(|| "it is empty".into())));
@@ -195,10 +196,10 @@ impl Texts {
 
     /// Returns the partitions. If they are missing, derives them from the nodes.
     fn partitions(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Vec<Partition> {
-        if let Some(text) = self.get(Part::Partitions) {
-            let mut reading = Listed::of_text(Kind::Partition, text, Partition::of);
+        if let Some(text) = self.get(ClusterOutput::Partitions) {
+            let mut reading = OutputRecords::of_text(Kind::Partition, text, Partition::of);
             let again = once(&mut reading.items, "partition", |partition| partition.name.clone());
-            self.remark(Part::Partitions, reading.remarks().into_iter().chain(again), remarks);
+            self.remark(ClusterOutput::Partitions, reading.remarks().into_iter().chain(again), remarks);
             if !reading.items.is_empty() {
                 return reading.items;
             }
@@ -222,22 +223,23 @@ impl Texts {
     }
 
     /// Returns the jobs in the text output. If a job is doubtful, uses the JSON output.
-    fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (Part, String)> {
+    fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (ClusterOutput, String)> {
         let json = || {
-            self.get(Part::JobsJson).map(|text| jobs_of_json(text).map(|records| Listed::of_records(records, Job::of)))
+            self.get(ClusterOutput::JobsJson)
+                .map(|text| jobs_of_json(text).map(|records| OutputRecords::of_records(records, Job::of)))
         };
         let help = "save what `squeue --json --states=all` of the cluster prints";
-        let Some(text) = self.get(Part::Jobs) else {
-            let reading = json().ok_or((Part::Jobs, "they are missing".to_owned()))?;
-            let reading = reading.map_err(|problem| (Part::JobsJson, format!("{problem}; {help}")))?;
+        let Some(text) = self.get(ClusterOutput::Jobs) else {
+            let reading = json().ok_or((ClusterOutput::Jobs, "they are missing".to_owned()))?;
+            let reading = reading.map_err(|problem| (ClusterOutput::JobsJson, format!("{problem}; {help}")))?;
             if let Some(problem) = reading.remarks().first().filter(|_| reading.items.is_empty()) {
-                return Err((Part::JobsJson, format!("{problem}; {help}")));
+                return Err((ClusterOutput::JobsJson, format!("{problem}; {help}")));
             }
-            self.remark(Part::JobsJson, reading.remarks(), remarks);
+            self.remark(ClusterOutput::JobsJson, reading.remarks(), remarks);
             return Ok(reading.items);
         };
         let trimmed = text.trim();
-        let mut reading = Listed::of_text(Kind::Job, text, Job::of);
+        let mut reading = OutputRecords::of_text(Kind::Job, text, Job::of);
         let none = trimmed.is_empty() || trimmed.starts_with("No jobs");
         if none {
             if trimmed.is_empty() {
@@ -250,7 +252,7 @@ impl Texts {
         if reading.items.iter().any(is_doubtful) || !said.is_empty() {
             match json() {
                 Some(Ok(better)) => {
-                    self.remark(Part::JobsJson, better.remarks(), remarks);
+                    self.remark(ClusterOutput::JobsJson, better.remarks(), remarks);
                     let better: HashMap<u64, Job> = better.items.into_iter().map(|job| (job.id, job)).collect();
                     let known: std::collections::HashSet<u64> = reading.items.iter().map(|job| job.id).collect();
                     let (is_of_one, all) = self.doubted(&reading.items);
@@ -264,8 +266,8 @@ impl Texts {
                         .extract_if(.., |job| is_of_one && (all || job.is_doubtful) && !better.contains_key(&job.id))
                         .map(|job| job.id)
                         .collect();
-                    let unknown = doubts::part_of_a_name(&unknown, self.name(Part::JobsJson));
-                    self.remark(Part::Jobs, unknown, remarks);
+                    let unknown = doubts::part_of_a_name(&unknown, self.name(ClusterOutput::JobsJson));
+                    self.remark(ClusterOutput::Jobs, unknown, remarks);
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
@@ -273,7 +275,7 @@ impl Texts {
                     // JSON output contains completely.
                     let count =
                         format!("{} of {}", reading.problems.len(), makespan_core::counted(reading.of, "record"));
-                    let from = self.name(Part::JobsJson);
+                    let from = self.name(ClusterOutput::JobsJson);
                     let first = reading.problems.first();
                     said = first
                         .map(|first| format!("{count} cannot be read, so {from} is used instead: {first}"))
@@ -281,18 +283,18 @@ impl Texts {
                         .collect();
                 }
                 Some(Err(problem)) => {
-                    remarks.push(format!("{} cannot be parsed: {problem}; {help}", self.name(Part::JobsJson)));
+                    remarks.push(format!("{} cannot be parsed: {problem}; {help}", self.name(ClusterOutput::JobsJson)));
                 }
                 None => {}
             }
             let doubtful: Vec<u64> = reading.items.iter().filter(|job| job.is_doubtful).map(|job| job.id).collect();
-            said.extend(doubts::texts(&doubtful, self.get(Part::JobsJson).is_none()));
+            said.extend(doubts::texts(&doubtful, self.get(ClusterOutput::JobsJson).is_none()));
         }
         if reading.items.is_empty() {
             let problem = said.first().cloned();
-            return Err((Part::Jobs, problem.unwrap_or_else(|| "it lists no job".into())));
+            return Err((ClusterOutput::Jobs, problem.unwrap_or_else(|| "it lists no job".into())));
         }
-        self.remark(Part::Jobs, said, remarks);
+        self.remark(ClusterOutput::Jobs, said, remarks);
         Ok(reading.items)
     }
 
@@ -303,7 +305,7 @@ impl Texts {
     /// contain different jobs anyway.
     fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
         let sure = jobs.iter().filter(|job| !job.is_doubtful);
-        let json = self.get(Part::JobsJson).and_then(now::of_json);
+        let json = self.get(ClusterOutput::JobsJson).and_then(now::of_json);
         let are_of_two_instants = || now::of_jobs(sure).zip(json).is_some_and(|(text, json)| text.contradicts(json));
         let is_of_one = self.names.is_empty() || !are_of_two_instants();
         (is_of_one, is_of_one && jobs.iter().any(|job| job.record.is_of_two()))
@@ -311,7 +313,7 @@ impl Texts {
 
     fn list<T>(
         &self,
-        part: Part,
+        part: ClusterOutput,
         kind: Kind,
         read: impl Fn(&Record) -> Result<T, String>,
         remarks: &mut Vec<String>,
@@ -322,27 +324,27 @@ impl Texts {
         if text.is_empty() || text.starts_with("No ") {
             return Vec::new();
         }
-        let reading = Listed::of_text(kind, text, |record| read(&record));
+        let reading = OutputRecords::of_text(kind, text, |record| read(&record));
         self.remark(part, reading.remarks(), remarks);
         reading.items
     }
 
-    fn reservations(&self, remarks: &mut Vec<String>) -> Vec<Reservation> {
-        let mut all = self.list(Part::Reservations, Kind::Reservation, Reservation::of, remarks);
+    fn reservations(&self, remarks: &mut Vec<String>) -> Vec<SlurmReservation> {
+        let mut all = self.list(ClusterOutput::Reservations, Kind::Reservation, SlurmReservation::of, remarks);
         let again = once(&mut all, "reservation", |kept| kept.name.clone());
-        self.remark(Part::Reservations, again, remarks);
+        self.remark(ClusterOutput::Reservations, again, remarks);
         all
     }
 
     fn licences(&self, remarks: &mut Vec<String>) -> Vec<Licence> {
-        let mut all = self.list(Part::Licences, Kind::License, Licence::of, remarks);
+        let mut all = self.list(ClusterOutput::Licences, Kind::License, Licence::of, remarks);
         let again = once(&mut all, "licence", |licence| licence.name.clone());
-        self.remark(Part::Licences, again, remarks);
+        self.remark(ClusterOutput::Licences, again, remarks);
         all
     }
 
     fn config(&self, remarks: &mut Vec<String>) -> Config {
-        let text = self.get(Part::Config).unwrap_or_default();
+        let text = self.get(ClusterOutput::Config).unwrap_or_default();
         let config = Config::parse(text);
         if config.settings().is_empty() && !text.trim().is_empty() {
             remarks.push("the settings make no sense: they are treated as missing".into());
@@ -351,10 +353,10 @@ impl Texts {
     }
 
     fn limits(&self, config: &Config, remarks: &mut Vec<String>) -> (Vec<super::Qos>, Vec<super::Association>) {
-        let (mut qos, associations) = limits::of_controller(self.get(Part::Limits).unwrap_or_default());
+        let (mut qos, associations) = limits::of_controller(self.get(ClusterOutput::Limits).unwrap_or_default());
         let enforced = config.get("AccountingStorageEnforce").unwrap_or("limits").to_lowercase();
         if !["limits", "safe", "all"].iter().any(|word| enforced.contains(word)) {
-            let stated = |limits: &super::Limits| !limits.is_empty();
+            let stated = |limits: &super::SlurmLimits| !limits.is_empty();
             if qos.iter().any(|qos| stated(&qos.all) || stated(&qos.each_user))
                 || associations.iter().any(|one| stated(&one.all))
             {
@@ -363,7 +365,7 @@ impl Texts {
             }
             return (Vec::new(), Vec::new());
         }
-        if let Some(text) = self.get(Part::Qos) {
+        if let Some(text) = self.get(ClusterOutput::Qos) {
             match limits::of_accounts(text) {
                 Ok(better) if !better.is_empty() => {
                     // The accounting data contain all limits, but only the controller knows the usage.
@@ -385,7 +387,7 @@ impl Texts {
 
     fn past(&self, listed: &[Job], remarks: &mut Vec<String>) -> Vec<PastRun> {
         let remembered = listed.iter().filter_map(PastRun::of);
-        let (mut runs, strange) = match self.get(Part::Past).map(PastRun::of_sacct) {
+        let (mut runs, strange) = match self.get(ClusterOutput::Past).map(PastRun::of_sacct) {
             None => (Vec::new(), 0),
             Some(Ok(read)) => read,
             Some(Err(problem)) => {

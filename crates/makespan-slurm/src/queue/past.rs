@@ -1,6 +1,6 @@
 //! Ended jobs from which run times are learned. They come from `sacct` and from the controller's memory.
 
-use crate::{Job, JobState, Limit};
+use crate::{Job, JobState, OptionalLimit};
 
 /// The run time of an ended job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl PastRun {
             user: job.user.clone(),
             account: job.account.clone(),
             partition: job.partition.clone(),
-            limit: job.time_limit.and_then(Limit::value),
+            limit: job.time_limit.and_then(OptionalLimit::value),
             seconds,
         })
     }

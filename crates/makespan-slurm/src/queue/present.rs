@@ -9,7 +9,7 @@ use makespan_core::{
 use thiserror::Error;
 
 use super::site::{FOR_EVER, Texts};
-use super::waits::{Notes, Waits, add_what_waits};
+use super::waits::{JobNotes, Waits, add_what_waits};
 use super::{Memory, Queue, QueueJob};
 
 /// A queue as an instance. Time 0 is the instant of the queue.
@@ -77,7 +77,7 @@ impl Present {
         }));
         let mut works = instance.all_submitted();
         works.retain(|job| !ends.contains_key(job.name.as_str()));
-        let mut notes = Notes::default();
+        let mut notes = JobNotes::default();
         leave_out_too_wide(&mut works, instance.platform().nodes().len(), &mut notes);
         let jobs = works.into_iter().map(|job| {
             let until =
@@ -116,7 +116,7 @@ impl Present {
 }
 
 /// Removes jobs that request more nodes than exist, and all jobs that depend on them.
-fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut Notes) {
+fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut JobNotes) {
     let is_too_wide = |job: &Work| {
         let least = job.submission.as_ref().and_then(|submission| submission.nodes).map_or(0, |range| range.0);
         least as usize > nodes
@@ -144,7 +144,7 @@ impl Queue {
     /// [`PresentError`]
     pub fn present(&self) -> Result<Present, PresentError> {
         let (platform, first_processor) = self.platform()?;
-        let (mut jobs, mut works, mut running, mut remarks) = (Vec::new(), Vec::new(), Vec::new(), Notes::default());
+        let (mut jobs, mut works, mut running, mut remarks) = (Vec::new(), Vec::new(), Vec::new(), JobNotes::default());
         let mut texts = Texts::default();
         let mut builder = Builder {
             queue: self,
@@ -225,9 +225,9 @@ impl Queue {
 
     /// Returns the current and future reservations that no pending job requests. In [`Queue::present`], the nodes of
     /// these reservations are unavailable.
-    pub fn closed_by(&self) -> impl Iterator<Item = &super::Reservation> {
+    pub fn closed_by(&self) -> impl Iterator<Item = &super::SlurmReservation> {
         let is_closed =
-            |kept: &&super::Reservation| kept.end > self.now && !self.is_used(kept) && !kept.nodes.is_empty();
+            |kept: &&super::SlurmReservation| kept.end > self.now && !self.is_used(kept) && !kept.nodes.is_empty();
         self.reservations.iter().filter(is_closed)
     }
 

@@ -10,14 +10,14 @@ use crate::text::{Kind, date, records};
 use super::doubts::on_idle_nodes;
 use super::now::TOLERANCE;
 use super::saved::{FILES, SavedError, file, saved};
-use super::{Part, Queue, Texts, beside};
+use super::{ClusterOutput, Queue, Texts, beside};
 
 /// Optional parts, and the consequence if a part is missing.
-const HELPFUL: [(Part, &str); 4] = [
-    (Part::Config, "the scheduler's intervals and the resources that it counts are assumed"),
-    (Part::Reservations, "no reservation is known"),
-    (Part::Licences, "no licence is known"),
-    (Part::Limits, "no limit of users and accounts is known"),
+const HELPFUL: [(ClusterOutput, &str); 4] = [
+    (ClusterOutput::Config, "the scheduler's intervals and the resources that it counts are assumed"),
+    (ClusterOutput::Reservations, "no reservation is known"),
+    (ClusterOutput::Licences, "no licence is known"),
+    (ClusterOutput::Limits, "no limit of users and accounts is known"),
 ];
 
 /// The consequence of missing accounting data. It matters only if run times are learned.
@@ -31,11 +31,18 @@ impl Queue {
     /// [`CommandError`] if nodes or jobs cannot be read. Other missing parts cause warnings.
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
         let mut texts = Texts::default();
-        for part in [Part::Config, Part::Partitions, Part::Reservations, Part::Licences, Part::Limits, Part::Qos] {
+        for part in [
+            ClusterOutput::Config,
+            ClusterOutput::Partitions,
+            ClusterOutput::Reservations,
+            ClusterOutput::Licences,
+            ClusterOutput::Limits,
+            ClusterOutput::Qos,
+        ] {
             texts = helpful(commands, part, texts, days)?;
         }
         if days > 0 {
-            texts = helpful(commands, Part::Past, texts, days)?;
+            texts = helpful(commands, ClusterOutput::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
         // A job that starts or ends between the two queries seems to be hidden or to run on an idle node. In this
@@ -62,7 +69,7 @@ impl Queue {
     /// [`SavedError`]
     pub fn from_folder(folder: &Path, now: Option<i64>) -> Result<Self, SavedError> {
         let mut texts = Texts::default();
-        let (mut paths, mut names) = (Vec::<(Part, PathBuf)>::new(), Vec::new());
+        let (mut paths, mut names) = (Vec::<(ClusterOutput, PathBuf)>::new(), Vec::new());
         let mut unusable = Vec::new();
         let listed = folder.read_dir().map_err(|problem| SavedError::Read { path: folder.to_owned(), problem })?;
         drop(listed);
@@ -99,8 +106,8 @@ impl Queue {
                 texts.remarks.push(format!("{} is missing: {unknown}", file(part)));
             }
         }
-        if texts.get(Part::Past).is_none() {
-            texts.past_missing = Some(format!("{} is missing: {NO_PAST}", file(Part::Past)));
+        if texts.get(ClusterOutput::Past).is_none() {
+            texts.past_missing = Some(format!("{} is missing: {NO_PAST}", file(ClusterOutput::Past)));
         }
         let against = beside::remarks(folder, &texts, &names)?;
         texts.remarks.extend(against);
@@ -117,7 +124,7 @@ impl Queue {
                 ));
             }
         }
-        let of_jobs = paths.iter().find(|path| matches!(path.0, Part::Jobs | Part::JobsJson));
+        let of_jobs = paths.iter().find(|path| matches!(path.0, ClusterOutput::Jobs | ClusterOutput::JobsJson));
         texts.changed = of_jobs.and_then(|path| changed(&path.1));
         texts.queue(now).map_err(|(part, problem)| match paths.into_iter().find(|path| path.0 == part) {
             Some((_, path)) => SavedError::Nonsense { path, problem },
@@ -133,11 +140,11 @@ fn changed(path: &Path) -> Option<i64> {
 }
 
 /// Required parts that a JSON output can replace.
-const STAND_INS: [Part; 2] = [Part::Nodes, Part::Jobs];
+const STAND_INS: [ClusterOutput; 2] = [ClusterOutput::Nodes, ClusterOutput::Jobs];
 
 /// A file that cannot be used.
 struct Unusable {
-    part: Part,
+    part: ClusterOutput,
     path: PathBuf,
     /// The problem, or `None` if the file is empty.
     problem: Option<String>,
@@ -145,10 +152,10 @@ struct Unusable {
 
 impl Unusable {
     /// Adds a warning about this file and about the file that replaces it.
-    fn replaced(&self, mut texts: Texts, names: &[(Part, String)]) -> Result<Texts, SavedError> {
+    fn replaced(&self, mut texts: Texts, names: &[(ClusterOutput, String)]) -> Result<Texts, SavedError> {
         let group = match self.part {
-            Part::Nodes | Part::NodesJson => &[Part::Nodes, Part::NodesJson][..],
-            Part::Jobs | Part::JobsJson => &[Part::Jobs, Part::JobsJson],
+            ClusterOutput::Nodes | ClusterOutput::NodesJson => &[ClusterOutput::Nodes, ClusterOutput::NodesJson][..],
+            ClusterOutput::Jobs | ClusterOutput::JobsJson => &[ClusterOutput::Jobs, ClusterOutput::JobsJson],
             _ => &[],
         };
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
@@ -183,24 +190,24 @@ fn path_is_text(name: &str) -> bool {
 
 /// Returns true if a text was cut off: its last line has no line break and lacks something that all other lines have.
 /// Some editors leave out the last line break, so a missing line break alone is no sign.
-fn is_cut(part: Part, text: &str) -> bool {
+fn is_cut(part: ClusterOutput, text: &str) -> bool {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let Some((&last, others)) = lines.split_last() else { return false };
     let kind = match part {
-        Part::Nodes => Kind::Node,
-        Part::Partitions => Kind::Partition,
-        Part::Jobs => Kind::Job,
-        Part::Reservations => Kind::Reservation,
-        Part::Licences => Kind::License,
+        ClusterOutput::Nodes => Kind::Node,
+        ClusterOutput::Partitions => Kind::Partition,
+        ClusterOutput::Jobs => Kind::Job,
+        ClusterOutput::Reservations => Kind::Reservation,
+        ClusterOutput::Licences => Kind::License,
         // All lines have the same columns.
-        Part::Qos | Part::Past => {
+        ClusterOutput::Qos | ClusterOutput::Past => {
             let columns = |line: &str| line.matches('|').count();
             return others.first().is_some_and(|first| columns(first) > columns(last));
         }
         // The last lines state if the controllers are up or down.
-        Part::Config => return !last.contains(" = ") && !last.ends_with("UP") && !last.ends_with("DOWN"),
-        Part::Limits => return super::limits::is_cut(&lines),
-        Part::NodesJson | Part::JobsJson => return false,
+        ClusterOutput::Config => return !last.contains(" = ") && !last.ends_with("UP") && !last.ends_with("DOWN"),
+        ClusterOutput::Limits => return super::limits::is_cut(&lines),
+        ClusterOutput::NodesJson | ClusterOutput::JobsJson => return false,
     };
     let keys = |line: &str| -> Option<HashSet<String>> {
         let record = records(kind, line).0.into_iter().next()?;
@@ -221,33 +228,33 @@ fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     let nodes = ["-o", "-d", "show", "nodes"];
     let text = commands.run(Program::Scontrol, jobs)?.out;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    let mut texts = texts.clone().with(Part::Nodes, commands.run(Program::Scontrol, nodes)?.out);
+    let mut texts = texts.clone().with(ClusterOutput::Nodes, commands.run(Program::Scontrol, nodes)?.out);
     let (found, strange) = records(Kind::Job, &text);
     if !strange.is_empty() || found.iter().any(crate::Record::is_doubtful) {
         match commands.run(Program::Squeue, ["--json", "--states=all"]) {
-            Ok(printed) => texts = texts.with(Part::JobsJson, printed.out),
+            Ok(printed) => texts = texts.with(ClusterOutput::JobsJson, printed.out),
             Err(error) => texts.remarks.push(error.to_string()),
         }
     }
-    let texts = texts.with(Part::Jobs, text);
+    let texts = texts.with(ClusterOutput::Jobs, text);
     texts.queue(Some(now)).map_err(|(part, problem)| match part {
-        Part::Nodes | Part::NodesJson => CommandError::nonsense(Program::Scontrol, &nodes, problem),
+        ClusterOutput::Nodes | ClusterOutput::NodesJson => CommandError::nonsense(Program::Scontrol, &nodes, problem),
         _ => CommandError::nonsense(Program::Scontrol, &jobs, problem),
     })
 }
 
 /// Queries an optional part. If the part is missing, adds a warning. If the controller does not answer, returns an
 /// error, because the query of the jobs would fail too.
-fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
+fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
     let since = format!("now-{days}days");
     let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
     let (program, arguments) = match part {
-        Part::Config => (Program::Scontrol, vec!["show", "config"]),
-        Part::Partitions => scontrol("partitions"),
-        Part::Reservations => scontrol("reservations"),
-        Part::Licences => scontrol("licenses"),
-        Part::Limits => scontrol("assoc_mgr"),
-        Part::Qos => (Program::Sacctmgr, vec!["-P", "show", "qos"]),
+        ClusterOutput::Config => (Program::Scontrol, vec!["show", "config"]),
+        ClusterOutput::Partitions => scontrol("partitions"),
+        ClusterOutput::Reservations => scontrol("reservations"),
+        ClusterOutput::Licences => scontrol("licenses"),
+        ClusterOutput::Limits => scontrol("assoc_mgr"),
+        ClusterOutput::Qos => (Program::Sacctmgr, vec!["-P", "show", "qos"]),
         _ => (Program::Sacct, PAST.iter().copied().chain(["-S", &since]).collect()),
     };
     match commands.run(program, arguments) {
@@ -256,9 +263,9 @@ fn helpful(commands: &Commands, part: Part, mut texts: Texts, days: u32) -> Resu
         Err(error) if program == Program::Scontrol && ends_all(&error) => Err(error),
         // A cluster without an accounting database is no error.
         Err(error) => {
-            if part == Part::Past {
+            if part == ClusterOutput::Past {
                 texts.past_missing = Some(format!("the {} are not known: {NO_PAST} ({error})", part.name()));
-            } else if part != Part::Qos {
+            } else if part != ClusterOutput::Qos {
                 let unknown = HELPFUL.iter().find(|known| known.0 == part).map_or("", |known| known.1);
                 let colon = if unknown.is_empty() { "" } else { ": " };
                 texts.remarks.push(format!("the {} are not known{colon}{unknown} ({error})", part.name()));
@@ -285,11 +292,11 @@ const PAST: [&str; 8] = [
     "--noconvert",
 ];
 
-const fn command(part: Part) -> &'static str {
+const fn command(part: ClusterOutput) -> &'static str {
     match part {
-        Part::Nodes => "scontrol -o -d show nodes",
-        Part::NodesJson => "scontrol show nodes --json",
-        Part::JobsJson => "squeue --json --states=all",
+        ClusterOutput::Nodes => "scontrol -o -d show nodes",
+        ClusterOutput::NodesJson => "scontrol show nodes --json",
+        ClusterOutput::JobsJson => "squeue --json --states=all",
         _ => "scontrol -o -d show jobs",
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::text::{Gres, Record, bytes, duration, expand};
-use crate::{Job, Limit};
+use crate::{Job, OptionalLimit};
 
 use super::Features;
 use super::holding::gres;
@@ -22,7 +22,7 @@ pub enum Memory {
 
 /// The request of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct JobRequest {
     /// Minimum number of nodes.
     pub min_nodes: u64,
     /// Maximum number of nodes, if stated.
@@ -57,7 +57,7 @@ pub struct Request {
     pub min_time: Option<u64>,
 }
 
-impl Request {
+impl JobRequest {
     /// Returns true if the job requests several processors on any nodes, such as by `-n 8` alone. Its minimum number
     /// of nodes is then 1, and it has no maximum.
     pub fn is_for_any_nodes(&self) -> bool {
@@ -175,7 +175,7 @@ fn is_exclusive(record: &Record) -> bool {
 }
 
 fn min_time(record: &Record) -> Option<u64> {
-    let stated = record.get("TimeMin").and_then(duration).and_then(Limit::value);
+    let stated = record.get("TimeMin").and_then(duration).and_then(OptionalLimit::value);
     let minutes = || record.get("time_minimum").and_then(|text| text.parse::<u64>().ok()?.checked_mul(60));
     stated.or_else(minutes).filter(|&seconds| seconds > 0)
 }

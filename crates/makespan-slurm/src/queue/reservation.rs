@@ -4,7 +4,7 @@ use crate::text::{Record, expand, moment};
 
 /// Nodes or licences that certain users have reserved for a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reservation {
+pub struct SlurmReservation {
     /// The name of the reservation.
     pub name: String,
     /// Start in seconds since 1970.
@@ -25,7 +25,7 @@ pub struct Reservation {
     pub licences: Vec<(String, u64)>,
 }
 
-impl Reservation {
+impl SlurmReservation {
     /// Parses a record.
     ///
     /// # Errors
@@ -117,10 +117,10 @@ mod tests {
         let text = "ReservationName=class StartTime=2026-11-22T01:45:08 EndTime=2026-11-22T03:45:08 Nodes=n[5-6] Flags=MAINT,SPEC_NODES \
                     Users=(null) Accounts=lab Licenses=matlab:2 State=ACTIVE";
         let record = records(Kind::Reservation, text).0.remove(0);
-        let read = Reservation::of(&record).unwrap();
+        let read = SlurmReservation::of(&record).unwrap();
         assert_eq!((read.end - read.start, read.nodes.len(), read.licences.len()), (7200, 2, 1));
         assert!(read.admits("anybody", Some("lab")) && !read.admits("anybody", Some("other")));
-        let denied = Reservation { users: vec!["-eve".into()], accounts: vec![], ..read };
+        let denied = SlurmReservation { users: vec!["-eve".into()], accounts: vec![], ..read };
         assert!(denied.admits("bob", None) && !denied.admits("eve", None));
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use thiserror::Error;
 
-use super::Part;
+use super::ClusterOutput;
 use crate::text::date;
 
 /// Maximum size of a text in bytes. 100,000 jobs are 100 MB.
@@ -32,7 +32,7 @@ pub enum SavedError {
         /// The folder that was searched.
         folder: PathBuf,
         /// The missing part.
-        part: Part,
+        part: ClusterOutput,
         /// The command that prints it.
         command: &'static str,
     },
@@ -70,26 +70,26 @@ pub enum SavedError {
 }
 
 /// The files of the parts, in order of preference. Each may end in `.gz`.
-pub(super) const FILES: [(Part, &str); 15] = [
-    (Part::Config, "scontrol.config.txt"),
-    (Part::Nodes, "scontrol.nodes-d.txt"),
-    (Part::Nodes, "scontrol.nodes.txt"),
-    (Part::NodesJson, "scontrol.nodes.json"),
-    (Part::NodesJson, "sinfo.json"),
-    (Part::Partitions, "scontrol.partitions.txt"),
-    (Part::Jobs, "scontrol.jobs-d.txt"),
-    (Part::Jobs, "scontrol.jobs.txt"),
-    (Part::JobsJson, "squeue.json"),
-    (Part::JobsJson, "scontrol.jobs.json"),
-    (Part::Reservations, "scontrol.reservations.txt"),
-    (Part::Licences, "scontrol.licenses.txt"),
-    (Part::Limits, "scontrol.assoc.txt"),
-    (Part::Qos, "sacctmgr.qos.txt"),
-    (Part::Past, "sacct.history.txt"),
+pub(super) const FILES: [(ClusterOutput, &str); 15] = [
+    (ClusterOutput::Config, "scontrol.config.txt"),
+    (ClusterOutput::Nodes, "scontrol.nodes-d.txt"),
+    (ClusterOutput::Nodes, "scontrol.nodes.txt"),
+    (ClusterOutput::NodesJson, "scontrol.nodes.json"),
+    (ClusterOutput::NodesJson, "sinfo.json"),
+    (ClusterOutput::Partitions, "scontrol.partitions.txt"),
+    (ClusterOutput::Jobs, "scontrol.jobs-d.txt"),
+    (ClusterOutput::Jobs, "scontrol.jobs.txt"),
+    (ClusterOutput::JobsJson, "squeue.json"),
+    (ClusterOutput::JobsJson, "scontrol.jobs.json"),
+    (ClusterOutput::Reservations, "scontrol.reservations.txt"),
+    (ClusterOutput::Licences, "scontrol.licenses.txt"),
+    (ClusterOutput::Limits, "scontrol.assoc.txt"),
+    (ClusterOutput::Qos, "sacctmgr.qos.txt"),
+    (ClusterOutput::Past, "sacct.history.txt"),
 ];
 
 /// Returns the name under which a part of the queue should be saved.
-pub(super) fn file(part: Part) -> &'static str {
+pub(super) fn file(part: ClusterOutput) -> &'static str {
     FILES.iter().find(|file| file.0 == part).map_or("", |file| file.1)
 }
 

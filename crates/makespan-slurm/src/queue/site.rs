@@ -8,7 +8,7 @@ use makespan_core::{
     Submission, Time,
 };
 
-use super::{Limits, Queue, QueueJob, Reservation};
+use super::{Queue, QueueJob, SlurmLimits, SlurmReservation};
 
 /// The time limit, in seconds, that is assumed for a job without one: a year.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
@@ -33,7 +33,7 @@ fn resources(tres: &[(String, u64)]) -> Resources {
     Resources::new(own.filter(|&(_, amount)| amount > 0)).unwrap_or_default()
 }
 
-fn most(limits: &Limits) -> Most {
+fn most(limits: &SlurmLimits) -> Most {
     Most { jobs: limits.jobs.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX)), held: resources(&limits.tres) }
 }
 
@@ -64,7 +64,7 @@ impl Queue {
                 tier: u32::try_from(own.priority_tier).unwrap_or(u32::MAX),
                 job_factor: says("PriorityJobFactor").and_then(|text| text.parse().ok()).unwrap_or(1),
                 max_time: own.max_time.value().map(seconds),
-                default_time: own.default_time.and_then(crate::Limit::value).map(seconds),
+                default_time: own.default_time.and_then(crate::OptionalLimit::value).map(seconds),
                 min_nodes: u32::try_from(own.min_nodes).unwrap_or(u32::MAX),
                 max_nodes: own.max_nodes.value().map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
                 exclusive: says("OverSubscribe").is_some_and(|text| text.starts_with("EXCLUSIVE")),
@@ -151,12 +151,12 @@ impl Queue {
     }
 
     /// Returns true if a pending job requests the reservation. The reserved nodes are then not unavailable.
-    pub(super) fn is_used(&self, kept: &Reservation) -> bool {
+    pub(super) fn is_used(&self, kept: &SlurmReservation) -> bool {
         self.jobs.iter().any(|job| job.run.is_none() && names(job, kept))
     }
 }
 
-fn names(job: &QueueJob, kept: &Reservation) -> bool {
+fn names(job: &QueueJob, kept: &SlurmReservation) -> bool {
     job.request.reservation.as_deref() == Some(kept.name.as_str())
 }
 

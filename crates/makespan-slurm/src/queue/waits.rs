@@ -11,9 +11,9 @@ const MAX_NAMED: usize = 4;
 
 /// Warnings, each with the jobs that it is about.
 #[derive(Default)]
-pub(super) struct Notes(BTreeMap<String, Vec<String>>);
+pub(super) struct JobNotes(BTreeMap<String, Vec<String>>);
 
-impl Notes {
+impl JobNotes {
     pub(super) fn add(&mut self, job: &QueueJob, what: impl Into<String>) {
         self.add_named(&job.shown, what);
     }
@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
     }
 
     /// Returns the jobs that must end before a job starts, or the reason why it can never start.
-    fn before(&self, wait: &Dependency, by: usize, notes: &mut Notes) -> Result<Vec<usize>, &'static str> {
+    fn before(&self, wait: &Dependency, by: usize, notes: &mut JobNotes) -> Result<Vec<usize>, &'static str> {
         if wait.has_failed {
             return Err("its dependency can never be satisfied");
         }
@@ -132,7 +132,7 @@ impl<'a> Places<'a> {
 
 impl Waits {
     /// Sets the dependencies between the jobs of an instance. Dependencies on jobs outside the queue are satisfied.
-    pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut Notes) -> Self {
+    pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut JobNotes) -> Self {
         let places = Places::of(queue, jobs);
         let mut never = Vec::new();
         for by in 0..jobs.len() {
@@ -164,7 +164,7 @@ impl Waits {
     }
 
     /// Removes the jobs that can never start, and all jobs that depend on them.
-    pub(super) fn leave_out(self, queue: &Queue, jobs: &mut Vec<usize>, works: &mut Vec<Work>, notes: &mut Notes) {
+    pub(super) fn leave_out(self, queue: &Queue, jobs: &mut Vec<usize>, works: &mut Vec<Work>, notes: &mut JobNotes) {
         let named = self.never.into_iter().map(|(place, why)| (works[place].name.clone(), why));
         let mut gone: HashMap<String, &'static str> = named.collect();
         add_what_waits(&mut gone, works);

@@ -2,14 +2,14 @@
 
 /// An optional limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Limit {
+pub enum OptionalLimit {
     /// A limit, in the unit of the limited quantity.
     At(u64),
     /// No limit.
     Unlimited,
 }
 
-impl Limit {
+impl OptionalLimit {
     /// Returns the value, if there is a limit.
     pub const fn value(self) -> Option<u64> {
         match self {
@@ -35,8 +35,8 @@ fn digits(text: &str) -> Option<u64> {
 }
 
 /// Parses a whole number, or "no limit".
-pub fn count(text: &str) -> Option<Limit> {
-    if UNLIMITED.contains(&text) { Some(Limit::Unlimited) } else { digits(text).map(Limit::At) }
+pub fn count(text: &str) -> Option<OptionalLimit> {
+    if UNLIMITED.contains(&text) { Some(OptionalLimit::Unlimited) } else { digits(text).map(OptionalLimit::At) }
 }
 
 /// Parses a time span such as `1-02:03:04`, `02:03:04`, `03:04` or `04`. Returns seconds.
@@ -47,9 +47,9 @@ pub fn count(text: &str) -> Option<Limit> {
 /// assert_eq!(duration("1-00:00:10"), Some(Limit::At(86_410)));
 /// assert_eq!((duration("UNLIMITED"), duration("Partition_Limit")), (Some(Limit::Unlimited), None));
 /// ```
-pub fn duration(text: &str) -> Option<Limit> {
+pub fn duration(text: &str) -> Option<OptionalLimit> {
     if UNLIMITED.contains(&text) {
-        return Some(Limit::Unlimited);
+        return Some(OptionalLimit::Unlimited);
     }
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (digits(days)?, clock),
@@ -66,7 +66,7 @@ pub fn duration(text: &str) -> Option<Limit> {
     if parts.next().is_some() {
         return None;
     }
-    days.checked_mul(86_400)?.checked_add(seconds).map(Limit::At)
+    days.checked_mul(86_400)?.checked_add(seconds).map(OptionalLimit::At)
 }
 
 /// Parses a time such as `2026-11-22T02:03:58`, which is in UTC for outputs of [`crate::Commands`], or a number of
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn spans_of_time_have_every_form() {
-        let at = |seconds| Some(Limit::At(seconds));
+        let at = |seconds| Some(OptionalLimit::At(seconds));
         assert_eq!((duration("00:05:00"), duration("3:20"), duration("17")), (at(300), at(200), at(17)));
         assert_eq!((duration("365-00:00:00"), duration("00:01.250")), (at(31_536_000), at(1)));
         for wrong in ["", "NONE", "INVALID", "a", "1-", "1:2:3:4", "-1", "1-2-3", "99999999999999999-00:00:00"] {
@@ -236,7 +236,10 @@ mod tests {
             assert_eq!((bytes(wrong), range(wrong)), (None, None), "{wrong}");
         }
         assert_eq!(range("1.12345678éK"), None);
-        assert_eq!((count("5"), count("UNLIMITED"), count("x")), (Some(Limit::At(5)), Some(Limit::Unlimited), None));
+        assert_eq!(
+            (count("5"), count("UNLIMITED"), count("x")),
+            (Some(OptionalLimit::At(5)), Some(OptionalLimit::Unlimited), None)
+        );
         assert_eq!(
             (range("2-4"), range("6"), range("1K-2.50K"), range("4-2")),
             (Some((2, 4)), Some((6, 6)), Some((1000, 2500)), None)

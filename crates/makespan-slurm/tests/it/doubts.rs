@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use makespan_slurm::queue::{Part, Queue, Texts};
+use makespan_slurm::queue::{ClusterOutput, Queue, Texts};
 
 fn recorded(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}"))
@@ -39,7 +39,7 @@ fn runs(id: u32, more: &str) -> String {
 }
 
 fn queue(nodes: &str, jobs: &str) -> Queue {
-    Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(None).unwrap()
+    Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(None).unwrap()
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn dates_that_cannot_be_are_counted_and_named() {
     assert!(!said.contains("StartTime=2031") && !said.contains("Unknown") && !said.contains("N/A"), "{said}");
     let json = r#"{"jobs": [{"job_id": 5, "name": "a", "user_name": "u", "job_state": ["RUNNING"], "partition": "p", "nodes": "n0",
         "submit_time": 1000, "start_time": 99999999999999, "end_time": 0, "eligible_time": {"set": false, "infinite": false, "number": 0}}]}"#;
-    let texts = Texts::default().with(Part::Nodes, NODE).with(Part::JobsJson, json);
+    let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::JobsJson, json);
     let said = texts.queue(None).unwrap().remarks.join("\n");
     assert!(said.contains("StartTime=99999999999999 of job 5 is no date: a running job is assumed"), "{said}");
     assert_eq!(said.matches("no date").count(), 1, "{said}");
@@ -129,12 +129,14 @@ fn an_instant_before_the_outputs_is_refused_and_one_long_after_is_said() {
 #[test]
 fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     let read = |jobs: &str| {
-        let texts = Texts::default().with(Part::Nodes, NODE).with(Part::JobsJson, jobs);
+        let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::JobsJson, jobs);
         texts.queue(Some(1000))
     };
     let (part, problem) = read(r#"{"jobs": [{"id": 1}, {"id": 2}]}"#).unwrap_err();
     assert!(
-        part == Part::JobsJson && problem.contains("2 of 2 records are left out") && problem.contains("squeue --json"),
+        part == ClusterOutput::JobsJson
+            && problem.contains("2 of 2 records are left out")
+            && problem.contains("squeue --json"),
         "{problem}"
     );
     let good = r#"{"job_id": 5, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p"}"#;
@@ -145,7 +147,8 @@ fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     let (_, problem) =
         read(r#"{"jobs": [], "errors": [{"description": "Unable to contact slurm controller"}]}"#).unwrap_err();
     assert!(problem.contains("but this error: Unable to contact"), "{problem}");
-    let empty = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "").queue(Some(1000)).unwrap();
+    let empty =
+        Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::Jobs, "").queue(Some(1000)).unwrap();
     assert!(empty.remarks.iter().any(|remark| remark.contains("the list of jobs is empty")), "{:?}", empty.remarks);
 }
 
@@ -218,7 +221,7 @@ fn a_queue_without_jobs_has_the_instant_of_its_nodes_or_of_its_files() {
     assert!((now - queue.now).abs() < 600, "{}", queue.now);
     assert!(said.contains("taken to be when the file of the jobs was last changed"), "{said}");
     // No file states the instant.
-    let texts = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, "No jobs in the system\n");
+    let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::Jobs, "No jobs in the system\n");
     assert!(texts.queue(None).unwrap_err().1.contains("--at"));
 }
 
@@ -370,8 +373,8 @@ fn a_name_that_holds_a_record_is_no_job() {
         format!("{looks_whole}\nJobId=777 JobName=fake {forged}\nJobId=777 JobName=fake {forged} Comment=x"),
     ] {
         let jobs = real(75, &name) + &real(76, "good") + &real(80, "good");
-        let texts = Texts::default().with(Part::Nodes, NODE).with(Part::Jobs, jobs.as_str());
-        let queue = texts.clone().with(Part::JobsJson, json.as_str()).queue(Some(1_795_312_860)).unwrap();
+        let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::Jobs, jobs.as_str());
+        let queue = texts.clone().with(ClusterOutput::JobsJson, json.as_str()).queue(Some(1_795_312_860)).unwrap();
         let said = queue.remarks.join("\n");
         let mut seen: Vec<_> =
             queue.jobs.iter().map(|job| (job.id, job.user.as_str(), job.priority, job.run.is_some())).collect();

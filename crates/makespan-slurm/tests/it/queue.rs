@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use fakes::Fakes;
-use makespan_slurm::forecast::{Forecast, Options, RunTimes, forecast, sizes};
-use makespan_slurm::queue::{Condition, Part, Queue, Texts};
+use makespan_slurm::forecast::{Forecast, ForecastOptions, RunTimes, forecast, sizes};
+use makespan_slurm::queue::{ClusterOutput, Condition, Queue, Texts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queue-22.05")
 }
 
-fn named<'a>(queue: &Queue, forecast: &'a Forecast, name: &str) -> &'a makespan_slurm::forecast::Expected {
+fn named<'a>(queue: &Queue, forecast: &'a Forecast, name: &str) -> &'a makespan_slurm::forecast::ExpectedJob {
     let found = forecast.expected.iter().find(|one| queue.jobs[one.job].name == name);
     found.unwrap_or_else(|| panic!("{name} waits"))
 }
@@ -49,8 +49,9 @@ fn a_recorded_queue_is_read_whole() {
 
 #[test]
 fn json_says_the_same_as_text() {
-    let of_text =
-        Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, text("scontrol.jobs-d.txt"));
+    let of_text = Texts::default()
+        .with(ClusterOutput::Nodes, text("scontrol.nodes-d.txt"))
+        .with(ClusterOutput::Jobs, text("scontrol.jobs-d.txt"));
     let folder = tempfile::tempdir().unwrap();
     for name in ["squeue.json.gz", "scontrol.nodes-d.txt"] {
         fs::copy(recorded().join(name), folder.path().join(name)).unwrap();
@@ -81,7 +82,7 @@ fn json_says_the_same_as_text() {
 #[test]
 fn every_job_has_a_start_or_a_reason_that_somebody_can_remove() {
     let queue = Queue::from_folder(&recorded(), None).unwrap();
-    let forecast = forecast(&queue, &Options::default());
+    let forecast = forecast(&queue, &ForecastOptions::default());
     for one in &forecast.expected {
         let job = &queue.jobs[one.job];
         assert!(!one.why.text.is_empty(), "{}", job.name);
@@ -107,11 +108,11 @@ fn every_job_has_a_start_or_a_reason_that_somebody_can_remove() {
 fn a_job_with_a_range_of_nodes_is_told_of_other_sizes() {
     let queue = Queue::from_folder(&recorded(), None).unwrap();
     let job = queue.jobs.iter().position(|job| job.name == "mold").unwrap();
-    let sizes = sizes(&queue, job, &Options::default());
+    let sizes = sizes(&queue, job, &ForecastOptions::default());
     assert_eq!(sizes.iter().map(|size| size.nodes).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(sizes.windows(2).all(|pair| pair[0].start <= pair[1].start), "fewer nodes are free earlier: {sizes:?}");
     let rigid = queue.jobs.iter().position(|job| job.name == "wide").unwrap();
-    assert!(makespan_slurm::forecast::sizes(&queue, rigid, &Options::default()).is_empty());
+    assert!(makespan_slurm::forecast::sizes(&queue, rigid, &ForecastOptions::default()).is_empty());
 }
 
 #[test]
@@ -154,7 +155,8 @@ fn the_numbers_of_newer_versions_are_understood() {
         number(7),
         number(0)
     );
-    let texts = Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::JobsJson, json);
+    let texts =
+        Texts::default().with(ClusterOutput::Nodes, text("scontrol.nodes-d.txt")).with(ClusterOutput::JobsJson, json);
     let queue = texts.queue(None).unwrap();
     let (job, request) = (&queue.jobs[0], &queue.jobs[0].request);
     assert_eq!((queue.now, job.limit, job.eligible, job.priority), (1000, Some(1800), Some(900), 7));
@@ -170,8 +172,8 @@ fn a_queue_without_an_instant_asks_for_the_instant() {
     let json =
         r#"{"jobs": [{"job_id": 101, "user_name": "a", "partition": "p", "job_state": ["PENDING"], "cpus": 4}]}"#;
     let text = "JobId=101 JobName=j UserId=a(1) JobState=PENDING Partition=p NumNodes=1 NumCPUs=4\n";
-    for (part, jobs) in [(Part::JobsJson, json), (Part::Jobs, text)] {
-        let texts = Texts::default().with(Part::Nodes, node).with(part, jobs);
+    for (part, jobs) in [(ClusterOutput::JobsJson, json), (ClusterOutput::Jobs, text)] {
+        let texts = Texts::default().with(ClusterOutput::Nodes, node).with(part, jobs);
         let (named, problem) = texts.queue(None).unwrap_err();
         assert!(named == part && problem.contains("state the instant of the queue (--at"), "{named:?}: {problem}");
         assert_eq!(texts.queue(Some(1000)).unwrap().jobs.len(), 1, "{part:?}");
@@ -192,12 +194,12 @@ fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
         + &job(3, "JobState=PENDING QOS=q")
         + &job(4, "JobState=PENDING");
     let texts = Texts::default()
-        .with(Part::Nodes, node)
-        .with(Part::Jobs, jobs)
-        .with(Part::Licences, "LicenseName=x Total=2 Used=2 Free=0\n")
-        .with(Part::Qos, "Name|MaxJobsPU\nq|1\n");
+        .with(ClusterOutput::Nodes, node)
+        .with(ClusterOutput::Jobs, jobs)
+        .with(ClusterOutput::Licences, "LicenseName=x Total=2 Used=2 Free=0\n")
+        .with(ClusterOutput::Qos, "Name|MaxJobsPU\nq|1\n");
     let queue = texts.queue(None).unwrap();
-    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
+    let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
     let starts: Vec<_> = forecast.expected.iter().map(|one| (one.start, one.why.kind)).collect();
     // The running job ends at its limit, 700.
     assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);
@@ -220,8 +222,8 @@ fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not
         + &job(2, 8, 20, 2, "JobState=PENDING")
         + &job(3, 7, 30, 1, "JobState=PENDING")
         + &job(4, 6, 10, 1, "JobState=PENDING");
-    let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(None).unwrap();
-    let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
+    let queue = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(None).unwrap();
+    let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
     let starts: Vec<_> = forecast.expected.iter().map(|one| one.start.unwrap() - 1000).collect();
     assert_eq!(starts, [600, 1800, 0]);
     let why = &forecast.expected[1].why;
@@ -288,8 +290,9 @@ fn commands_that_are_missing_or_refuse_are_clear_words() {
 fn what_others_hold_in_secret_is_held_all_the_same() {
     let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p\n";
     let job = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING SubmitTime=50 TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4\n";
-    let queue = Texts::default().with(Part::Nodes, node).with(Part::Jobs, job).queue(Some(100)).unwrap();
-    let forecast = forecast(&queue, &Options::default());
+    let queue =
+        Texts::default().with(ClusterOutput::Nodes, node).with(ClusterOutput::Jobs, job).queue(Some(100)).unwrap();
+    let forecast = forecast(&queue, &ForecastOptions::default());
     assert_eq!(queue.hidden[0].cpus, 4);
     assert!(forecast.expected[0].start.unwrap() > 100 && forecast.remarks[0].contains("may not see"), "{forecast:?}");
 }
@@ -326,9 +329,12 @@ fn what_an_instance_cannot_say_is_said() {
         job(7, "Licenses=ansys:1"),
     ];
     let texts = Texts::default()
-        .with(Part::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib,a ActiveFeatures=ib,a\n")
-        .with(Part::Licences, "LicenseName=matlab Total=3 Used=0 Free=3 Reserved=0 Remote=no\n")
-        .with(Part::Jobs, jobs.concat());
+        .with(
+            ClusterOutput::Nodes,
+            "NodeName=n0 CPUTot=4 State=IDLE Partitions=p AvailableFeatures=ib,a ActiveFeatures=ib,a\n",
+        )
+        .with(ClusterOutput::Licences, "LicenseName=matlab Total=3 Used=0 Free=3 Reserved=0 Remote=no\n")
+        .with(ClusterOutput::Jobs, jobs.concat());
     let present = texts.queue(Some(100)).unwrap().present().unwrap();
     let instance = &present.instance;
     let names: Vec<&str> = instance.jobs().iter().map(|job| job.name.as_str()).collect();
@@ -360,13 +366,13 @@ proptest! {
     #[test]
     fn whatever_is_printed_there_is_no_panic(cuts in prop::collection::vec((0_usize..20_000, 0_usize..60, any::<u8>()), 1..40)) {
         let texts = Texts::default()
-            .with(Part::Nodes, mangled(&text("scontrol.nodes-d.txt"), &cuts[..1]))
-            .with(Part::Jobs, mangled(&text("scontrol.jobs-d.txt"), &cuts))
-            .with(Part::Partitions, mangled(&text("scontrol.partitions.txt"), &cuts[..1]))
-            .with(Part::Config, mangled(&text("scontrol.config.txt"), &cuts))
-            .with(Part::Reservations, mangled(&text("scontrol.reservations.txt"), &cuts[..1]));
+            .with(ClusterOutput::Nodes, mangled(&text("scontrol.nodes-d.txt"), &cuts[..1]))
+            .with(ClusterOutput::Jobs, mangled(&text("scontrol.jobs-d.txt"), &cuts))
+            .with(ClusterOutput::Partitions, mangled(&text("scontrol.partitions.txt"), &cuts[..1]))
+            .with(ClusterOutput::Config, mangled(&text("scontrol.config.txt"), &cuts))
+            .with(ClusterOutput::Reservations, mangled(&text("scontrol.reservations.txt"), &cuts[..1]));
         if let Ok(queue) = texts.queue(None) {
-            let forecast = forecast(&queue, &Options { draws: 2, ..Options::default() });
+            let forecast = forecast(&queue, &ForecastOptions { draws: 2, ..ForecastOptions::default() });
             prop_assert_eq!(forecast.expected.len(), queue.jobs.iter().filter(|job| job.run.is_none()).count());
             let _ = queue.present();
         }
@@ -385,10 +391,10 @@ proptest! {
             )
         };
         let texts = Texts::default()
-            .with(Part::Nodes, (0..nodes).map(node).collect::<String>())
-            .with(Part::Jobs, jobs.iter().copied().enumerate().map(job).collect::<String>());
+            .with(ClusterOutput::Nodes, (0..nodes).map(node).collect::<String>())
+            .with(ClusterOutput::Jobs, jobs.iter().copied().enumerate().map(job).collect::<String>());
         let queue = texts.queue(Some(1000)).unwrap();
-        let forecast = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() });
+        let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
         // The use of a node is largest at some start, so checking all starts is sufficient.
         for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
             let at = one.start.unwrap();
@@ -407,7 +413,7 @@ proptest! {
     #[test]
     fn the_same_seed_gives_the_same_spread(seed in any::<u64>()) {
         let queue = Queue::from_folder(&recorded(), None).unwrap();
-        let options = Options { seed, ..Options::default() };
+        let options = ForecastOptions { seed, ..ForecastOptions::default() };
         prop_assert_eq!(forecast(&queue, &options), forecast(&queue, &options));
     }
 }
@@ -474,10 +480,10 @@ proptest! {
         let other = reshaped("", &jobs, &mut draw);
         let nodes = if version == "22.05" { None } else { Some(document(version, "scontrol.nodes.json")) };
         let texts = |jobs: &Value, nodes: Option<&Value>| {
-            let texts = Texts::default().with(Part::JobsJson, jobs.to_string());
+            let texts = Texts::default().with(ClusterOutput::JobsJson, jobs.to_string());
             match nodes {
-                Some(nodes) => texts.with(Part::NodesJson, nodes.to_string()),
-                None => texts.with(Part::Nodes, text("scontrol.nodes-d.txt")),
+                Some(nodes) => texts.with(ClusterOutput::NodesJson, nodes.to_string()),
+                None => texts.with(ClusterOutput::Nodes, text("scontrol.nodes-d.txt")),
             }
         };
         let own = texts(&jobs, nodes.as_ref()).queue(None).unwrap();
@@ -508,8 +514,8 @@ fn later_versions_say_the_same_in_text_and_in_json() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/queue-{version}"));
         let of_text = Queue::from_folder(&folder, None).unwrap();
         let texts = Texts::default()
-            .with(Part::NodesJson, document(version, "scontrol.nodes.json").to_string())
-            .with(Part::JobsJson, document(version, "squeue.json").to_string());
+            .with(ClusterOutput::NodesJson, document(version, "scontrol.nodes.json").to_string())
+            .with(ClusterOutput::JobsJson, document(version, "squeue.json").to_string());
         let of_json = texts.queue(Some(of_text.now)).unwrap();
         let plain = |queue: &Queue| -> Vec<_> {
             let mut all: Vec<_> = queue
@@ -531,7 +537,7 @@ fn later_versions_say_the_same_in_text_and_in_json() {
         };
         assert_eq!(plain(&of_text), plain(&of_json), "{version}");
         assert_eq!((of_text.reservations.len(), of_text.licences.len()), (2, 0), "{version}");
-        for one in forecast(&of_text, &Options::default()).expected {
+        for one in forecast(&of_text, &ForecastOptions::default()).expected {
             assert!(one.start.is_some() || !one.why.text.is_empty(), "{version}: {:?}", one.why);
         }
         assert!(of_text.present().is_ok(), "{version}");
@@ -598,10 +604,12 @@ fn json_alone_tells_what_running_jobs_hold() {
 
 #[test]
 fn a_job_that_is_listed_twice_is_one_job() {
-    let once =
-        Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, text("scontrol.jobs-d.txt"));
+    let once = Texts::default()
+        .with(ClusterOutput::Nodes, text("scontrol.nodes-d.txt"))
+        .with(ClusterOutput::Jobs, text("scontrol.jobs-d.txt"));
     let jobs = text("scontrol.jobs-d.txt").repeat(2);
-    let twice = Texts::default().with(Part::Nodes, text("scontrol.nodes-d.txt")).with(Part::Jobs, jobs);
+    let twice =
+        Texts::default().with(ClusterOutput::Nodes, text("scontrol.nodes-d.txt")).with(ClusterOutput::Jobs, jobs);
     let [once, twice] = [once, twice].map(|texts| texts.queue(None).unwrap());
     let names = |queue: &Queue| queue.jobs.iter().map(|job| job.shown.clone()).collect::<Vec<_>>();
     assert_eq!(names(&twice), names(&once));

@@ -3,7 +3,7 @@
 use crate::fakes;
 
 use fakes::Fakes;
-use makespan_slurm::{CommandError, JobState, Kind, Limit, Record, expand, jobs_of_json, records};
+use makespan_slurm::{CommandError, JobState, Kind, OptionalLimit, Record, expand, jobs_of_json, records};
 use proptest::prelude::*;
 
 /// Returns a fake program that always prints this file of `tests/printed`.
@@ -34,9 +34,12 @@ fn nodes_of_two_versions_are_read() {
 fn partitions_have_limits() {
     let reading = printing("scontrol", include_str!("printed/partitions.txt")).commands().partitions().unwrap();
     let [batch, debug] = reading.items.try_into().unwrap();
-    assert_eq!((batch.is_default, batch.nodes.len(), batch.max_time), (true, 5, Limit::At(86_400)));
-    assert_eq!((batch.default_time, batch.max_nodes), (Some(Limit::At(600)), Limit::Unlimited));
-    assert_eq!((debug.is_default, debug.max_time, debug.max_nodes), (false, Limit::Unlimited, Limit::At(2)));
+    assert_eq!((batch.is_default, batch.nodes.len(), batch.max_time), (true, 5, OptionalLimit::At(86_400)));
+    assert_eq!((batch.default_time, batch.max_nodes), (Some(OptionalLimit::At(600)), OptionalLimit::Unlimited));
+    assert_eq!(
+        (debug.is_default, debug.max_time, debug.max_nodes),
+        (false, OptionalLimit::Unlimited, OptionalLimit::At(2))
+    );
     assert_eq!((debug.default_time, debug.is_up(), batch.is_up()), (None, false, true));
 }
 
@@ -54,7 +57,7 @@ fn jobs_of_every_kind_are_read() {
     let [first, second] = running.shares.clone().try_into().unwrap();
     assert_eq!((first.nodes.len(), first.cpus.to_string().as_str(), first.memory), (2, "0-3,16-19", 8 << 30));
     assert_eq!((second.nodes.join(""), second.gres[0].count), ("n7".to_owned(), 2));
-    assert_eq!((failed.exit, failed.time_limit), (Some((3, 0)), Some(Limit::Unlimited)));
+    assert_eq!((failed.exit, failed.time_limit), (Some((3, 0)), Some(OptionalLimit::Unlimited)));
 }
 
 #[test]
@@ -74,7 +77,7 @@ fn json_of_two_shapes_says_the_same() {
     let jobs = [old, new].map(|text| makespan_slurm::Job::of(jobs_of_json(text).unwrap().remove(0)).unwrap());
     for job in &jobs {
         assert_eq!((job.id, &job.state, job.node_count, job.cpus), (7, &JobState::Pending, (1, 4), Some(8)));
-        assert_eq!((job.time_limit, job.start, job.end), (Some(Limit::At(5400)), None, None));
+        assert_eq!((job.time_limit, job.start, job.end), (Some(OptionalLimit::At(5400)), None, None));
         assert_eq!((job.array.is_none(), job.exit, job.submitted), (true, Some((0, 0)), Some(1_795_313_043)));
         assert_eq!(job.record.raw("unheard_of"), Some(r#"{"deep":[1,2]}"#));
     }
@@ -173,7 +176,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     let commands = Fakes::new().with("scontrol", &script);
     let commands = commands.commands();
     let pool = commands.pool(None, &["--exclude=a2".into()]).unwrap();
-    let names = |machines: &makespan_slurm::Machines| {
+    let names = |machines: &makespan_slurm::PlanMachines| {
         machines.platform.nodes().iter().map(|node| format!("{}:{}", node.name, node.processors)).collect::<Vec<_>>()
     };
     // The run gets two of the three equal nodes. The test does not depend on the choice.

@@ -159,7 +159,7 @@ fn a_partition_and_an_allocation_are_platforms() {
 
 #[test]
 fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
-    use makespan_slurm::forecast::{Options, RunTimes, forecast};
+    use makespan_slurm::forecast::{ForecastOptions, RunTimes, forecast};
     use makespan_slurm::queue::Queue;
     let Some(cluster) = Cluster::start(&NodeSpec::equal(2, 2)) else { return };
     let commands = commands(&cluster);
@@ -176,7 +176,8 @@ fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
     let find = |id: u64| queue.jobs.iter().position(|job| job.id == id).unwrap();
     assert_eq!(queue.jobs[find(running)].run.as_ref().unwrap().holds.len(), 2);
     assert_eq!(queue.jobs[find(waiting)].name, "odd|name = \"q\" JobState=FAILED");
-    let expected = forecast(&queue, &Options { times: RunTimes::Limits, ..Options::default() }).expected;
+    let expected =
+        forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() }).expected;
     let of = |id: u64| expected.iter().find(|one| one.job == find(id)).unwrap();
     // No run times are known, so the first job is expected to run until its limit.
     assert_eq!(of(waiting).start, queue.jobs[find(running)].run.as_ref().unwrap().ends_by);

@@ -4,16 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use makespan_core::Time;
-use makespan_slurm::forecast::{Expected, Options, RunTimes, forecast};
-use makespan_slurm::queue::{Part, Queue, Texts};
+use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, forecast};
+use makespan_slurm::queue::{ClusterOutput, Queue, Texts};
 use proptest::prelude::*;
 
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queue-22.05")
 }
 
-fn by_limits(queue: &Queue) -> Vec<Expected> {
-    forecast(queue, &Options { times: RunTimes::Limits, ..Options::default() }).expected
+fn by_limits(queue: &Queue) -> Vec<ExpectedJob> {
+    forecast(queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() }).expected
 }
 
 fn pending(id: usize, more: &str) -> String {
@@ -39,11 +39,11 @@ fn node(at: usize, features: &str, busy: bool) -> String {
 }
 
 /// Returns a queue with one node of four processors, and one job that requests two of them for ten minutes.
-fn idle(part: Part, text: &str, job: &str) -> Queue {
+fn idle(part: ClusterOutput, text: &str, job: &str) -> Queue {
     let ask = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=2 Account=a QOS=q ReqTRES=cpu=2,node=1,billing=2";
     Texts::default()
-        .with(Part::Nodes, node(0, "", false))
-        .with(Part::Jobs, pending(1, &format!("{ask} {job}")))
+        .with(ClusterOutput::Nodes, node(0, "", false))
+        .with(ClusterOutput::Jobs, pending(1, &format!("{ask} {job}")))
         .with(part, text)
         .queue(Some(1000))
         .unwrap()
@@ -69,7 +69,7 @@ proptest! {
             nodes.iter().enumerate().filter(|one| one.1.1 > 0).map(|(at, &(_, busy))| running(100 + at, at, busy * 10)).collect();
         let count = a + b;
         jobs += &pending(1, &format!("TimeLimit=00:10:00 NumNodes={count}-{count} NumCPUs={count} Features={wanted}"));
-        let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let queue = Texts::default().with(ClusterOutput::Nodes, all).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
         // A node has no feature, one feature, or both.
         let fits = |free: &[usize]| {
             let of = |kind: usize| free.iter().filter(|&&at| nodes[at].0 == kind).count() as u32;
@@ -103,7 +103,7 @@ proptest! {
         let names: Vec<String> = listed.iter().map(|at| format!("n{at}")).collect();
         let asks = format!("NumNodes={count} NumCPUs={} ReqNodeList={}", cpus.max(count), names.join(","));
         jobs += &pending(1, &format!("TimeLimit=00:10:00 {asks}"));
-        let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let queue = Texts::default().with(ClusterOutput::Nodes, all).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
         let fits = |free: &[usize]| {
             let size = free.len() as u32;
             listed.iter().all(|at| free.contains(at)) && size >= count && size * 4 >= cpus
@@ -126,7 +126,7 @@ proptest! {
             + &pending(1, &format!("TimeLimit=00:{high:02}:00 NumNodes=2-2 NumCPUs=8 MinCPUsNode=4"));
         let least = least.min(limit);
         let start = |jobs: &str| {
-            let texts = Texts::default().with(Part::Nodes, nodes.as_str()).with(Part::Jobs, jobs);
+            let texts = Texts::default().with(ClusterOutput::Nodes, nodes.as_str()).with(ClusterOutput::Jobs, jobs);
             by_limits(&texts.queue(Some(1000)).unwrap())
         };
         let alone = start(&jobs)[0].start;
@@ -154,7 +154,7 @@ proptest! {
             _ => (format!("GrpTRESRunMins=billing={total}({used})"), total < 20),
         };
         for line in [format!("QOS=q(1) {qos}\n"), format!("ClusterName=c Account=a UserName= ParentAccount= {qos}\n")] {
-            let queue = idle(Part::Limits, &line, "");
+            let queue = idle(ClusterOutput::Limits, &line, "");
             let expected = &by_limits(&queue)[0];
             prop_assert_eq!(expected.start.is_none(), breaks, "{}: {:?}", line, expected.why);
             prop_assert_eq!(expected.why.kind == "limit", breaks, "{}: {:?}", line, expected.why);
@@ -167,7 +167,7 @@ proptest! {
     /// Checks that every reason of Slurm is reported, unless another obstacle is reported.
     #[test]
     fn nothing_is_in_the_way_is_never_said_against_slurm(reason in "(Assoc|QOS|Max|Bad|Node)[A-Z][a-zA-Z]{3,20}") {
-        let expected = &by_limits(&idle(Part::Limits, "", &format!("Reason={reason}")))[0];
+        let expected = &by_limits(&idle(ClusterOutput::Limits, "", &format!("Reason={reason}")))[0];
         prop_assert!(expected.why.text.contains(&reason), "{:?}", expected.why);
         prop_assert_eq!(expected.why.kind, "slurm");
     }
@@ -194,10 +194,10 @@ proptest! {
 fn limits_that_nobody_enforces_hold_nobody() {
     let texts = |enforced: &str| {
         Texts::default()
-            .with(Part::Nodes, node(0, "", false))
-            .with(Part::Jobs, pending(1, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=2 QOS=q"))
-            .with(Part::Limits, "QOS=q(1) GrpTRES=cpu=1(0)\n")
-            .with(Part::Config, format!("AccountingStorageEnforce = {enforced}\n"))
+            .with(ClusterOutput::Nodes, node(0, "", false))
+            .with(ClusterOutput::Jobs, pending(1, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=2 QOS=q"))
+            .with(ClusterOutput::Limits, "QOS=q(1) GrpTRES=cpu=1(0)\n")
+            .with(ClusterOutput::Config, format!("AccountingStorageEnforce = {enforced}\n"))
     };
     let starts = |enforced: &str| by_limits(&texts(enforced).queue(Some(1000)).unwrap())[0].start;
     assert_eq!((starts("associations,limits,qos"), starts("associations")), (None, Some(1000)));
@@ -207,7 +207,8 @@ fn limits_that_nobody_enforces_hold_nobody() {
 #[test]
 fn more_licences_than_there_are_are_never_had() {
     let licences = "LicenseName=x Total=2 Used=0 Free=2\n";
-    let expected = |asked: u32| by_limits(&idle(Part::Licences, licences, &format!("Licenses=x:{asked}"))).remove(0);
+    let expected =
+        |asked: u32| by_limits(&idle(ClusterOutput::Licences, licences, &format!("Licenses=x:{asked}"))).remove(0);
     assert_eq!(expected(2).start, Some(1000));
     let never = expected(3);
     assert_eq!((never.start, never.why.kind), (None, "limit"));
@@ -218,7 +219,7 @@ fn more_licences_than_there_are_are_never_had() {
 fn a_reservation_of_others_admits_nobody_else() {
     let reserved =
         "ReservationName=other StartTime=1970-01-01T00:16:00 EndTime=1970-01-02T00:00:00 Nodes=n0 Users=bob,eve\n";
-    let queue = idle(Part::Reservations, reserved, "Reservation=other");
+    let queue = idle(ClusterOutput::Reservations, reserved, "Reservation=other");
     let expected = &by_limits(&queue)[0];
     assert_eq!((expected.start, expected.why.kind), (None, "reservation"));
     assert!(expected.why.text.contains("bob"), "{:?}", expected.why);
@@ -233,7 +234,8 @@ fn one_of_several_jobs_is_waited_for_until_the_first_of_them_ends() {
     let jobs = running(100, 0, 10)
         + &running(101, 1, 40)
         + &pending(1, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1 Dependency=afterany:100?afterany:101");
-    let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+    let queue =
+        Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
     let expected = &by_limits(&queue)[0];
     assert_eq!(expected.start, Some(1600));
     assert!(
@@ -267,7 +269,8 @@ fn what_is_no_text_or_no_time_is_said() {
 fn tasks_of_a_long_array_start_as_those_before_them_end() {
     let node = "NodeName=n0 CPUTot=8 State=IDLE Partitions=p\n";
     let array = pending(7, "ArrayJobId=7 ArrayTaskId=0-24999%5 TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1");
-    let queue = Texts::default().with(Part::Nodes, node).with(Part::Jobs, array).queue(Some(1000)).unwrap();
+    let queue =
+        Texts::default().with(ClusterOutput::Nodes, node).with(ClusterOutput::Jobs, array).queue(Some(1000)).unwrap();
     let expected = by_limits(&queue);
     for (task, one) in expected.iter().enumerate() {
         assert_eq!(one.start, Some(1000 + 600 * (task as i64 / 5)), "{:?}", one.why);
@@ -278,7 +281,11 @@ fn tasks_of_a_long_array_start_as_those_before_them_end() {
 /// jobs.
 fn behind(busy: u32, jobs: &str) -> Queue {
     let jobs = running(100, 0, busy) + jobs;
-    Texts::default().with(Part::Nodes, node(0, "", true)).with(Part::Jobs, jobs).queue(Some(1000)).unwrap()
+    Texts::default()
+        .with(ClusterOutput::Nodes, node(0, "", true))
+        .with(ClusterOutput::Jobs, jobs)
+        .queue(Some(1000))
+        .unwrap()
 }
 
 /// In Slurm's records, `-n 8` alone requests one node. This is only the minimum number of nodes.
@@ -315,9 +322,9 @@ fn places_are_kept_for_so_many_tasks_of_an_array() {
         + &pending(2, "TimeLimit=00:30:00 NumNodes=1-1 NumCPUs=4");
     for (parameters, start) in [("", 1000 + 11 * 600), ("bf_max_job_array_resv=0", 1000)] {
         let queue = Texts::default()
-            .with(Part::Nodes, nodes.as_str())
-            .with(Part::Jobs, jobs.as_str())
-            .with(Part::Config, format!("SchedulerParameters = bf_interval=1,{parameters}\n"))
+            .with(ClusterOutput::Nodes, nodes.as_str())
+            .with(ClusterOutput::Jobs, jobs.as_str())
+            .with(ClusterOutput::Config, format!("SchedulerParameters = bf_interval=1,{parameters}\n"))
             .queue(Some(1000))
             .unwrap();
         let other = by_limits(&queue).pop().unwrap();
@@ -347,7 +354,7 @@ proptest! {
             + &pending(2, &format!("TimeLimit={} NumNodes=1 NumCPUs=1", time(other)));
         let maint = format!("ReservationName=maint StartTime={} EndTime={} Nodes=n[0-1] Users=root State=INACTIVE\n",
             clock(1000 + closes * 60), clock(1000 + closes * 60 + 3600));
-        let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).with(Part::Reservations, maint).queue(Some(1000)).unwrap();
+        let queue = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).with(ClusterOutput::Reservations, maint).queue(Some(1000)).unwrap();
         let expected = by_limits(&queue);
         let free = 8 - held.iter().sum::<u32>();
         let (first, behind) = (&expected[0], &expected[1]);
@@ -373,9 +380,12 @@ fn many_jobs_that_are_alike_are_answered_in_seconds() {
     let alone = (0..5_000).map(|id| pending(100, ask).replace("JobId=100", &format!("JobId={}", 100 + id))).collect();
     for jobs in [array, throttled, alone] {
         let begun = std::time::Instant::now();
-        let queue =
-            Texts::default().with(Part::Nodes, nodes.as_str()).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
-        let forecast = forecast(&queue, &Options { draws: 4, ..Options::default() });
+        let queue = Texts::default()
+            .with(ClusterOutput::Nodes, nodes.as_str())
+            .with(ClusterOutput::Jobs, jobs)
+            .queue(Some(1000))
+            .unwrap();
+        let forecast = forecast(&queue, &ForecastOptions { draws: 4, ..ForecastOptions::default() });
         assert!(forecast.expected.iter().all(|one| one.start.is_some()));
         assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     }
@@ -461,9 +471,9 @@ proptest! {
         let jobs = run(100, first) + &run(101, second)
             + &pending(1, &format!("TimeLimit=00:{limit:02}:00 NumNodes=1-1 NumCPUs=1 QOS=q"));
         let queue = Texts::default()
-            .with(Part::Nodes, "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n")
-            .with(Part::Jobs, jobs)
-            .with(Part::Limits, format!("QOS=q(1) GrpTRESRunMins=cpu={total}(0)\n"))
+            .with(ClusterOutput::Nodes, "NodeName=n0 CPUTot=4 CPUAlloc=2 State=MIXED Partitions=p\n")
+            .with(ClusterOutput::Jobs, jobs)
+            .with(ClusterOutput::Limits, format!("QOS=q(1) GrpTRESRunMins=cpu={total}(0)\n"))
             .queue(Some(1000))
             .unwrap();
         let expected = &by_limits(&queue)[0];
@@ -536,7 +546,8 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
         let mut jobs: String = busy.iter().map(|&at| running(100 + at, at, 10)).collect();
         jobs +=
             &pending(1, &format!("TimeLimit=00:10:00 NumNodes={count}-{count} NumCPUs={count} Features={features}"));
-        let queue = Texts::default().with(Part::Nodes, all).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let queue =
+            Texts::default().with(ClusterOutput::Nodes, all).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
         let expected = by_limits(&queue).remove(0);
         let remarks: Vec<String> = queue.remarks.into_iter().filter(|remark| remark.contains("features")).collect();
         (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), remarks)
@@ -593,7 +604,11 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
     let start = |busy: &str, asks: &str| {
         let nodes: String = (0..4).map(|at| node(at, "", false)).collect();
         let jobs = busy.to_owned() + &pending(1, &format!("TimeLimit=00:10:00 ReqNodeList=n1 {asks}"));
-        let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
+        let queue = Texts::default()
+            .with(ClusterOutput::Nodes, nodes)
+            .with(ClusterOutput::Jobs, jobs)
+            .queue(Some(1000))
+            .unwrap();
         let expected = by_limits(&queue).remove(0);
         (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), expected.why)
     };
@@ -628,8 +643,9 @@ fn what_is_asked_of_nodes_and_not_kept_to_is_said_by_number() {
         + &pending(3, "TimeLimit=00:10:00 NumNodes=2-2 NumCPUs=2 Contiguous=0")
         + &pending(4, "TimeLimit=00:10:00 NumNodes=1 NumCPUs=6 ReqNodeList=n1")
         + &pending(5, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=1 ReqNodeList=n1");
-    let queue = Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, jobs).queue(Some(1000)).unwrap();
-    let said = forecast(&queue, &Options::default()).remarks.join("\n");
+    let queue =
+        Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
+    let said = forecast(&queue, &ForecastOptions::default()).remarks.join("\n");
     assert!(said.contains("(--contiguous) are let start on any") && said.contains(": 2, such as job 1"), "{said}");
     let present = queue.present().unwrap();
     let said = present.remarks.join("\n");

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use makespan_slurm::forecast::{Expected, Forecast, Options, RunTimes, forecast, sizes};
-use makespan_slurm::queue::{Part, Queue, Texts};
+use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, RunTimes, forecast, sizes};
+use makespan_slurm::queue::{ClusterOutput, Queue, Texts};
 use proptest::prelude::*;
 
 const ALL_TIMES: [RunTimes; 3] = [RunTimes::Learned, RunTimes::Usual, RunTimes::Limits];
@@ -45,7 +45,7 @@ impl<'a> Told<'a> {
     }
 
     /// Returns a contradiction between predictions, if there is one.
-    fn contradiction(&self, one: &Expected) -> Option<String> {
+    fn contradiction(&self, one: &ExpectedJob) -> Option<String> {
         let (job, why) = (&self.queue.jobs[one.job], &one.why.text);
         let start = one.start?;
         let late = |name: &str| self.ends.get(name).is_none_or(|&end| end > start);
@@ -76,7 +76,7 @@ impl<'a> Told<'a> {
     }
 }
 
-fn check(queue: &Queue, options: &Options<'_>) -> Result<(), String> {
+fn check(queue: &Queue, options: &ForecastOptions<'_>) -> Result<(), String> {
     let forecast = forecast(queue, options);
     let told = Told::of(queue, &forecast);
     let running = queue.jobs.iter().filter(|job| job.run.is_some());
@@ -106,7 +106,7 @@ fn recorded_queues_are_told_without_contradiction() {
     for version in ["22.05", "24.11", "26.05"] {
         let queue = Queue::from_folder(&recorded(version), None).unwrap();
         for times in ALL_TIMES {
-            check(&queue, &Options { times, ..Options::default() })
+            check(&queue, &ForecastOptions { times, ..ForecastOptions::default() })
                 .unwrap_or_else(|error| panic!("{version}: {error}"));
         }
     }
@@ -175,7 +175,7 @@ fn queue(nodes: u32, busy: &[u32], jobs: &[Drawn], past: &[u32]) -> Queue {
         .chain(jobs.iter().enumerate().map(|(at, job)| waiting(100 + at, job)))
         .collect();
     let nodes: String = (0..nodes).map(node).collect();
-    Texts::default().with(Part::Nodes, nodes).with(Part::Jobs, all).queue(Some(10_000)).unwrap()
+    Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, all).queue(Some(10_000)).unwrap()
 }
 
 proptest! {
@@ -186,7 +186,7 @@ proptest! {
         nodes in 1_u32..6, busy in prop::collection::vec(1_u32..60, 0..6), past in prop::collection::vec(1_u32..3000, 0..8), times in 0_usize..3,
         jobs in prop::collection::vec((1_u32..4, 1_u32..9, 1_u32..60, 1_u32..100, 0_u32..8), 1..20),
     ) {
-        let options = Options { draws: 5, times: ALL_TIMES[times], ..Options::default() };
+        let options = ForecastOptions { draws: 5, times: ALL_TIMES[times], ..ForecastOptions::default() };
         let queue = queue(nodes, &busy, &jobs, &past);
         if let Err(error) = check(&queue, &options) {
             prop_assert!(false, "{}", error);

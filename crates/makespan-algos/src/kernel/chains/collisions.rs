@@ -9,9 +9,9 @@ use pathfinding::matrix::Matrix;
 
 use super::draft::Draft;
 use super::frame::Frame;
-use super::windows::{Room, Span, Windows};
+use super::windows::{PlanningLimits, TransferRoom, Windows};
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Place, ProcessorId};
+use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 
 /// Weight of an impossible assignment: larger than any other weight, and small enough that a sum of thousands does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
@@ -44,9 +44,9 @@ pub struct Collision {
     /// The number of the task in its job.
     pub task: u32,
     /// The planned place.
-    pub planned: Place,
+    pub planned: TaskPlace,
     /// The final place.
-    pub resolved: Place,
+    pub resolved: TaskPlace,
     /// The penalty for the final place.
     pub penalty: i64,
 }
@@ -61,7 +61,7 @@ pub struct Resolution<'a, 'b> {
     /// Latest end of the job, in ticks.
     pub end: i64,
     /// The time that was reserved for the transfer of data.
-    pub room: Room,
+    pub room: TransferRoom,
     /// The penalties for tasks that are moved.
     pub penalties: &'b Penalties,
 }
@@ -73,7 +73,7 @@ impl Resolution<'_, '_> {
     }
 
     /// Returns the penalty if a task gets `place` instead of its planned place.
-    fn charge(&self, task: u32, planned: Place, place: Place) -> i64 {
+    fn charge(&self, task: u32, planned: TaskPlace, place: TaskPlace) -> i64 {
         let (frame, penalties) = (self.real, self.penalties);
         let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
         let changed = frame.time_on(task, place.processor) != frame.time_on(task, planned.processor);
@@ -103,13 +103,13 @@ impl Resolution<'_, '_> {
 pub fn resolve<'a>(
     resolution: &Resolution<'a, '_>,
     calendars: Vec<Calendar>,
-    planned: &[Place],
+    planned: &[TaskPlace],
 ) -> (Draft<'a>, Vec<Collision>) {
     let frame = resolution.real;
     let mut order = frame.chart.order.clone();
     order.sort_by_key(|&task| planned[task as usize].start);
     let draft = Draft::new(frame, calendars);
-    let span = Span { end: resolution.end, room: resolution.room, run: &[] };
+    let span = PlanningLimits { end: resolution.end, room: resolution.room, run: &[] };
     let windows = draft.windows(&order, &span);
     let mut resolving = Resolving { resolution, planned, windows, draft, held: Vec::new(), collisions: Vec::new() };
     resolving.hold(&order);
@@ -126,7 +126,7 @@ pub fn resolve<'a>(
 /// A preliminary schedule whose collisions are partly resolved.
 struct Resolving<'a, 'b> {
     resolution: &'b Resolution<'a, 'b>,
-    planned: &'b [Place],
+    planned: &'b [TaskPlace],
     windows: Windows,
     draft: Draft<'a>,
     /// For each task, whether its planned place is held for it.
@@ -172,7 +172,7 @@ impl Resolving<'_, '_> {
     fn stay(&mut self, batch: &[u32]) -> Vec<u32> {
         let (real, planned) = (self.resolution.real, self.planned);
         for &task in batch.iter().filter(|&&task| self.held[task as usize]) {
-            let Place { processor, start } = planned[task as usize];
+            let TaskPlace { processor, start } = planned[task as usize];
             self.draft.release_hold(processor, start, start + real.time_on(task, processor));
         }
         let on_time = |&task: &u32| -> Vec<ProcessorId> {
@@ -192,7 +192,7 @@ impl Resolving<'_, '_> {
             match given {
                 Some(processor) => {
                     let start = planned[task as usize].start;
-                    self.draft.put_on(task, Place { processor, start });
+                    self.draft.put_on(task, TaskPlace { processor, start });
                 }
                 None => colliding.push(task),
             }
@@ -213,7 +213,7 @@ impl Resolving<'_, '_> {
             let place = self.planned[task as usize];
             let ready = place.start.max(self.draft.arrival(task, processor));
             let start = self.draft.calendars()[processor.index()].earliest_fit(1, time, ready);
-            let penalty = self.resolution.charge(task, place, Place { processor, start });
+            let penalty = self.resolution.charge(task, place, TaskPlace { processor, start });
             let late = (start + time - self.windows.latest_end(task)).max(0);
             (penalty + thousandths(late, span).min(1000) * LATE, penalty, start)
         };
@@ -225,7 +225,7 @@ impl Resolving<'_, '_> {
         let mut homeless = Vec::new();
         for ((&task, &processor), row) in batch.iter().zip(&chosen).zip(&offers) {
             let (weight, penalty, start) = row[processor];
-            let place = Place { processor: ProcessorId::at(processor), start };
+            let place = TaskPlace { processor: ProcessorId::at(processor), start };
             if weight >= IMPOSSIBLE {
                 homeless.push(task);
                 continue;

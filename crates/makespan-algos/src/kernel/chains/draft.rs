@@ -6,14 +6,14 @@ use super::criterion::{Criterion, Figures, TieBreak};
 use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
-use crate::kernel::graph::{NEVER, NodeId, Place, ProcessorId};
+use crate::kernel::graph::{NEVER, NodeId, ProcessorId, TaskPlace};
 
 /// The places of some tasks of a job, on processors that other jobs may occupy at times.
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
     frame: &'a Frame<'a>,
     calendars: Vec<Calendar>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<TaskPlace>>,
 }
 
 impl<'a> Draft<'a> {
@@ -44,7 +44,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the place of a task, if it is placed.
-    pub fn place(&self, task: u32) -> Option<Place> {
+    pub fn place(&self, task: u32) -> Option<TaskPlace> {
         self.places[task as usize]
     }
 
@@ -54,7 +54,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the places of all tasks, or `None` if a task has no place.
-    pub fn places(&self) -> Option<Vec<Place>> {
+    pub fn places(&self) -> Option<Vec<TaskPlace>> {
         self.places.iter().copied().collect()
     }
 
@@ -127,11 +127,11 @@ impl<'a> Draft<'a> {
 
     /// Places a task on one of the [`Frame::machines`].
     pub fn put(&mut self, task: u32, machine: u32, start: i64) {
-        self.put_on(task, Place { processor: self.frame.machines()[machine as usize], start });
+        self.put_on(task, TaskPlace { processor: self.frame.machines()[machine as usize], start });
     }
 
     /// Places a task on a processor.
-    pub fn put_on(&mut self, task: u32, place: Place) {
+    pub fn put_on(&mut self, task: u32, place: TaskPlace) {
         self.places[task as usize] = Some(place);
         if !self.frame.is_of_types() {
             let end = place.start + self.frame.time_on(task, place.processor);

@@ -14,7 +14,7 @@ const MAX_SUMMED: usize = 4096;
 
 /// A direction in the graph, seen from a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum GraphDirection {
     /// The predecessors of the task.
     Before,
     /// The successors of the task.
@@ -90,8 +90,8 @@ impl<'a> Frame<'a> {
             by_rank,
         };
         let areas = areas(problem, first..first + count);
-        frame.before = sums(&frame, &areas, Side::Before);
-        frame.after = sums(&frame, &areas, Side::After);
+        frame.before = sums(&frame, &areas, GraphDirection::Before);
+        frame.after = sums(&frame, &areas, GraphDirection::After);
         frame
     }
 
@@ -149,22 +149,22 @@ impl<'a> Frame<'a> {
     }
 
     /// Returns the neighbours of a task on one side, each with its number in this job and the edge to it.
-    pub fn beside(&self, task: u32, side: Side) -> impl Iterator<Item = Neighbour> + '_ {
+    pub fn beside(&self, task: u32, side: GraphDirection) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
-            Side::Before => self.problem.incoming(self.first + task),
-            Side::After => self.problem.outgoing(self.first + task),
+            GraphDirection::Before => self.problem.incoming(self.first + task),
+            GraphDirection::After => self.problem.outgoing(self.first + task),
         };
         neighbours.iter().map(|other| Neighbour { task: other.task - self.first, ..*other })
     }
 
     /// Returns the predecessors of a task.
     pub fn incoming(&self, task: u32) -> impl Iterator<Item = Neighbour> + '_ {
-        self.beside(task, Side::Before)
+        self.beside(task, GraphDirection::Before)
     }
 
     /// Returns the successors of a task.
     pub fn outgoing(&self, task: u32) -> impl Iterator<Item = Neighbour> + '_ {
-        self.beside(task, Side::After)
+        self.beside(task, GraphDirection::After)
     }
 
     /// Returns the time of a task on a processor, or [`NEVER`] if it cannot run there.
@@ -286,7 +286,7 @@ fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
 
 /// Returns, for each task, the sum of areas over all its predecessors or all its successors, including indirect ones.
 /// Each task is counted once. The result is the larger of the sums for the two choices of areas.
-fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
+fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: GraphDirection) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];
     if tasks > MAX_SUMMED {
@@ -296,8 +296,8 @@ fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: Side) -> Vec<i64> {
     let mut sets = vec![0_u64; tasks * words];
     for place in 0..tasks {
         let task = match side {
-            Side::Before => frame.chart.order[place],
-            Side::After => frame.chart.order[tasks - 1 - place],
+            GraphDirection::Before => frame.chart.order[place],
+            GraphDirection::After => frame.chart.order[tasks - 1 - place],
         };
         for neighbour in frame.beside(task, side) {
             let other = neighbour.task as usize;

@@ -5,7 +5,7 @@ use makespan_core::Instance;
 use super::criterion::Criterion;
 use super::ranking::Cover;
 use super::reserve::Isolated;
-use super::strategy::{Settings, Start};
+use super::strategy::{ChainBase, Settings};
 use crate::kernel::graph::GraphProblem;
 
 /// The rules by which jobs are planned, and the time within which they must end.
@@ -75,11 +75,11 @@ fn cover(cover: Cover) -> &'static str {
     }
 }
 
-fn start(start: Start) -> &'static str {
+fn start(start: ChainBase) -> &'static str {
     match start {
-        Start::Empty => "empty",
-        Start::Heft => "heft",
-        Start::Both => "both",
+        ChainBase::Empty => "empty",
+        ChainBase::Heft => "heft",
+        ChainBase::Both => "both",
     }
 }
 

@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::frame::Frame;
 use super::method::Method;
 use super::ranking::Chain;
-use super::strategy::{Offer, Settings, Task, strategy};
+use super::strategy::{ChainJob, JobSchedule, Settings, strategy};
 use crate::free_time::Calendar;
 use crate::kernel::graph::GraphProblem;
 
@@ -43,13 +43,13 @@ impl<'a> Outline<'a> {
     /// Returns the strategy on these calendars. `first` is HEFT's schedule on these calendars. The strategy is planned
     /// for an end between HEFT's end and the deadline, at the given share of this time. If HEFT's schedule is late,
     /// the strategy is planned for the deadline.
-    pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<Offer> {
+    pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<JobSchedule> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());
         let end = if parts == of || span <= 0 { deadline } else { first.finish() + span / of * parts };
         let real = &self.real;
         let chains = self.chains.get_or_init(|| real.chart.chains(self.settings.cover));
         let chosen = self.types.as_ref().unwrap_or(real);
-        strategy(&Task { chosen, real, chains, calendars, first, end, held: deadline }, &self.settings)
+        strategy(&ChainJob { chosen, real, chains, calendars, first, end, held: deadline }, &self.settings)
     }
 }

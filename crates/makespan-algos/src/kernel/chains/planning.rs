@@ -4,12 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::criterion::{Criterion, TieBreak};
 use super::draft::Draft;
-use super::frame::Side;
-use super::windows::{Room, Span};
+use super::frame::GraphDirection;
+use super::windows::{PlanningLimits, TransferRoom};
 
 /// The objective and the limits for the plan of a chain.
 #[derive(Clone, Copy, Debug)]
-pub struct Aim {
+pub struct ChainAim {
     /// The objective.
     pub criterion: Criterion,
     /// The choice among equally good schedules.
@@ -17,7 +17,7 @@ pub struct Aim {
     /// Latest end of every task, in ticks.
     pub end: i64,
     /// The time that is reserved for the data of tasks without places.
-    pub room: Room,
+    pub room: TransferRoom,
 }
 
 /// Maximum number of labels for a task on one processor. In a run of many tasks, this number is smaller: `RUN_LABELS` divided by
@@ -39,7 +39,7 @@ const MAX_GAPS: usize = 8;
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree). Merging equal states turns the
 /// tree into this dynamic programme.
-pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &Aim) -> bool {
+pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &ChainAim) -> bool {
     let mut at = 0;
     while at < tasks.len() {
         if draft.is_placed(tasks[at]) {
@@ -96,7 +96,7 @@ struct Run<'a> {
 }
 
 /// Places the tasks of a run. Returns `false`, with the draft unchanged, if one of them does not fit.
-fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
+fn run(draft: &mut Draft, tasks: &[u32], aim: &ChainAim) -> bool {
     let run = Run::new(draft, tasks, aim);
     let Some(mut chosen) = run.best(aim) else { return false };
     if aim.tie_break == TieBreak::Latest {
@@ -109,16 +109,16 @@ fn run(draft: &mut Draft, tasks: &[u32], aim: &Aim) -> bool {
 }
 
 impl<'a> Run<'a> {
-    fn new(draft: &'a Draft<'a>, tasks: &'a [u32], aim: &Aim) -> Self {
+    fn new(draft: &'a Draft<'a>, tasks: &'a [u32], aim: &ChainAim) -> Self {
         let machines = 0..draft.processors() as u32;
-        let span = Span { end: aim.end, room: aim.room, run: tasks };
+        let span = PlanningLimits { end: aim.end, room: aim.room, run: tasks };
         let windows = draft.windows(tasks, &span);
         let free = |&task: &u32| machines.clone().map(|machine| draft.ends(task, machine, &windows, &span)).collect();
         Self { draft, tasks, open: tasks.iter().map(free).collect(), needs: needs(draft, tasks, aim.room) }
     }
 
     /// Returns the processor and the end of each task in the best plan, or `None` if a task does not fit.
-    fn best(&self, aim: &Aim) -> Option<Vec<(u32, i64)>> {
+    fn best(&self, aim: &ChainAim) -> Option<Vec<(u32, i64)>> {
         let machines = 0..self.draft.processors() as u32;
         let mut labels: Vec<Vec<Vec<Label>>> = Vec::with_capacity(self.tasks.len());
         for _ in self.tasks {
@@ -144,7 +144,7 @@ impl<'a> Run<'a> {
 
     /// Returns the possible ends of the next task on one processor, each with its best value. No returned end is both
     /// later and worse than another one.
-    fn reached(&self, labels: &Labels, machine: u32, aim: &Aim) -> Vec<Label> {
+    fn reached(&self, labels: &Labels, machine: u32, aim: &ChainAim) -> Vec<Label> {
         let (draft, position) = (self.draft, labels.len());
         let (task, open) = (self.tasks[position], &self.open[position][machine as usize]);
         let Some(&(first, _)) = open.first() else { return Vec::new() };
@@ -227,7 +227,7 @@ impl<'a> Run<'a> {
 /// Returns the constraints that each task of a run has from earlier tasks of the run: edges, and paths through other
 /// unplaced tasks at their fastest times. Keeps the eight paths that are longest compared with the fastest times of
 /// the run's own tasks.
-fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
+fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
     let frame = draft.frame();
     let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();
     let edges = |&task: &u32| {
@@ -242,8 +242,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: Room) -> Vec<Needs> {
         return needs;
     }
     let way = |edge: u32| match room {
-        Room::Least => frame.least_transfer(edge),
-        Room::Mean => frame.mean_transfer(edge),
+        TransferRoom::Least => frame.least_transfer(edge),
+        TransferRoom::Mean => frame.mean_transfer(edge),
     };
     // Minimum times from the start of the run to the start of each task, from the fastest times of the run's own
     // tasks.
@@ -300,7 +300,9 @@ fn between(draft: &Draft, tasks: &[u32], positions: &FxHashMap<u32, usize>) -> V
     let mut next = 0;
     while let Some(&task) = open.get(next) {
         next += 1;
-        open.extend(frame.beside(task, Side::After).map(|to| to.task).filter(|&to| is_open(to) && seen.insert(to)));
+        open.extend(
+            frame.beside(task, GraphDirection::After).map(|to| to.task).filter(|&to| is_open(to) && seen.insert(to)),
+        );
     }
     open.sort_unstable_by_key(|&task| frame.position(task));
     open

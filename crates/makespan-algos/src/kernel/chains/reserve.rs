@@ -2,8 +2,8 @@
 
 use super::criterion::Criterion;
 use super::draft::Draft;
-use super::windows::{Room, Span};
-use crate::kernel::graph::Place;
+use super::windows::{PlanningLimits, TransferRoom};
+use crate::kernel::graph::TaskPlace;
 
 /// The time for which an isolated task holds its processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn reserve(draft: &mut Draft, end: i64, criterion: Criterion) -> Vec<Reserve
     let mut reserves = Vec::new();
     for task in tasks {
         draft.lift(task);
-        let span = Span { end, room: Room::Least, run: &[task] };
+        let span = PlanningLimits { end, room: TransferRoom::Least, run: &[task] };
         let windows = draft.windows(&[task], &span);
         let option = |machine: u32| {
             let time = draft.time(task, machine);
@@ -53,7 +53,7 @@ pub fn reserve(draft: &mut Draft, end: i64, criterion: Criterion) -> Vec<Reserve
         let Some((.., time, first, machine, until)) = (0..draft.processors() as u32).filter_map(option).min() else {
             continue;
         };
-        let place = Place { processor: frame.machines()[machine as usize], start: first + time };
+        let place = TaskPlace { processor: frame.machines()[machine as usize], start: first + time };
         draft.put_on(task, place);
         draft.hold(place.processor, first, until);
         reserves.push(Reserve { task, until });

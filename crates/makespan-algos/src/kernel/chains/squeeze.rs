@@ -6,7 +6,7 @@ use makespan_core::FreeTime;
 use super::draft::Draft;
 use super::frame::Frame;
 use crate::free_time::Calendar;
-use crate::kernel::graph::{NEVER, Place, ProcessorId};
+use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 
 /// Maximum number of tasks. For larger jobs, the search would rarely end. The depth of the recursion is the number of
 /// tasks.
@@ -37,7 +37,7 @@ enum Found {
 
 /// The result of a depth-first search.
 #[derive(Clone, Debug)]
-pub enum Squeezed<'a> {
+pub enum SqueezeResult<'a> {
     /// Every task is placed, and the job ends in time.
     Found(Draft<'a>),
     /// There is no schedule that ends in time.
@@ -55,10 +55,10 @@ pub enum Squeezed<'a> {
 /// and the steps suffice. The search leaves a branch if some task with placed predecessors ends too late on every
 /// processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a task with k
 /// predecessors.
-pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> Squeezed<'a> {
+pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> SqueezeResult<'a> {
     let tasks = frame.tasks();
     if tasks > MAX_TASKS {
-        return Squeezed::Unknown;
+        return SqueezeResult::Unknown;
     }
     let mut tails = vec![0; tasks];
     for &task in frame.chart.order.iter().rev() {
@@ -70,9 +70,9 @@ pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps
     let draft = Draft::new(frame, calendars.to_vec());
     let mut search = Search { draft, tails, end, open, ready, placed: 0, left: steps };
     match search.descend() {
-        Found::All => Squeezed::Found(search.draft),
-        Found::Nothing => Squeezed::Impossible,
-        Found::OutOfSteps => Squeezed::Unknown,
+        Found::All => SqueezeResult::Found(search.draft),
+        Found::Nothing => SqueezeResult::Impossible,
+        Found::OutOfSteps => SqueezeResult::Unknown,
     }
 }
 
@@ -82,7 +82,7 @@ impl Search<'_> {
         if self.placed == frame.tasks() {
             return Found::All;
         }
-        let mut options: Vec<(u32, Vec<(i64, Place)>)> = Vec::with_capacity(self.ready.len());
+        let mut options: Vec<(u32, Vec<(i64, TaskPlace)>)> = Vec::with_capacity(self.ready.len());
         for &task in &self.ready {
             let own = self.options(task);
             if own.is_empty() {
@@ -91,8 +91,8 @@ impl Search<'_> {
             options.push((task, own));
         }
         // Tries tasks with the least slack first, and places with earlier ends first.
-        let room = |own: &[(i64, Place)]| own.first().map_or(0, |&(end, _)| end);
-        let key = |&(task, ref own): &(u32, Vec<(i64, Place)>)| {
+        let room = |own: &[(i64, TaskPlace)]| own.first().map_or(0, |&(end, _)| end);
+        let key = |&(task, ref own): &(u32, Vec<(i64, TaskPlace)>)| {
             let time = frame.chart.times[task as usize];
             (self.end - (self.tails[task as usize] - time) - room(own), task)
         };
@@ -114,7 +114,7 @@ impl Search<'_> {
     }
 
     /// Returns the places where a task can still be in time, one for each processor, sorted by the end of the task.
-    fn options(&self, task: u32) -> Vec<(i64, Place)> {
+    fn options(&self, task: u32) -> Vec<(i64, TaskPlace)> {
         let frame = self.draft.frame();
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];
         let option = |processor: ProcessorId| {
@@ -124,14 +124,14 @@ impl Search<'_> {
             }
             let arrival = self.draft.arrival(task, processor);
             let start = self.draft.calendars()[processor.index()].earliest_fit(1, time, arrival);
-            (start + time + rest <= self.end).then_some((start + time, Place { processor, start }))
+            (start + time + rest <= self.end).then_some((start + time, TaskPlace { processor, start }))
         };
-        let mut all: Vec<(i64, Place)> = frame.problem().processor_ids().filter_map(option).collect();
+        let mut all: Vec<(i64, TaskPlace)> = frame.problem().processor_ids().filter_map(option).collect();
         all.sort_by_key(|&(end, place)| (end, place.processor));
         all
     }
 
-    fn put(&mut self, task: u32, place: Place) {
+    fn put(&mut self, task: u32, place: TaskPlace) {
         self.draft.put_on(task, place);
         self.placed += 1;
         self.ready.retain(|&other| other != task);

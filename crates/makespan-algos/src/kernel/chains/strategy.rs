@@ -6,12 +6,12 @@ use super::collisions::{Collision, Penalties, Resolution, resolve};
 use super::criterion::{Criterion, Figures, TieBreak};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, plan};
+use super::planning::{ChainAim, plan};
 use super::ranking::{Chain, Cover};
 use super::reserve::{Isolated, Reserve, reserve};
-use super::windows::Room;
+use super::windows::TransferRoom;
 use crate::free_time::Calendar;
-use crate::kernel::graph::Place;
+use crate::kernel::graph::TaskPlace;
 
 /// Number of rounds without improvement after which chains are not planned again.
 const PATIENCE: usize = 4;
@@ -34,7 +34,7 @@ const MANY: (usize, i64) = (512, 1);
 
 /// The schedule into which chains are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Start {
+pub enum ChainBase {
     /// The empty schedule, as in the paper.
     Empty,
     /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain
@@ -53,7 +53,7 @@ pub struct Settings {
     /// The way in which chains cover the graph.
     pub cover: Cover,
     /// The schedule into which chains are planned.
-    pub start: Start,
+    pub start: ChainBase,
     /// The penalties for resolved collisions.
     pub penalties: Penalties,
     /// The time for which isolated tasks hold their processors.
@@ -62,9 +62,9 @@ pub struct Settings {
 
 /// A schedule of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct JobSchedule {
     /// The place of each task.
-    pub places: Vec<Place>,
+    pub places: Vec<TaskPlace>,
     /// The end of the last task, in ticks.
     pub finish: i64,
     /// The cost, in thousandths.
@@ -77,7 +77,7 @@ pub struct Offer {
     pub collisions: Vec<Collision>,
 }
 
-impl Offer {
+impl JobSchedule {
     /// Returns the offer for a complete draft, or `None` if a task is not placed. Isolated tasks may hold processors until `held`.
     fn new(mut draft: Draft, collisions: Vec<Collision>, settings: &Settings, held: i64) -> Option<Self> {
         draft.places()?;
@@ -99,7 +99,7 @@ impl Offer {
 
     /// Returns, for each task of the job, the instant until which it holds its processor.
     pub fn held_until(&self, frame: &Frame) -> Vec<i64> {
-        let end = |(task, place): (usize, &Place)| place.start + frame.time_on(task as u32, place.processor);
+        let end = |(task, place): (usize, &TaskPlace)| place.start + frame.time_on(task as u32, place.processor);
         let mut until: Vec<i64> = self.places.iter().enumerate().map(end).collect();
         self.reserves.iter().for_each(|held| until[held.task as usize] = held.until);
         until
@@ -114,7 +114,7 @@ impl Offer {
 /// A job to be planned. Chains are planned on the types or processors of `chosen`, and then moved to the processors of
 /// `real`. `calendars` contains the free times of these processors.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct ChainJob<'a> {
     /// The processors, or types of processors, on which chains are planned.
     pub chosen: &'a Frame<'a>,
     /// The processors on which the tasks finally run.
@@ -152,25 +152,25 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 /// * `Start::Heft` is not in the paper.
 ///
 /// A placement is as long as its task runs. Isolated tasks may hold processors for longer, see [`Isolated`].
-pub fn strategy(task: &Task, settings: &Settings) -> Vec<Offer> {
+pub fn strategy(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let mut offers = Vec::new();
-    if settings.start != Start::Heft {
+    if settings.start != ChainBase::Heft {
         offers.extend(empty(task, settings));
     }
-    if settings.start != Start::Empty {
+    if settings.start != ChainBase::Empty {
         offers.extend(from_heft(task, settings));
     }
     pareto(offers)
 }
 
 /// Returns the offers that are not dominated, sorted by finish. The first of several equal offers is kept.
-pub fn pareto(offers: Vec<Offer>) -> Vec<Offer> {
+pub fn pareto(offers: Vec<JobSchedule>) -> Vec<JobSchedule> {
     undominated(offers, |offer| [offer.finish, offer.cost, -offer.busy].map(i128::from))
 }
 
 /// Plans the chains one by one into the empty schedule, for several ends. Plans for an early end leave time before the
 /// deadline for colliding tasks and for the last chains.
-fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
+fn empty(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let release = task.real.release();
     let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
     let room = task.end - release - least;
@@ -185,12 +185,13 @@ fn empty(task: &Task, settings: &Settings) -> Vec<Offer> {
     let mut each: Vec<i64> = (0..=ends).map(end).collect();
     each.dedup();
     let (criterion, tie_break) = (settings.criterion, TieBreak::Earliest);
-    let aim = |end: i64| [Room::Least, Room::Mean].map(|room| Aim { criterion, tie_break, end, room });
+    let aim =
+        |end: i64| [TransferRoom::Least, TransferRoom::Mean].map(|room| ChainAim { criterion, tie_break, end, room });
     each.into_iter().flat_map(aim).flat_map(|aim| towards(task, settings, &aim)).collect()
 }
 
 /// Plans all chains with one aim, and then resolves the collisions.
-fn towards(task: &Task, settings: &Settings, aim: &Aim) -> Vec<Offer> {
+fn towards(task: &ChainJob, settings: &Settings, aim: &ChainAim) -> Vec<JobSchedule> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
     let mut drafts = vec![Draft::new(task.chosen, calendars)];
@@ -205,7 +206,7 @@ fn towards(task: &Task, settings: &Settings, aim: &Aim) -> Vec<Offer> {
 }
 
 /// Adds a chain to each draft, in each of the best ways.
-fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'a>> {
+fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &ChainAim) -> Vec<Draft<'a>> {
     let mut next: Vec<Draft> = Vec::with_capacity(2 * drafts.len());
     for draft in drafts {
         let changed = chain.tasks.iter().any(|&task| !draft.is_placed(task));
@@ -215,7 +216,7 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &Aim) -> Vec<Draft<'
         }
         // There may be several optima. The earliest and the latest one are used.
         for tie_break in [TieBreak::Earliest, TieBreak::Latest] {
-            let Some(draft) = with_chain(&draft, chain, &Aim { tie_break, ..*aim }) else { continue };
+            let Some(draft) = with_chain(&draft, chain, &ChainAim { tie_break, ..*aim }) else { continue };
             if next.iter().all(|other| !other.has_same_places(&draft)) {
                 next.push(draft);
             }
@@ -230,7 +231,7 @@ fn holds(draft: &Draft, chain: &Chain) -> bool {
 }
 
 /// Adds a chain to a draft. If the unplaced tasks of the chain do not fit, the whole chain is planned again.
-fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'a>> {
+fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &ChainAim) -> Option<Draft<'a>> {
     let mut next = draft.clone();
     if plan(&mut next, &chain.tasks, &chain.edges, aim) {
         return Some(next);
@@ -243,24 +244,24 @@ fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &Aim) -> Option<Draft<'
 }
 
 /// Moves the tasks of a draft to free processors. Returns `None` if the job then ends too late.
-fn settled(task: &Task, settings: &Settings, draft: &Draft, room: Room) -> Option<Offer> {
+fn settled(task: &ChainJob, settings: &Settings, draft: &Draft, room: TransferRoom) -> Option<JobSchedule> {
     let resolution =
         Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
     let (draft, collisions) = resolve(&resolution, task.calendars.to_vec(), &draft.places()?);
     if draft.finish() > task.end {
         return None;
     }
-    Offer::new(draft, collisions, settings, task.held)
+    JobSchedule::new(draft, collisions, settings, task.held)
 }
 
 /// Stretches HEFT's schedule. Then plans one chain after another again, as well as possible, several times.
-fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
+fn from_heft(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let first = task.first;
     if first.finish() > task.end || task.real.tasks() == 0 {
         return Vec::new();
     }
-    let offer = |draft: Draft| Offer::new(draft, Vec::new(), settings, task.held);
-    let mut offers: Vec<Offer> = offer(first.clone()).into_iter().collect();
+    let offer = |draft: Draft| JobSchedule::new(draft, Vec::new(), settings, task.held);
+    let mut offers: Vec<JobSchedule> = offer(first.clone()).into_iter().collect();
     let mut draft = stretched(task).unwrap_or_else(|| first.clone());
     let mut best = draft.clone();
     let mut rest: Vec<u32> = Vec::new();
@@ -269,8 +270,8 @@ fn from_heft(task: &Task, settings: &Settings) -> Vec<Offer> {
     let (mut waited, mut round, mut replanned) = (0, 0, 0);
     while waited < PATIENCE && round < MAX_ROUNDS && !(once && replanned >= MAX_ONCE) {
         // All other tasks are placed, so no room must be left for them.
-        let (criterion, end, room) = (settings.criterion, task.end, Room::Least);
-        let aim = Aim { criterion, tie_break: Draft::tie_break(round), end, room };
+        let (criterion, end, room) = (settings.criterion, task.end, TransferRoom::Least);
+        let aim = ChainAim { criterion, tie_break: Draft::tie_break(round), end, room };
         planned.fill(false);
         for chain in task.chains {
             rest.clear();
@@ -302,7 +303,7 @@ fn step(span: i64) -> i64 {
 
 /// Delays the starts in HEFT's schedule in proportion to the time to the deadline, in whole steps. Returns `None` if a processor is
 /// busy.
-fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
+fn stretched<'a>(task: &ChainJob<'a>) -> Option<Draft<'a>> {
     let first = task.first;
     let (release, places) = (first.release(), first.places()?);
     let span = i128::from((first.finish() - release).max(1));
@@ -316,20 +317,20 @@ fn stretched<'a>(task: &Task<'a>) -> Option<Draft<'a>> {
         if !task.calendars[place.processor.index()].fits(1, start, time) {
             return None;
         }
-        draft.put_on(number as u32, Place { start, ..place });
+        draft.put_on(number as u32, TaskPlace { start, ..place });
     }
     Some(draft)
 }
 
 /// Plans these tasks of a chain again, without moving other tasks. Keeps the old places if the new ones are worse or
 /// do not fit.
-fn again(draft: &mut Draft, chain: &Chain, tasks: &[u32], aim: &Aim) {
+fn again(draft: &mut Draft, chain: &Chain, tasks: &[u32], aim: &ChainAim) {
     if tasks.is_empty() {
         return;
     }
     let figures = |draft: &Draft| draft.figures_of(tasks).value(aim.criterion);
     let before = figures(draft);
-    let old: Vec<Option<Place>> = tasks.iter().map(|&task| draft.place(task)).collect();
+    let old: Vec<Option<TaskPlace>> = tasks.iter().map(|&task| draft.place(task)).collect();
     tasks.iter().for_each(|&task| draft.lift(task));
     let better = plan(draft, &chain.tasks, &chain.edges, aim) && figures(draft) <= before;
     if !better {

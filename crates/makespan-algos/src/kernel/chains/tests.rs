@@ -10,14 +10,14 @@ use super::collisions::{Penalties, Resolution, resolve};
 use super::criterion::{Criterion, TieBreak};
 use super::draft::Draft;
 use super::frame::Frame;
-use super::planning::{Aim, plan};
+use super::planning::{ChainAim, plan};
 use super::ranking::{Chain, Chart, Cover};
 use super::reserve::{Isolated, Reserve};
-use super::strategy::{Settings, Task, heft, strategy};
-use super::windows::Room;
+use super::strategy::{ChainJob, Settings, heft, strategy};
+use super::windows::TransferRoom;
 use crate::free_time::Calendar;
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
+use crate::kernel::graph::{GraphProblem, ProcessorId, TaskPlace};
 
 /// Computes the chains by the printed tree of graphs: each graph loses one edge of its longest path. Equal graphs are visited
 /// once.
@@ -131,7 +131,7 @@ pub(super) fn instance(
 
 /// Returns the resolution of a schedule that was planned on processors, not on types.
 fn resolution<'a: 'b, 'b>(frame: &'a Frame<'a>, end: i64, penalties: &'b Penalties) -> Resolution<'a, 'b> {
-    Resolution { chosen: frame, real: frame, end, room: Room::Least, penalties }
+    Resolution { chosen: frame, real: frame, end, room: TransferRoom::Least, penalties }
 }
 
 /// Returns the least cost of a chain that ends in time, by trying every processor for every task. Each task starts as early as
@@ -176,7 +176,7 @@ proptest! {
         let tasks: Vec<u32> = (0..volumes.len() as u32).collect();
         let numbers: Vec<u32> = (0..edges.len() as u32).collect();
         // There are few possible ends, so none is dropped.
-        let aim = Aim { criterion: Criterion::Cost, tie_break: TieBreak::Earliest, end, room: Room::Least };
+        let aim = ChainAim { criterion: Criterion::Cost, tie_break: TieBreak::Earliest, end, room: TransferRoom::Least };
         let found = plan(&mut draft, &tasks, &numbers, &aim);
         let best = least(&frame, &calendars, end, 0, None);
         prop_assert_eq!(found.then(|| draft.figures().cost), best);
@@ -206,7 +206,7 @@ proptest! {
         let settings = Settings { criterion, isolated, ..Settings::default() };
         let (first, chains) = (heft(&real, &calendars), real.chart.chains(settings.cover));
         let (first, chains) = (&first, &chains);
-        let task = Task { chosen, real: &real, chains, calendars: &calendars, first, end, held: end };
+        let task = ChainJob { chosen, real: &real, chains, calendars: &calendars, first, end, held: end };
         let offers = strategy(&task, &settings);
         prop_assert!(!offers.is_empty() || first.finish() > end);
         for offer in &offers {
@@ -241,8 +241,8 @@ proptest! {
         let instance = instance(&volumes, &[], &speeds, &[]);
         let problem = GraphProblem::new(&instance);
         let frame = Frame::new(&instance, &problem, JobId(0), false);
-        let planned: Vec<Place> =
-            (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task]), start: 5 }).collect();
+        let planned: Vec<TaskPlace> =
+            (0..volumes.len()).map(|task| TaskPlace { processor: ProcessorId(wanted[task]), start: 5 }).collect();
         let (draft, collisions) =
             resolve(&resolution(&frame, 105, &Penalties::default()), calendars(&problem), &planned);
         // A task that is alone on its planned processor stays there. Colliding tasks run on other processors, or after
@@ -284,7 +284,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
     let settings = |isolated| Settings { criterion: Criterion::Utilisation, isolated, ..Settings::default() };
     let (first, chains) = (&heft(&frame, &calendars), &frame.chart.chains(Cover::default()));
     let (chosen, real) = (&frame, &frame);
-    let task = Task { chosen, real, chains, calendars: &calendars, first, end: 60, held: 60 };
+    let task = ChainJob { chosen, real, chains, calendars: &calendars, first, end: 60, held: 60 };
     let best = |isolated| {
         let offers = strategy(&task, &settings(isolated));
         offers.into_iter().min_by_key(|offer| offer.key(Criterion::Utilisation)).unwrap()
@@ -294,7 +294,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
     // The chain takes 18 ticks on the fast processor, so task 0 can hold the slow one all the time.
     let held = best(Isolated::Reserve);
     assert_eq!((held.busy, &held.reserves), (18 + 60, &vec![Reserve { task: 0, until: 60 }]));
-    assert_eq!(held.places[0], Place { processor: ProcessorId(0), start: 0 });
+    assert_eq!(held.places[0], TaskPlace { processor: ProcessorId(0), start: 0 });
     assert_eq!(held.finish, held.places[2].start + 8);
 }
 
@@ -304,18 +304,19 @@ fn penalties_say_what_a_collision_becomes() {
     let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
     // Both tasks are planned on the slow processor. The second task waits for it, or runs on the fast one.
-    let planned = [Place { processor: ProcessorId(0), start: 0 }, Place { processor: ProcessorId(0), start: 4 }];
+    let planned =
+        [TaskPlace { processor: ProcessorId(0), start: 0 }, TaskPlace { processor: ProcessorId(0), start: 4 }];
     let resolved = |cost: i64, delay: i64, change: i64| {
         let penalties = Penalties { cost, delay, change };
         let collisions = resolve(&resolution(&frame, 20, &penalties), calendars(&problem), &planned).1;
         collisions.iter().map(|found| (found.task, found.resolved, found.penalty)).collect::<Vec<_>>()
     };
     // A delay of 6 in 20 is charged 300. The fast processor is charged 1000 for its cost and 1 for its type.
-    assert_eq!(resolved(1, 1, 1), [(1, Place { processor: ProcessorId(0), start: 10 }, 300)]);
-    assert_eq!(resolved(1, 4, 7), [(1, Place { processor: ProcessorId(1), start: 4 }, 1007)]);
-    assert_eq!(resolved(0, 1, 9), [(1, Place { processor: ProcessorId(1), start: 4 }, 9)]);
+    assert_eq!(resolved(1, 1, 1), [(1, TaskPlace { processor: ProcessorId(0), start: 10 }, 300)]);
+    assert_eq!(resolved(1, 4, 7), [(1, TaskPlace { processor: ProcessorId(1), start: 4 }, 1007)]);
+    assert_eq!(resolved(0, 1, 9), [(1, TaskPlace { processor: ProcessorId(1), start: 4 }, 9)]);
     // A collision is listed even if its penalty is zero.
-    assert_eq!(resolved(0, 1, 0), [(1, Place { processor: ProcessorId(1), start: 4 }, 0)]);
+    assert_eq!(resolved(0, 1, 0), [(1, TaskPlace { processor: ProcessorId(1), start: 4 }, 0)]);
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn tasks_for_one_processor_that_start_together_follow_each_other() {
     let instance = Instance::new(platform, vec![job], vec![]).unwrap();
     let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
-    let planned = [Place { processor: ProcessorId(0), start: 8 }; 3];
+    let planned = [TaskPlace { processor: ProcessorId(0), start: 8 }; 3];
     let (draft, collisions) = resolve(&resolution(&frame, 40, &Penalties::default()), calendars(&problem), &planned);
     let mut starts: Vec<i64> = draft.places().unwrap().iter().map(|place| place.start).collect();
     starts.sort_unstable();

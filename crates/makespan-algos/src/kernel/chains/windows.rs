@@ -6,12 +6,12 @@ mod tests;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::Draft;
-use super::frame::Side;
+use super::frame::GraphDirection;
 use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 
 /// The time that is reserved for the transfer between two tasks, one of which has no place yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Room {
+pub enum TransferRoom {
     /// The minimum transfer time, which is zero if one processor can run both tasks. No schedule is excluded.
     #[default]
     Least,
@@ -23,11 +23,11 @@ pub enum Room {
 
 /// The limits within which some tasks of a job are planned.
 #[derive(Clone, Copy, Debug)]
-pub struct Span<'b> {
+pub struct PlanningLimits<'b> {
     /// Latest end of every task, in ticks.
     pub end: i64,
     /// The time that is reserved for transfers of data.
-    pub room: Room,
+    pub room: TransferRoom,
     /// The tasks that are planned at the same time, in the order of their chain.
     pub run: &'b [u32],
 }
@@ -61,9 +61,9 @@ impl Windows {
 
 impl Draft<'_> {
     /// Returns the transfer time between two tasks that are planned separately. Two places of one type may be different processors.
-    fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: Room) -> i64 {
+    fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: TransferRoom) -> i64 {
         let way = self.frame().transfer(edge, from, to);
-        if room == Room::Mean && self.frame().is_of_types() && from == to {
+        if room == TransferRoom::Mean && self.frame().is_of_types() && from == to {
             way.max(self.frame().mean_transfer(edge))
         } else {
             way
@@ -75,20 +75,20 @@ impl Draft<'_> {
     /// predecessors, or all successors, of a task take on all processors together. With [`Room::Least`], no schedule
     /// that keeps the places of this draft is excluded. Complexity: O(e log e) for e edges of tasks without places
     /// that lead to `tasks` or can be reached from `tasks`.
-    pub fn windows(&self, tasks: &[u32], span: &Span) -> Windows {
+    pub fn windows(&self, tasks: &[u32], span: &PlanningLimits) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {
-            Room::Least => FxHashSet::default(),
-            Room::Mean => span.run.iter().copied().collect(),
+            TransferRoom::Least => FxHashSet::default(),
+            TransferRoom::Mean => span.run.iter().copied().collect(),
         };
         let way = |task: u32, other: Neighbour| match span.room {
-            Room::Least => frame.least_transfer(other.edge),
-            Room::Mean if run.contains(&task) && run.contains(&other.task) => 0,
-            Room::Mean => frame.mean_transfer(other.edge),
+            TransferRoom::Least => frame.least_transfer(other.edge),
+            TransferRoom::Mean if run.contains(&task) && run.contains(&other.task) => 0,
+            TransferRoom::Mean => frame.mean_transfer(other.edge),
         };
         let fastest = &frame.chart.times;
         let mut earliest: FxHashMap<u32, i64> = FxHashMap::default();
-        for task in self.without_places(tasks, Side::Before) {
+        for task in self.without_places(tasks, GraphDirection::Before) {
             // If all predecessors have places, they need no further time.
             let mut open = false;
             let mut start = self.release();
@@ -102,7 +102,7 @@ impl Draft<'_> {
             earliest.insert(task, start.max(least));
         }
         let mut latest: FxHashMap<u32, i64> = FxHashMap::default();
-        for task in self.without_places(tasks, Side::After) {
+        for task in self.without_places(tasks, GraphDirection::After) {
             let mut open = false;
             let mut end = span.end;
             for to in frame.outgoing(task) {
@@ -122,7 +122,7 @@ impl Draft<'_> {
 
     /// Returns these tasks, and all unplaced tasks on one side of them that are reachable. Tasks that are farther away
     /// come first.
-    fn without_places(&self, tasks: &[u32], side: Side) -> Vec<u32> {
+    fn without_places(&self, tasks: &[u32], side: GraphDirection) -> Vec<u32> {
         let frame = self.frame();
         let mut found: Vec<u32> = tasks.to_vec();
         let mut seen: FxHashSet<u32> = found.iter().copied().collect();
@@ -137,7 +137,7 @@ impl Draft<'_> {
             );
         }
         found.sort_unstable_by_key(|&task| frame.position(task));
-        if side == Side::After {
+        if side == GraphDirection::After {
             found.reverse();
         }
         found
@@ -145,7 +145,7 @@ impl Draft<'_> {
 
     /// Returns the intervals in which a task may end on one processor. The processor is free while the task runs, the data from
     /// placed predecessors have arrived, the data for placed successors arrive in time, and the windows are kept.
-    pub fn ends(&self, task: u32, machine: u32, windows: &Windows, span: &Span) -> Vec<(i64, i64)> {
+    pub fn ends(&self, task: u32, machine: u32, windows: &Windows, span: &PlanningLimits) -> Vec<(i64, i64)> {
         let (frame, processor) = (self.frame(), self.frame().machines()[machine as usize]);
         let time = frame.time_on(task, processor);
         if time == NEVER {

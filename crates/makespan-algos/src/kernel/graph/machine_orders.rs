@@ -18,7 +18,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use super::{GraphProblem, Neighbour, Place, ProcessorId};
+use super::{GraphProblem, Neighbour, ProcessorId, TaskPlace};
 use order::Marks;
 
 /// The number that represents no task.
@@ -51,7 +51,7 @@ pub struct MachineOrders<'a> {
 
 /// A position for a removed task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct OrderPosition {
     /// The processor.
     pub processor: ProcessorId,
     /// The number of tasks of the processor that run before the removed task.
@@ -140,14 +140,15 @@ impl<'a> MachineOrders<'a> {
     }
 
     /// Returns the place of each task.
-    pub fn places(&self) -> Vec<Place> {
-        let place = |task: usize| Place { processor: self.processor[task], start: self.ends[task] - self.times[task] };
+    pub fn places(&self) -> Vec<TaskPlace> {
+        let place =
+            |task: usize| TaskPlace { processor: self.processor[task], start: self.ends[task] - self.times[task] };
         (0..self.order.len()).map(place).collect()
     }
 
     /// Removes a task. Returns the length of the longest path without it, and its old position as a [`Slot`]. O(tasks
     /// + edges).
-    pub fn take(&mut self, task: u32) -> (i64, Slot) {
+    pub fn take(&mut self, task: u32) -> (i64, OrderPosition) {
         let index = task as usize;
         let (before, behind) = (self.before[index], self.behind[index]);
         let processor = self.processor[index];
@@ -165,11 +166,11 @@ impl<'a> MachineOrders<'a> {
         let position = self.position[index] as usize;
         self.forward(position + 1);
         self.backward(position);
-        (self.latest(), Slot { processor, at: at as u32, through })
+        (self.latest(), OrderPosition { processor, at: at as u32, through })
     }
 
     /// Inserts a removed task at one of its slots. O(tasks + edges).
-    pub fn put(&mut self, task: u32, slot: Slot) {
+    pub fn put(&mut self, task: u32, slot: OrderPosition) {
         let index = task as usize;
         let line = &mut self.of[slot.processor.index()];
         let at = slot.at as usize;

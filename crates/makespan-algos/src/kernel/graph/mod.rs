@@ -265,8 +265,8 @@ impl GraphProblem {
     }
 
     /// Returns the schedule of these places, one for each task.
-    pub fn schedule(&self, places: &[Place]) -> Schedule {
-        let placement = |(task, place): (usize, &Place)| {
+    pub fn schedule(&self, places: &[TaskPlace]) -> Schedule {
+        let placement = |(task, place): (usize, &TaskPlace)| {
             let time = self.time(task as u32, self.node_of(place.processor));
             Placement {
                 task: TaskId::at(task),
@@ -288,7 +288,7 @@ impl ProcessorId {
 
 /// The processor and the start of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TaskPlace {
     /// The processor.
     pub processor: ProcessorId,
     /// The start, in ticks.

@@ -2,7 +2,7 @@
 
 use makespan_core::FreeTime;
 
-use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
+use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 
 /// Returns the place of a task with the least `cost`, and the end of the task there. `cost` is a function of the node
@@ -16,8 +16,8 @@ pub fn earliest<C: PartialOrd>(
     calendars: &[Calendar],
     arrival: impl Fn(NodeId) -> i64,
     cost: impl Fn(NodeId, i64) -> C,
-) -> Option<(Place, i64)> {
-    let mut best: Option<(C, Place, i64)> = None;
+) -> Option<(TaskPlace, i64)> {
+    let mut best: Option<(C, TaskPlace, i64)> = None;
     for node in problem.node_ids() {
         let time = problem.time(task, node);
         if time == NEVER {
@@ -28,7 +28,7 @@ pub fn earliest<C: PartialOrd>(
             let start = calendars[processor.index()].earliest_fit(1, time, arrival);
             let cost = cost(node, start + time);
             if best.as_ref().is_none_or(|best| cost < best.0) {
-                best = Some((cost, Place { processor, start }, start + time));
+                best = Some((cost, TaskPlace { processor, start }, start + time));
             }
         }
     }
@@ -46,7 +46,7 @@ pub struct Placing<'a> {
     problem: &'a GraphProblem,
     calendars: Vec<Calendar>,
     /// The place of each placed task. All other tasks have the default place.
-    places: Vec<Place>,
+    places: Vec<TaskPlace>,
     /// The end of each task that is placed.
     ends: Vec<i64>,
     /// For each node, the instant at which the data of the current task arrive.
@@ -59,7 +59,7 @@ impl<'a> Placing<'a> {
         Self {
             problem,
             calendars: calendars(problem),
-            places: vec![Place::default(); problem.tasks()],
+            places: vec![TaskPlace::default(); problem.tasks()],
             ends: vec![0; problem.tasks()],
             arrivals: vec![0; problem.nodes()],
         }
@@ -85,15 +85,15 @@ impl<'a> Placing<'a> {
         let node = self.problem.node_of(processor);
         let time = self.problem.time(task, node);
         let start = self.calendars[processor.index()].earliest_fit(1, time, self.arrivals[node.index()]);
-        self.put(task, Place { processor, start }, start + time);
+        self.put(task, TaskPlace { processor, start }, start + time);
     }
 
     /// Returns the places of all tasks.
-    pub fn into_places(self) -> Vec<Place> {
+    pub fn into_places(self) -> Vec<TaskPlace> {
         self.places
     }
 
-    fn put(&mut self, task: u32, place: Place, end: i64) {
+    fn put(&mut self, task: u32, place: TaskPlace, end: i64) {
         self.calendars[place.processor.index()].hold(1, place.start, end);
         self.places[task as usize] = place;
         self.ends[task as usize] = end;

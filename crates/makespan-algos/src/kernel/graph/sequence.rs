@@ -4,7 +4,7 @@
 use makespan_core::{FreeTime, Objective};
 
 use super::placing::calendars;
-use super::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
+use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 use crate::kernel::move_to;
 
@@ -19,7 +19,7 @@ const MAX_KEPT: usize = 1 << 21;
 
 /// The order and the processors of a sequence.
 #[derive(Clone, Debug)]
-pub struct Solution {
+pub struct SequenceSolution {
     /// The tasks in topological order.
     pub order: Vec<u32>,
     /// For each task, its processor or [`ANY`].
@@ -121,7 +121,7 @@ fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
 
 /// A change of the position and the processor of one task, with the data to undo it.
 #[derive(Clone, Copy, Debug)]
-pub struct Shift {
+pub struct SequenceChange {
     from: u32,
     to: u32,
     wanted: ProcessorId,
@@ -131,7 +131,7 @@ impl<'a> Sequence<'a> {
     /// Evaluates an order. `weights` are the weights of the jobs, which the makespan does not use. If the objective is
     /// the cost or the throughput, the makespan is minimised instead, because the order does not change cost and
     /// throughput.
-    pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: Solution) -> Self {
+    pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: SequenceSolution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
             Some(shape) if !shape.is_sum => {
@@ -165,13 +165,13 @@ impl<'a> Sequence<'a> {
     }
 
     /// Evaluates an order by the sum of the lateness of all jobs, for the given dues.
-    pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: Solution) -> Self {
+    pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: SequenceSolution) -> Self {
         let behind = behind(problem, dues);
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
     }
 
-    fn aiming(problem: &'a GraphProblem, goal: Goal, solution: Solution) -> Self {
-        let Solution { order, wanted } = solution;
+    fn aiming(problem: &'a GraphProblem, goal: Goal, solution: SequenceSolution) -> Self {
+        let SequenceSolution { order, wanted } = solution;
         let (tasks, processors) = (problem.tasks(), problem.processors());
         let placed = Placed { ends: vec![0; tasks], processors: vec![ProcessorId::default(); tasks] };
         let stride = (tasks * processors).div_ceil(MAX_KEPT).max(1);
@@ -218,11 +218,11 @@ impl<'a> Sequence<'a> {
     }
 
     /// Returns the places of the tasks in the last accepted evaluation.
-    pub fn places(&self) -> Vec<Place> {
+    pub fn places(&self) -> Vec<TaskPlace> {
         let place = |task: usize| {
             let processor = self.accepted.processors[task];
             let time = self.problem.time(task as u32, self.problem.node_of(processor));
-            Place { processor, start: self.accepted.ends[task] - time }
+            TaskPlace { processor, start: self.accepted.ends[task] - time }
         };
         (0..self.order.len()).map(place).collect()
     }
@@ -258,16 +258,16 @@ impl<'a> Sequence<'a> {
     }
 
     /// Moves a task to a position within its range, and to a processor.
-    pub fn shift(&mut self, task: u32, to: u32, wanted: ProcessorId) -> Shift {
+    pub fn shift(&mut self, task: u32, to: u32, wanted: ProcessorId) -> SequenceChange {
         let from = self.position[task as usize];
-        let shift = Shift { from: to, to: from, wanted: self.wanted[task as usize] };
+        let shift = SequenceChange { from: to, to: from, wanted: self.wanted[task as usize] };
         self.wanted[task as usize] = wanted;
         self.rotate(from as usize, to as usize);
         shift
     }
 
     /// Undoes a shift, and discards the evaluations after the shift.
-    pub fn undo(&mut self, shift: Shift) {
+    pub fn undo(&mut self, shift: SequenceChange) {
         let task = self.order[shift.from as usize];
         self.wanted[task as usize] = shift.wanted;
         for &task in &self.order[shift.from.min(shift.to) as usize..] {
@@ -278,7 +278,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Returns the first position that a shift changed.
-    pub fn changed(shift: Shift) -> usize {
+    pub fn changed(shift: SequenceChange) -> usize {
         shift.from.min(shift.to) as usize
     }
 

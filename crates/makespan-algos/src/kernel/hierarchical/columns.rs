@@ -6,13 +6,13 @@ use std::collections::BinaryHeap;
 use makespan_core::{ProcSet, Time};
 
 use super::earliest::earliest;
-use super::moves::{Full, Parts};
-use super::{Ending, Part, Placed, Slot, fastest_within, pack};
+use super::moves::{Full, TaskParts};
+use super::{ConstructionPart, Ending, PlacedTask, ReservedWidth, fastest_within, pack};
 
 /// The columns with all tasks except the small and the remaining ones.
-pub(super) struct Columns<'a> {
-    parts: &'a Parts<'a>,
-    placed: Vec<Placed>,
+pub(super) struct TaskColumns<'a> {
+    parts: &'a TaskParts<'a>,
+    placed: Vec<PlacedTask>,
     /// The instant from which each column is free above `P_full`, `P_1` and the tasks stacked there.
     top: Vec<Time>,
     /// The time of the task of `P_2` above each column.
@@ -23,12 +23,12 @@ pub(super) struct Columns<'a> {
 }
 
 /// Puts the parts onto columns.
-pub(super) fn raise<'a>(parts: &'a Parts<'a>, ending: &Ending) -> Columns<'a> {
+pub(super) fn raise<'a>(parts: &'a TaskParts<'a>, ending: &Ending) -> TaskColumns<'a> {
     let size = parts.cluster.processors() as usize;
     let left = [parts.left.as_slice(), ending.left.as_slice()].concat();
     let placed = Vec::with_capacity(parts.profiles.len());
     let (top, above) = (vec![Time::ZERO; size], vec![Time::ZERO; size]);
-    let mut columns = Columns { parts, placed, top, above, second: vec![], left };
+    let mut columns = TaskColumns { parts, placed, top, above, second: vec![], left };
     columns.put_shelves(ending);
     if let Some((task, most)) = ending.above {
         columns.put_alone(task, most);
@@ -36,35 +36,39 @@ pub(super) fn raise<'a>(parts: &'a Parts<'a>, ending: &Ending) -> Columns<'a> {
     columns
 }
 
-impl Columns<'_> {
+impl TaskColumns<'_> {
     fn put_shelves(&mut self, ending: &Ending) {
         let (parts, cluster) = (self.parts, self.parts.cluster);
         let full: Vec<u32> = parts.full.iter().map(|full| full.width()).collect();
-        let is_stacked = |slot: &Slot| ending.stacked.is_some_and(|(single, _)| single == slot.task);
-        let slots: Vec<Slot> = parts.first_shelf().filter(|slot| !is_stacked(slot)).collect();
+        let is_stacked = |slot: &ReservedWidth| ending.stacked.is_some_and(|(single, _)| single == slot.task);
+        let slots: Vec<ReservedWidth> = parts.first_shelf().filter(|slot| !is_stacked(slot)).collect();
         let first: Vec<u32> = slots.iter().map(|slot| slot.width).collect();
         let (full_places, first_places, idle) = if ending.grouped {
             pack::grouped(&full, &first, cluster)
         } else {
-            (pack::from_left(&full, cluster), pack::from_right(&first, cluster), pack::Place::default())
+            (pack::from_left(&full, cluster), pack::from_right(&first, cluster), pack::SmpRange::default())
         };
         for (full, place) in parts.full.iter().zip(full_places) {
             match *full {
-                Full::One(slot) => self.put(slot.task, place, slot.width, Part::Full),
+                Full::One(slot) => self.put(slot.task, place, slot.width, ConstructionPart::Full),
                 Full::Stacked { lower, upper } => {
-                    self.put(lower, place, 1, Part::Full);
-                    self.put(upper, place, 1, Part::Full);
+                    self.put(lower, place, 1, ConstructionPart::Full);
+                    self.put(upper, place, 1, ConstructionPart::Full);
                 }
             }
         }
         for (slot, place) in slots.iter().zip(first_places) {
-            self.put(slot.task, place, slot.width, Part::First);
+            self.put(slot.task, place, slot.width, ConstructionPart::First);
             if let Some((single, _)) = ending.stacked.filter(|&(_, host)| host == slot.task) {
-                self.put(single, place, 1, Part::First);
+                self.put(single, place, 1, ConstructionPart::First);
             }
         }
         if let Some((task, processors)) = ending.beside {
-            let part = if parts.profiles[task].time(processors) > parts.guess { Part::Full } else { Part::First };
+            let part = if parts.profiles[task].time(processors) > parts.guess {
+                ConstructionPart::Full
+            } else {
+                ConstructionPart::First
+            };
             self.put(task, idle, processors, part);
         }
         let boxes: Vec<u32> = parts.second.iter().map(|slot| slot.width).collect();
@@ -81,7 +85,7 @@ impl Columns<'_> {
     }
 
     /// Puts a task on top of the first of these columns.
-    fn put(&mut self, task: usize, place: pack::Place, width: u32, part: Part) {
+    fn put(&mut self, task: usize, place: pack::SmpRange, width: u32, part: ConstructionPart) {
         let profile = self.parts.profiles[task];
         let Some(processors) = fastest_within(profile, width) else {
             self.left.push(task);
@@ -91,7 +95,7 @@ impl Columns<'_> {
         let start = processors.iter().map(|id| self.top[id as usize]).max().unwrap_or(Time::ZERO);
         let end = start + profile.time(processors.len());
         processors.iter().for_each(|id| self.top[id as usize] = end);
-        self.placed.push(Placed { task, processors, start, end, part });
+        self.placed.push(PlacedTask { task, processors, start, end, part });
     }
 
     fn put_above(&mut self, task: usize, processors: ProcSet) {
@@ -124,7 +128,7 @@ impl Columns<'_> {
     ///
     /// If the work of all tasks does not exceed the area of the guess, some column always has a load of at most the
     /// guess, so a small task fits on it (area argument of section 4.4).
-    pub(super) fn finish(mut self) -> Vec<Placed> {
+    pub(super) fn finish(mut self) -> Vec<PlacedTask> {
         let (profiles, cluster) = (self.parts.profiles, self.parts.cluster);
         let mut small = self.parts.small.clone();
         small.sort_by_cached_key(|&task| Reverse(profiles[task].time(1)));
@@ -139,20 +143,26 @@ impl Columns<'_> {
             let start = self.top[id as usize];
             self.top[id as usize] = start + time;
             let processors = ProcSet::range(id, id);
-            self.placed.push(Placed { task, processors, start, end: start + time, part: Part::Small });
+            self.placed.push(PlacedTask { task, processors, start, end: start + time, part: ConstructionPart::Small });
         }
         for (task, processors) in std::mem::take(&mut self.second) {
             let start = processors.iter().map(|id| self.top[id as usize]).max().unwrap_or(Time::ZERO);
             let end = start + profiles[task].time(processors.len());
             processors.iter().for_each(|id| self.top[id as usize] = end);
-            self.placed.push(Placed { task, processors, start, end, part: Part::Second });
+            self.placed.push(PlacedTask { task, processors, start, end, part: ConstructionPart::Second });
         }
         self.left.sort_by_key(|&task| (Reverse(profiles[task].longest()), task));
         for task in std::mem::take(&mut self.left) {
             let Some(spot) = earliest(profiles[task], cluster, &self.top, cluster.processors()) else { continue };
             spot.processors.iter().for_each(|id| self.top[id as usize] = spot.end);
             let (start, end) = (spot.start, spot.end);
-            self.placed.push(Placed { task, processors: spot.processors, start, end, part: Part::Left });
+            self.placed.push(PlacedTask {
+                task,
+                processors: spot.processors,
+                start,
+                end,
+                part: ConstructionPart::Left,
+            });
         }
         self.placed
     }

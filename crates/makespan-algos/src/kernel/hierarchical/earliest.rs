@@ -6,7 +6,7 @@ use super::Cluster;
 
 /// The place where a task ends earliest.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(super) struct EarliestSpot {
     pub(super) processors: ProcSet,
     pub(super) start: Time,
     pub(super) end: Time,
@@ -23,7 +23,7 @@ struct Smps {
 /// Returns the best placement with the earliest end of the task, on at most `most` processors. Ties are broken in
 /// favour of the fewest processors. Returns `None` if the task needs more than `most` processors. Takes O(m k log k),
 /// plus O(m) for each allotment.
-pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most: u32) -> Option<Spot> {
+pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most: u32) -> Option<EarliestSpot> {
     let smps = Smps::new(cluster, free);
     let mut best: Option<(Time, u32, Option<usize>)> = None;
     for processors in profile.allotments().take_while(|&processors| processors <= most.min(cluster.processors())) {
@@ -34,7 +34,11 @@ pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most:
         }
     }
     let (end, processors, rest_on) = best?;
-    Some(Spot { processors: smps.take(processors, rest_on, cluster), start: end - profile.time(processors), end })
+    Some(EarliestSpot {
+        processors: smps.take(processors, rest_on, cluster),
+        start: end - profile.time(processors),
+        end,
+    })
 }
 
 impl Smps {

@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-use super::moves::Parts;
-use super::{Last, fastest_within};
+use super::moves::TaskParts;
+use super::{FinalStep, fastest_within};
 
 /// One way to complete the schedule.
 #[derive(Clone, Debug, Default)]
@@ -24,19 +24,19 @@ pub(super) struct Ending {
 
 impl Ending {
     /// Returns the kind of the last step.
-    pub(super) fn last(&self) -> Last {
+    pub(super) fn last(&self) -> FinalStep {
         match (self.beside, self.above) {
-            _ if !self.left.is_empty() => Last::Left,
-            (Some(_), Some(_)) => Last::Both,
-            (Some(_), None) if self.stacked.is_some() => Last::Stacked,
-            (Some(_), None) => Last::Beside,
-            (None, Some(_)) => Last::Above,
-            (None, None) => Last::Nothing,
+            _ if !self.left.is_empty() => FinalStep::Left,
+            (Some(_), Some(_)) => FinalStep::Both,
+            (Some(_), None) if self.stacked.is_some() => FinalStep::Stacked,
+            (Some(_), None) => FinalStep::Beside,
+            (None, Some(_)) => FinalStep::Above,
+            (None, None) => FinalStep::Nothing,
         }
     }
 }
 
-impl Parts<'_> {
+impl TaskParts<'_> {
     /// Returns the ways to complete these parts, in the order in which they must be tried. Removes tasks of `P_2` from the parts if
     /// an ending places them itself or leaves them without a place.
     pub(super) fn endings(&mut self) -> Vec<Ending> {

@@ -39,7 +39,7 @@ pub use partition::{Partition, partition};
 pub use widen::widened;
 
 use ending::Ending;
-use moves::Slot;
+use moves::ReservedWidth;
 
 /// A cluster of equal SMPs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Cluster {
 
 /// A part of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ConstructionPart {
     /// Tasks with reduced allotments and stacked tasks. They keep their columns busy for more than the guess.
     Full,
     /// The first shelf.
@@ -65,7 +65,7 @@ pub enum Part {
     Left,
 }
 
-impl Part {
+impl ConstructionPart {
     /// Returns the name in plans and pictures.
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl Part {
 
 /// A task in its best placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedTask {
     /// Index of the task in the input.
     pub task: usize,
     /// The processors.
@@ -90,7 +90,7 @@ pub struct Placed {
     /// The end.
     pub end: Time,
     /// The part of the task.
-    pub part: Part,
+    pub part: ConstructionPart,
 }
 
 impl Cluster {
@@ -170,7 +170,7 @@ fn time_within(profile: &Profile, width: u32) -> Option<Time> {
 
 /// The last step of a construction, after all transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Last {
+pub enum FinalStep {
     /// No last step is needed: `P_2` fits next to `P_full`.
     Nothing,
     /// The last task of `P_2` is placed without a box.
@@ -190,11 +190,11 @@ pub enum Last {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Construction {
     /// The placements of all tasks.
-    pub placed: Vec<Placed>,
+    pub placed: Vec<PlacedTask>,
     /// Number of transformations (section 5).
     pub transformations: usize,
     /// The last step.
-    pub last: Last,
+    pub last: FinalStep,
 }
 
 /// Builds a schedule of all tasks in their best placement, from the tasks of the first shelf that [`partition`] or
@@ -202,7 +202,7 @@ pub struct Construction {
 /// Otherwise it may end later.
 ///
 /// Takes O(n log n + m k) without the partition. Each task that is not monotone may add O(n m k).
-pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<Placed> {
+pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<PlacedTask> {
     construct(profiles, cluster, first_shelf, guess).placed
 }
 
@@ -214,15 +214,16 @@ pub fn construct(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], 
         transformations += 1;
     }
     let endings = parts.endings();
-    let mut built: Vec<(columns::Columns<'_>, Last)> = Vec::new();
+    let mut built: Vec<(columns::TaskColumns<'_>, FinalStep)> = Vec::new();
     for ending in &endings {
-        let last = if parts.left.is_empty() { ending.last() } else { Last::Left };
+        let last = if parts.left.is_empty() { ending.last() } else { FinalStep::Left };
         built.push((columns::raise(&parts, ending), last));
         if built.last().is_some_and(|(columns, _)| columns.is_within_height()) {
             break;
         }
     }
     let chosen = built.into_iter().min_by_key(|(columns, _)| (!columns.is_within_height(), columns.left()));
-    let (placed, last) = chosen.map_or_else(|| (vec![], Last::Nothing), |(columns, last)| (columns.finish(), last));
+    let (placed, last) =
+        chosen.map_or_else(|| (vec![], FinalStep::Nothing), |(columns, last)| (columns.finish(), last));
     Construction { placed, transformations, last }
 }

@@ -8,7 +8,7 @@ use super::{Cluster, time_within};
 
 /// A task with the width that is reserved for it: a k + 2^j processors. Some of these processors may stay idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot {
+pub(super) struct ReservedWidth {
     pub(super) task: usize,
     pub(super) width: u32,
 }
@@ -16,7 +16,7 @@ pub(super) struct Slot {
 /// A group of columns of `P_full`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Full {
-    One(Slot),
+    One(ReservedWidth),
     /// Two sequential tasks in one column.
     Stacked {
         lower: usize,
@@ -35,7 +35,7 @@ impl Full {
 
 /// The parts of all tasks during the construction.
 #[derive(Clone)]
-pub(super) struct Parts<'a> {
+pub(super) struct TaskParts<'a> {
     pub(super) profiles: &'a [&'a Profile],
     pub(super) cluster: Cluster,
     pub(super) guess: Time,
@@ -45,13 +45,13 @@ pub(super) struct Parts<'a> {
     pub(super) limit: Time,
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
-    pub(super) first: Vec<Slot>,
+    pub(super) first: Vec<ReservedWidth>,
     /// Tasks of `P_1` on more than one processor, a k + 2^j of them, that could lose half of the last 2^j processors.
-    pub(super) narrowable: Vec<Slot>,
+    pub(super) narrowable: Vec<ReservedWidth>,
     /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
-    pub(super) singles: Vec<Slot>,
+    pub(super) singles: Vec<ReservedWidth>,
     /// Tasks of `P_2` in boxes, in decreasing order of the width that each task would have in the first shelf.
-    pub(super) second: Vec<Slot>,
+    pub(super) second: Vec<ReservedWidth>,
     pub(super) small: Vec<usize>,
     /// Tasks that have no place. This only happens to tasks that are not monotone.
     pub(super) left: Vec<usize>,
@@ -62,7 +62,7 @@ pub(super) struct Parts<'a> {
     is_sorted: bool,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> TaskParts<'a> {
     pub(super) fn new(profiles: &'a [&'a Profile], cluster: Cluster, guess: Time) -> Self {
         Self {
             profiles,
@@ -102,17 +102,17 @@ impl<'a> Parts<'a> {
         u64::from(self.full_width) + self.second_width <= u64::from(self.cluster.processors())
     }
 
-    pub(super) fn time(&self, slot: Slot) -> Time {
+    pub(super) fn time(&self, slot: ReservedWidth) -> Time {
         time_within(self.profiles[slot.task], slot.width).unwrap_or(Time::MAX)
     }
 
-    pub(super) fn enter_second(&mut self, slot: Slot) {
+    pub(super) fn enter_second(&mut self, slot: ReservedWidth) {
         self.second_width += u64::from(slot.width);
         self.second.push(slot);
     }
 
     /// Adds a task to `P_1` or `P_full`, depending on its time on this width. The processors must be idle.
-    pub(super) fn enter(&mut self, slot: Slot) {
+    pub(super) fn enter(&mut self, slot: ReservedWidth) {
         let time = self.time(slot);
         if time > self.guess {
             self.full_width += slot.width;
@@ -154,14 +154,14 @@ impl<'a> Parts<'a> {
     /// keeps the height. It is never wider, and it fits more often: a task with three processors in `P_2` and two in
     /// `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
-        let Some(&Slot { task, width }) = self.second.last() else { return false };
+        let Some(&ReservedWidth { task, width }) = self.second.last() else { return false };
         let least = self.least(task);
         if least > self.idle() {
             return false;
         }
         self.second.pop();
         self.second_width -= u64::from(width);
-        self.enter(Slot { task, width: least });
+        self.enter(ReservedWidth { task, width: least });
         true
     }
 
@@ -171,7 +171,7 @@ impl<'a> Parts<'a> {
         self.first_width -= slot.width;
         let width = self.least(slot.task);
         self.full_width += width;
-        self.full.push(Full::One(Slot { task: slot.task, width }));
+        self.full.push(Full::One(ReservedWidth { task: slot.task, width }));
         true
     }
 
@@ -203,7 +203,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns all tasks of `P_1`.
-    pub(super) fn first_shelf(&self) -> impl Iterator<Item = Slot> + '_ {
+    pub(super) fn first_shelf(&self) -> impl Iterator<Item = ReservedWidth> + '_ {
         self.first.iter().chain(&self.narrowable).chain(&self.singles).copied()
     }
 }

@@ -8,14 +8,14 @@ use super::Cluster;
 
 /// Consecutive whole SMPs, and consecutive processors within one more SMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SmpRange {
     /// The first id and the number of processors, both multiples of k.
     whole: (u32, u32),
     /// The first id and the number of processors, which is less than k.
     rest: (u32, u32),
 }
 
-impl Place {
+impl SmpRange {
     /// Returns `count` processors of this place in their best placement: for a k + r processors, a whole SMPs, and r processors of
     /// one SMP.
     pub(super) fn take(self, count: u32, cluster: Cluster) -> ProcSet {
@@ -39,7 +39,7 @@ impl Place {
 
 /// Packs from the left: first whole SMPs, then the remainders by decreasing size. The total size before a remainder
 /// of 2^j is a multiple of 2^j, so no remainder crosses the border of an SMP (lemma 3).
-pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<Place> {
+pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<SmpRange> {
     let (mut places, mut cursor) = wholes(widths, cluster);
     for index in by_remainder(widths, cluster) {
         cursor = put_rest(&mut places[index], widths[index] % cluster.each, cursor);
@@ -48,14 +48,14 @@ pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<Place> {
 }
 
 /// Packs from the right: first whole SMPs, then the remainders by decreasing size.
-pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<Place> {
+pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<SmpRange> {
     from_left(widths, cluster).into_iter().map(|place| place.mirrored(cluster)).collect()
 }
 
 /// Packs `left` from the left and `right` from the right. Remainders that do not fill a whole SMP are packed into
 /// shared SMPs in the middle, at most two of them (figure 9 of the paper, and figure 8 if no other tasks follow). Also
 /// returns the idle processors: whole SMPs, and a part of one more SMP.
-pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Place>, Vec<Place>, Place) {
+pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<SmpRange>, Vec<SmpRange>, SmpRange) {
     let (mut left_places, mut cursor) = wholes(left, cluster);
     let (mut right_places, mut from_right) = wholes(right, cluster);
     // Returns the number of remainders that fill SMPs completely. Sums of decreasing powers of two reach every multiple
@@ -93,16 +93,16 @@ pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Pla
     }
     let end = cluster.processors() - from_right;
     let part = (cursor.next_multiple_of(cluster.each)).min(end) - cursor;
-    (left_places, right_places, Place { whole: (cursor + part, end - cursor - part), rest: (cursor, part) })
+    (left_places, right_places, SmpRange { whole: (cursor + part, end - cursor - part), rest: (cursor, part) })
 }
 
 /// Packs whole SMPs from the left. Returns the places and their end.
-fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<Place>, u32) {
+fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<SmpRange>, u32) {
     let mut cursor = 0;
     let place = |&width: &u32| {
         let whole = width - width % cluster.each;
         cursor += whole;
-        Place { whole: (cursor - whole, whole), rest: (0, 0) }
+        SmpRange { whole: (cursor - whole, whole), rest: (0, 0) }
     };
     let places = widths.iter().map(place).collect();
     (places, cursor)
@@ -116,7 +116,7 @@ fn by_remainder(widths: &[u32], cluster: Cluster) -> Vec<usize> {
     order
 }
 
-fn put_rest(place: &mut Place, size: u32, cursor: u32) -> u32 {
+fn put_rest(place: &mut SmpRange, size: u32, cursor: u32) -> u32 {
     place.rest = (cursor, size);
     cursor + size
 }

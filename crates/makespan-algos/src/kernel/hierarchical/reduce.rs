@@ -4,7 +4,7 @@ use makespan_core::{Profile, Time};
 
 use super::Cluster;
 use super::boxes::boxed;
-use super::moves::{Parts, Slot};
+use super::moves::{ReservedWidth, TaskParts};
 
 /// Assigns every task to its part. Small tasks are set aside, tasks of the second shelf get boxes, and tasks of the
 /// first shelf get a k + 2^j processors. If this number is smaller than the canonical allotment, the task belongs to
@@ -15,8 +15,8 @@ pub(super) fn reduced<'a>(
     cluster: Cluster,
     first_shelf: &[bool],
     guess: Time,
-) -> Parts<'a> {
-    let mut parts = Parts::new(profiles, cluster, guess);
+) -> TaskParts<'a> {
+    let mut parts = TaskParts::new(profiles, cluster, guess);
     for (task, profile) in profiles.iter().enumerate() {
         if profile.accepts(1) && profile.time(1) <= parts.half {
             parts.small.push(task);
@@ -30,12 +30,12 @@ pub(super) fn reduced<'a>(
         if first_shelf[task] {
             let width = cluster.round_down(canonical);
             if parts.least(task) <= width && width <= parts.idle() {
-                parts.enter(Slot { task, width });
+                parts.enter(ReservedWidth { task, width });
             } else {
                 parts.left.push(task);
             }
         } else {
-            parts.enter_second(Slot { task, width: boxed(profile, cluster, canonical, guess) });
+            parts.enter_second(ReservedWidth { task, width: boxed(profile, cluster, canonical, guess) });
         }
     }
     parts.sort();

@@ -8,7 +8,7 @@ use makespan_core::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Cluster, Part, Partition, Placed, build, partition, reduce};
+use super::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition, reduce};
 
 /// The speed-up of a job. All jobs are monotone.
 #[derive(Clone, Copy, Debug)]
@@ -155,12 +155,12 @@ fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: 
         format!("{cluster:?}, guess {guess:?}, {built:?}\n{times:?}")
     };
     let schedule = valid(instance, &built, &tell);
-    assert!(built.iter().all(|placed| placed.part != Part::Left), "left over: {}", tell());
+    assert!(built.iter().all(|placed| placed.part != ConstructionPart::Left), "left over: {}", tell());
     assert!(schedule.makespan() <= cluster.height(guess), "{:?}: {}", schedule.makespan(), tell());
 }
 
-fn valid(instance: &Instance, built: &[Placed], tell: &dyn Fn() -> String) -> Schedule {
-    let place = |placed: &Placed| Placement {
+fn valid(instance: &Instance, built: &[PlacedTask], tell: &dyn Fn() -> String) -> Schedule {
+    let place = |placed: &PlacedTask| Placement {
         task: TaskId(placed.task as u64),
         start: placed.start,
         end: placed.end,
@@ -227,7 +227,7 @@ fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
         let (jobs, feasible) = watch(&profiles, cluster, &first_shelf, guess, &mut seen);
         let built = build(&profiles, cluster, &first_shelf, guess);
         valid(&instance, &built, &|| format!("{cluster:?} {first_shelf:?} {jobs} {feasible} {built:?}"));
-        left += built.iter().filter(|placed| placed.part == Part::Left).count();
+        left += built.iter().filter(|placed| placed.part == ConstructionPart::Left).count();
     }
     assert!(seen.two_left > 10 && left > 100, "{seen:?}, {left}");
 }

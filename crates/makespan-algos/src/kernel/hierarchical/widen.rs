@@ -2,12 +2,12 @@
 
 use makespan_core::{ProcSet, Profile};
 
-use super::{Cluster, Placed, fastest_within};
+use super::{Cluster, PlacedTask, fastest_within};
 
 /// Moves a placement to nodes of `each` processors. The schedule was built for nodes of `cluster.each` processors. If
 /// the task holds all `cluster.each` processors of a node, it may also use the additional processors. The new
 /// placement is a best placement with the old start, and ends no later.
-pub fn widened(placed: &Placed, profile: &Profile, cluster: Cluster, each: u32) -> Placed {
+pub fn widened(placed: &PlacedTask, profile: &Profile, cluster: Cluster, each: u32) -> PlacedTask {
     let mut whole = Vec::new();
     let mut rest = Vec::new();
     let ids: Vec<u32> = placed.processors.iter().collect();
@@ -29,5 +29,5 @@ pub fn widened(placed: &Placed, profile: &Profile, cluster: Cluster, each: u32) 
         None => intervals.extend(rest[..left as usize].iter().map(|&id| (id, id))),
     }
     let end = placed.start + profile.time(count);
-    Placed { processors: ProcSet::from_intervals(intervals), end, ..*placed }
+    PlacedTask { processors: ProcSet::from_intervals(intervals), end, ..*placed }
 }

@@ -10,12 +10,12 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Instance, ProcSet, Time};
 
-use super::Allotted;
+use super::AllottedTask;
 use crate::kernel::leaves::Tree;
-use free::{Counts, Free, Part};
+use free::{Free, FreeCounts, NodePart};
 
 /// The start of a job, and its processors.
-pub(super) type Start = (Time, Vec<u32>);
+pub(super) type JobStart = (Time, Vec<u32>);
 
 /// Applies Graham's rule with best placement. At each instant, the list is read from its head. A job starts if its
 /// processors can be whole nodes and a part of at most one more node, all free and open until its end. Returns the
@@ -25,7 +25,7 @@ pub(super) type Start = (Time, Vec<u32>);
 /// instant, a job fits if and only if it needs at most a certain number of processors. On a platform that is always
 /// open, the list is therefore searched as in [`super::ListSweep`]. All searches take O(n (log n + nodes)), plus the
 /// time to list the ids. Around unavailable processors, every waiting job is checked at every instant.
-pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
+pub(super) fn starts(instance: &Instance, list: &[AllottedTask], from: Time) -> Vec<JobStart> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()
     } else {
@@ -34,8 +34,8 @@ pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<
 }
 
 /// Writes the ends of the jobs into `ends`, in the order of the list.
-pub(super) fn ends(instance: &Instance, list: &[Allotted], from: Time, ends: &mut Vec<Time>) {
-    let end = |(allotted, start): (&Allotted, Time)| start + allotted.time(instance);
+pub(super) fn ends(instance: &Instance, list: &[AllottedTask], from: Time, ends: &mut Vec<Time>) {
+    let end = |(allotted, start): (&AllottedTask, Time)| start + allotted.time(instance);
     ends.clear();
     if instance.availability().is_always_open() {
         ends.extend(list.iter().zip(Sweep::of(instance, list, from).starts).map(end));
@@ -53,21 +53,21 @@ pub(super) fn set(ids: &[u32]) -> ProcSet {
 /// The list algorithm on a platform that is always open, with numbers of processors only.
 struct Sweep<'a> {
     instance: &'a Instance,
-    list: &'a [Allotted],
+    list: &'a [AllottedTask],
     now: Time,
-    free: Counts,
+    free: FreeCounts,
     waiting: Tree<u32>,
     /// Positions in the list by decreasing release date.
     arrivals: Vec<usize>,
     ends: BinaryHeap<Reverse<(Time, usize)>>,
     starts: Vec<Time>,
     /// The parts that each job holds, one job after another, and the range of each job in `parts`.
-    parts: Vec<Part>,
+    parts: Vec<NodePart>,
     held: Vec<(usize, usize)>,
 }
 
 impl<'a> Sweep<'a> {
-    fn of(instance: &'a Instance, list: &'a [Allotted], from: Time) -> Self {
+    fn of(instance: &'a Instance, list: &'a [AllottedTask], from: Time) -> Self {
         let release = |index: usize| instance.release(list[index].task);
         let mut waiting = Tree::default();
         waiting.refill(0, list.len(), |index| if release(index) <= from { list[index].processors } else { u32::MAX });
@@ -77,7 +77,7 @@ impl<'a> Sweep<'a> {
             instance,
             list,
             now: from,
-            free: Counts::new(instance),
+            free: FreeCounts::new(instance),
             waiting,
             arrivals,
             ends: BinaryHeap::with_capacity(list.len()),
@@ -125,7 +125,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Assigns ids in the order of the starts.
-    fn with_ids(self) -> Vec<Start> {
+    fn with_ids(self) -> Vec<JobStart> {
         let ends: Vec<Time> =
             self.list.iter().zip(&self.starts).map(|(allotted, &start)| start + allotted.time(self.instance)).collect();
         let mut by_start: Vec<usize> = (0..self.list.len()).collect();

@@ -1,15 +1,15 @@
 //! A list of moldable tasks that changes, and its schedule.
 
 use super::events::EventList;
-use super::given::{Given, Times};
-use super::measure::{Measure, Tally};
+use super::given::{EvaluationInput, StartsAndEnds};
+use super::measure::{Measure, PartialValue};
 use super::tails::Tails;
 use super::{List, MoldableProblem, insertion};
 use crate::kernel::serial::SerialInsertion;
 
 /// The way in which a list becomes a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub enum ListScheme {
     /// Forward in time: whenever a task ends, tasks start in the order of the list as long as they fit. Only valid if processors
     /// are always open and interchangeable.
     Events,
@@ -32,9 +32,9 @@ pub struct ListSchedule<'p> {
     list: List,
     tails: Tails,
     builder: Builder,
-    present: Times,
-    tried: Times,
-    tally: Tally,
+    present: StartsAndEnds,
+    tried: StartsAndEnds,
+    tally: PartialValue,
     work: i128,
     value: f64,
     /// The changes since the last acceptance. The latest change is the last element.
@@ -56,17 +56,17 @@ enum Change {
 
 impl<'p> ListSchedule<'p> {
     /// Returns the schedule of a list.
-    pub fn new(problem: &'p MoldableProblem<'p>, measure: Measure, scheme: Scheme, list: List) -> Self {
+    pub fn new(problem: &'p MoldableProblem<'p>, measure: Measure, scheme: ListScheme, list: List) -> Self {
         let tasks = problem.tasks();
         let tails = Tails::new(problem, &measure, &list);
         let area = |task: usize| area(problem, list.chosen[task]);
         let work = (0..tasks).map(area).sum();
-        let given = Given { problem, measure: &measure, list: &list, tails: &tails, work };
+        let given = EvaluationInput { problem, measure: &measure, list: &list, tails: &tails, work };
         let builder = match scheme {
-            Scheme::Events => Builder::Events(EventList::new(&given)),
-            Scheme::Insertion => Builder::Insertion(SerialInsertion::new(problem.instance(), tasks)),
+            ListScheme::Events => Builder::Events(EventList::new(&given)),
+            ListScheme::Insertion => Builder::Insertion(SerialInsertion::new(problem.instance(), tasks)),
         };
-        let times = Times { starts: vec![0; tasks], ends: vec![0; tasks] };
+        let times = StartsAndEnds { starts: vec![0; tasks], ends: vec![0; tasks] };
         let mut schedule = Self {
             problem,
             measure,
@@ -75,7 +75,7 @@ impl<'p> ListSchedule<'p> {
             builder,
             present: times.clone(),
             tried: times,
-            tally: Tally::default(),
+            tally: PartialValue::default(),
             work,
             value: f64::INFINITY,
             changes: Vec::new(),
@@ -207,7 +207,7 @@ impl<'p> ListSchedule<'p> {
 
     fn build(&mut self, limit: f64, whole: bool) -> bool {
         let Self { problem, measure, list, tails, builder, present, tried, tally, work, .. } = self;
-        let given = Given { problem, measure, list, tails, work: *work };
+        let given = EvaluationInput { problem, measure, list, tails, work: *work };
         match builder {
             Builder::Events(events) => {
                 events.run(&given, (!whole).then_some((&*present, self.since)), tried, tally, limit)

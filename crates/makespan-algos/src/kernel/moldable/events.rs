@@ -1,7 +1,7 @@
 //! Lists forward in time: whenever processors or tasks become available, tasks start in the order of the list as long as they fit.
 
-use super::given::{Given, Times};
-use super::measure::Tally;
+use super::given::{EvaluationInput, StartsAndEnds};
+use super::measure::PartialValue;
 
 /// Executes lists on processors that are always open. If a list gives the starts of the current list before some
 /// instant, it is executed only from this instant on.
@@ -38,7 +38,7 @@ struct Now {
 }
 
 impl EventList {
-    pub fn new(given: &Given<'_>) -> Self {
+    pub fn new(given: &EvaluationInput<'_>) -> Self {
         let tasks = given.problem.tasks();
         let waits: Vec<u32> = (0..tasks as u32).map(|task| given.problem.before(task).len() as u32).collect();
         Self { missing: waits.clone(), waits, ready: Vec::new(), coming: Vec::new() }
@@ -48,13 +48,13 @@ impl EventList {
     /// by start, and an instant. Tasks that start before this instant in the current schedule keep their starts.
     pub fn run(
         &mut self,
-        given: &Given<'_>,
-        present: Option<(&Times, i64)>,
-        times: &mut Times,
-        tally: &mut Tally,
+        given: &EvaluationInput<'_>,
+        present: Option<(&StartsAndEnds, i64)>,
+        times: &mut StartsAndEnds,
+        tally: &mut PartialValue,
         limit: f64,
     ) -> bool {
-        let Given { problem, measure, list, tails, .. } = *given;
+        let EvaluationInput { problem, measure, list, tails, .. } = *given;
         let processors = problem.instance().processors();
         // If the makespan is the objective, limit the idle area: the area before the limit must contain the work of
         // all tasks and the idle area.
@@ -123,14 +123,14 @@ impl EventList {
     /// Starts each task whose start in the current schedule is before `until`, at this start.
     fn keep(
         &mut self,
-        given: &Given<'_>,
-        present: &Times,
+        given: &EvaluationInput<'_>,
+        present: &StartsAndEnds,
         until: i64,
-        times: &mut Times,
-        tally: &mut Tally,
+        times: &mut StartsAndEnds,
+        tally: &mut PartialValue,
         now: &mut Now,
     ) {
-        let Given { problem, measure, list, tails, .. } = *given;
+        let EvaluationInput { problem, measure, list, tails, .. } = *given;
         let until = until.max(now.at);
         now.idle = i128::from(until - now.at) * i128::from(now.free);
         now.at = until;
@@ -160,8 +160,8 @@ impl EventList {
     }
 
     /// Processes the events at this instant.
-    fn happen(&mut self, given: &Given<'_>, now: &mut Now) {
-        let Given { problem, list, .. } = *given;
+    fn happen(&mut self, given: &EvaluationInput<'_>, now: &mut Now) {
+        let EvaluationInput { problem, list, .. } = *given;
         while let Some((_, event)) = self.coming.pop_if(|coming| coming.0 == now.at) {
             let task = match event {
                 Event::End(task) => task,

@@ -6,7 +6,7 @@ use super::{List, MoldableProblem};
 
 /// The input of an evaluation.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'g> {
+pub(super) struct EvaluationInput<'g> {
     pub problem: &'g MoldableProblem<'g>,
     pub measure: &'g Measure,
     pub list: &'g List,
@@ -17,12 +17,12 @@ pub(super) struct Given<'g> {
 
 /// The start and the end of each task.
 #[derive(Clone, Debug)]
-pub(super) struct Times {
+pub(super) struct StartsAndEnds {
     pub starts: Vec<i64>,
     pub ends: Vec<i64>,
 }
 
-impl Times {
+impl StartsAndEnds {
     #[inline]
     pub fn set(&mut self, task: u32, start: i64, end: i64) {
         (self.starts[task as usize], self.ends[task as usize]) = (start, end);

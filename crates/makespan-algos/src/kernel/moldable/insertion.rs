@@ -2,21 +2,21 @@
 
 use std::cell::Cell;
 
-use super::given::{Given, Times};
-use super::measure::Tally;
-use crate::kernel::serial::{Limit, Request, SerialInsertion};
+use super::given::{EvaluationInput, StartsAndEnds};
+use super::measure::PartialValue;
+use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
 
 /// Evaluates a list by serial insertion. If there is a current schedule, tasks before the position `from` keep their
 /// places in this schedule. Returns whether the value is at most `limit`.
 pub(super) fn insert(
     serial: &mut SerialInsertion,
-    given: &Given<'_>,
-    present: Option<(&Times, usize)>,
-    times: &mut Times,
-    tally: &mut Tally,
+    given: &EvaluationInput<'_>,
+    present: Option<(&StartsAndEnds, usize)>,
+    times: &mut StartsAndEnds,
+    tally: &mut PartialValue,
     limit: f64,
 ) -> bool {
-    let Given { problem, measure, list, tails, .. } = *given;
+    let EvaluationInput { problem, measure, list, tails, .. } = *given;
     measure.reset(tally);
     let mut from = 0;
     if let Some((present, place)) = present {
@@ -27,7 +27,7 @@ pub(super) fn insert(
             measure.add(tally, task, end, tails.of(task));
         }
     }
-    let Times { starts, ends } = times;
+    let StartsAndEnds { starts, ends } = times;
     let ends = Cell::from_mut(&mut ends[..]).as_slice_of_cells();
     let request = |place: usize| {
         let task = list.order[place];
@@ -44,5 +44,5 @@ pub(super) fn insert(
         measure.add(tally, task, end, tails.of(task))
     };
     // The value never decreases as tasks are placed, so the evaluation stops once it exceeds the limit.
-    serial.evaluate(from..list.order.len(), Limit::at(limit), request, fold) <= limit
+    serial.evaluate(from..list.order.len(), EvaluationLimit::at(limit), request, fold) <= limit
 }

@@ -28,7 +28,7 @@ struct Group {
 
 /// The value of a partial schedule. It only increases as tasks are placed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct PartialValue {
     /// For each group, a lower bound on its last end that follows from the placed tasks.
     ends: Vec<i64>,
     last: i64,
@@ -73,7 +73,7 @@ impl Measure {
         weight * end.saturating_sub(from).max(0) as f64
     }
 
-    pub(super) fn reset(&self, tally: &mut Tally) {
+    pub(super) fn reset(&self, tally: &mut PartialValue) {
         tally.ends.clear();
         tally.ends.resize(self.groups.len(), 0);
         (tally.last, tally.cost, tally.beyond) = (0, 0.0, 0.0);
@@ -81,7 +81,7 @@ impl Measure {
 
     /// Adds a task that ends at `end` and is followed by at least `tail` ticks. Returns the new value.
     #[inline]
-    pub(super) fn add(&self, tally: &mut Tally, task: u32, end: i64, tail: i64) -> f64 {
+    pub(super) fn add(&self, tally: &mut PartialValue, task: u32, end: i64, tail: i64) -> f64 {
         let group = self.group(task);
         let known = tally.ends[group];
         if end + tail > known {
@@ -101,7 +101,7 @@ impl Measure {
     }
 
     /// Returns the exact value of the added tasks, in the unit of [`Measure::new`].
-    pub(super) fn value(&self, tally: &Tally) -> f64 {
+    pub(super) fn value(&self, tally: &PartialValue) -> f64 {
         let each = (0..self.groups.len()).map(|group| self.cost(group, tally.ends[group]));
         let cost = if self.is_sum { each.sum() } else { each.fold(0.0, f64::max) };
         if tally.beyond > 0.0 { cost + tally.beyond * (1.0 + cost * 1e-6) } else { cost }

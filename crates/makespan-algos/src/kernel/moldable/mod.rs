@@ -19,7 +19,7 @@ mod tails;
 mod tests;
 
 pub use average::average_times;
-pub use evaluation::{ListSchedule, Scheme};
+pub use evaluation::{ListSchedule, ListScheme};
 pub use list::List;
 pub use measure::Measure;
 pub use placing::schedule;

@@ -2,11 +2,11 @@
 
 use makespan_core::{FreeTime, Objective, ProcSet, Reservation, Schedule, ScheduleBuilder, TaskId, Time};
 
-use super::{List, ListSchedule, Measure, MoldableProblem, Scheme};
+use super::{List, ListSchedule, ListScheme, Measure, MoldableProblem};
 use crate::free_time::Skyline;
 
 /// Returns the schedule of a list, with processors.
-pub fn schedule(problem: &MoldableProblem<'_>, scheme: Scheme, list: &List) -> Schedule {
+pub fn schedule(problem: &MoldableProblem<'_>, scheme: ListScheme, list: &List) -> Schedule {
     if !problem.is_open() {
         return inserted(problem, list);
     }

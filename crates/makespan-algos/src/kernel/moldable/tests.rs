@@ -5,7 +5,7 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-use super::{List, ListSchedule, Measure, MoldableProblem, Scheme, average_times, schedule};
+use super::{List, ListSchedule, ListScheme, Measure, MoldableProblem, average_times, schedule};
 use crate::kernel::packing::Packing;
 
 const PROCESSORS: u32 = 5;
@@ -112,7 +112,7 @@ proptest! {
         let backward = backward && reversed.is_some();
         let objective = if backward { Objective::Makespan } else { all[at % all.len()] };
         let problem = if backward { reversed.as_ref().unwrap() } else { &forward };
-        let scheme = if events && problem.is_open() { Scheme::Events } else { Scheme::Insertion };
+        let scheme = if events && problem.is_open() { ListScheme::Events } else { ListScheme::Insertion };
         let measure = Measure::new(problem, objective, limit);
         let chosen = (0..problem.tasks() as u32).map(|task| problem.choices_of(task).start).collect();
         let list = List::new(problem, problem.order(), chosen);
@@ -167,7 +167,7 @@ proptest! {
         order.sort_by_key(|&task| keys[task as usize % keys.len()].rotate_left(9));
         let list = List::new(&problem, &order, (0..problem.tasks() as u32).map(choice).collect());
         let measure = Measure::new(&problem, Objective::Makespan, None);
-        let present = ListSchedule::new(&problem, measure, Scheme::Events, list);
+        let present = ListSchedule::new(&problem, measure, ListScheme::Events, list);
         let (starts, ends) = (present.starts(), present.ends());
         let tasks = || 0..problem.tasks() as u32;
         for task in tasks() {

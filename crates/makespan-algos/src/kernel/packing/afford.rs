@@ -9,7 +9,7 @@ const WAYS: usize = 4096;
 
 /// The result of the search for allotments that use up no more than is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Affordable {
+pub enum AffordableAllotments {
     /// The choices found, one for each row.
     Choices(Vec<u32>),
     /// No allotments use up so little.
@@ -29,7 +29,7 @@ struct Way {
 impl Packing<'_> {
     /// Finds allotments of all rows that together use up no more than is available. A dynamic programme over the rows keeps every
     /// way that is not dominated. O(rows * ways^2) at most.
-    pub fn affordable(&self) -> Affordable {
+    pub fn affordable(&self) -> AffordableAllotments {
         let consumables: Vec<_> = self.consumables().collect();
         let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();
         let uses = |row: &Row| self.demands_of(*row).iter().any(|demand| demand.kind == ResourceKind::Consumable);
@@ -66,10 +66,10 @@ impl Packing<'_> {
             }
             let ways = undominated(ways);
             if ways.is_empty() {
-                return Affordable::Never;
+                return AffordableAllotments::Never;
             }
             if ways.len() > WAYS {
-                return Affordable::Unknown;
+                return AffordableAllotments::Unknown;
             }
             layers.push(ways);
         }
@@ -80,7 +80,7 @@ impl Packing<'_> {
             choices[row.index()] = way.choice;
             at = way.before as usize;
         }
-        Affordable::Choices(choices)
+        AffordableAllotments::Choices(choices)
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Time};
     use proptest::prelude::*;
 
-    use super::{Affordable, Packing};
+    use super::{AffordableAllotments, Packing};
 
     /// The amounts that each allotment uses up of both consumables, and the number of tasks.
     type Row = (Vec<(u64, u64)>, u64);
@@ -137,12 +137,12 @@ mod tests {
             let possible = sums.iter().any(|&(a, b)| a <= money && b <= water);
             let packing = Packing::new(&instance).unwrap();
             match packing.affordable() {
-                Affordable::Choices(choices) => {
+                AffordableAllotments::Choices(choices) => {
                     prop_assert!(possible);
                     prop_assert!(packing.repair(&mut choices.clone()), "nothing is left to repair");
                 }
-                Affordable::Never => prop_assert!(!possible),
-                Affordable::Unknown => prop_assert!(false, "so few ways"),
+                AffordableAllotments::Never => prop_assert!(!possible),
+                AffordableAllotments::Unknown => prop_assert!(false, "so few ways"),
             }
         }
     }

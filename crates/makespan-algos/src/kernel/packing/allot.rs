@@ -2,8 +2,8 @@
 
 use makespan_core::ResourceKind;
 
-use super::afford::Affordable;
-use super::{Entry, Packing, Row};
+use super::afford::AffordableAllotments;
+use super::{ListEntry, Packing, Row};
 
 /// Weights of the price of time against the price of area, from the thriftiest allotments to the fastest.
 const BALANCES: [f64; 9] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97, 1.0];
@@ -43,7 +43,7 @@ impl Packing<'_> {
             }
         }
         if found.is_empty()
-            && let Affordable::Choices(choices) = self.affordable()
+            && let AffordableAllotments::Choices(choices) = self.affordable()
         {
             found.push(choices);
         }
@@ -109,7 +109,7 @@ impl Packing<'_> {
     }
 
     /// Returns a list of all tasks with these choices, by ascending key. Ties keep the order of the instance.
-    pub fn list(&self, choices: &[u32], key: impl Fn(Row) -> f64) -> Vec<Entry> {
+    pub fn list(&self, choices: &[u32], key: impl Fn(Row) -> f64) -> Vec<ListEntry> {
         let keys: Vec<f64> = self.rows().map(key).collect();
         let mut rows: Vec<Row> = self.rows().collect();
         rows.sort_by(|a, b| keys[a.index()].total_cmp(&keys[b.index()]));
@@ -117,7 +117,7 @@ impl Packing<'_> {
             let first = self.first_of(row).0;
             (0..u64::from(self.count_of(row))).map(move |number| (row, first + number))
         });
-        tasks.map(|(row, task)| Entry { task: makespan_core::TaskId(task), choice: choices[row.index()] }).collect()
+        tasks.map(|(row, task)| ListEntry { task: makespan_core::TaskId(task), choice: choices[row.index()] }).collect()
     }
 
     /// Changes choices until no more is used up than is available. Returns whether this succeeded. If it failed,

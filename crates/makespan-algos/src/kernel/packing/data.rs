@@ -2,8 +2,8 @@
 
 use makespan_core::TaskId;
 
-use super::machines::Machines;
-use super::{Packing, Part, Row};
+use super::machines::PackingMachines;
+use super::{HeldPart, Packing, Row};
 use crate::kernel::graph::NodeId;
 
 /// For each row, the instants at which its data arrive on each node.
@@ -35,7 +35,7 @@ impl Arrivals {
 
     /// Returns, for each node, the arrival of the data of a row. Empty if the data arrive as soon as the last predecessor ends.
     #[inline]
-    pub fn of(&self, row: Row, machines: &Machines) -> &[i64] {
+    pub fn of(&self, row: Row, machines: &PackingMachines) -> &[i64] {
         match self.begins.get(row.index()) {
             Some(&begin) if begin != AT_ONCE => &self.times[begin as usize..][..machines.nodes.len()],
             _ => &[],
@@ -44,7 +44,12 @@ impl Arrivals {
 
     /// Computes the arrivals of a row whose predecessors are all placed. `placed` returns the end and the parts of a task, if these
     /// matter.
-    pub fn see<'h>(&mut self, packing: &Packing<'_>, row: Row, placed: impl Fn(TaskId) -> Option<(i64, &'h [Part])>) {
+    pub fn see<'h>(
+        &mut self,
+        packing: &Packing<'_>,
+        row: Row,
+        placed: impl Fn(TaskId) -> Option<(i64, &'h [HeldPart])>,
+    ) {
         let (instance, machines) = (packing.instance, &packing.machines);
         let Some(transfers) = &machines.transfers else { return };
         let begin = self.times.len();

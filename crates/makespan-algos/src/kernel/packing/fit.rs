@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Demand, Instance, ResourceKind};
 
-use super::machines::Machines;
-use super::state::{Part, State};
+use super::machines::PackingMachines;
+use super::state::{HeldPart, PackingState};
 
 /// A task to be placed.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct TaskToPlace<'a> {
     pub demands: &'a [Demand],
     pub processors: u32,
     /// Time at speed 1.
@@ -23,14 +23,14 @@ pub(crate) struct Wanted<'a> {
 
 /// The number of processors that a task could have on each node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rooms {
+pub(crate) struct NodeRooms {
     each: Vec<u32>,
     chosen: Vec<(usize, u32)>,
     /// A buffer for tasks on several nodes.
     largest: Vec<(u32, Reverse<usize>)>,
 }
 
-impl Rooms {
+impl NodeRooms {
     /// Returns the number of processors that the last task could have on each node. For some nodes, the number is only
     /// computed if the task was placed there.
     pub fn all(&self) -> &[u32] {
@@ -47,9 +47,9 @@ impl Rooms {
     /// Chooses as few nodes as possible, the largest rooms first and the last one as full as possible. If best
     /// placement is required, chooses a best placement. Returns whether there is a best placement. The rooms together
     /// must be large enough for the task.
-    pub(super) fn choose_several(&mut self, machines: &Machines, processors: u32) -> bool {
+    pub(super) fn choose_several(&mut self, machines: &PackingMachines, processors: u32) -> bool {
         if machines.compact {
-            return State::in_best_placement(machines, processors, self);
+            return PackingState::in_best_placement(machines, processors, self);
         }
         let Self { each, chosen, largest } = self;
         largest.clear();
@@ -83,9 +83,9 @@ impl Rooms {
     }
 }
 
-impl State {
+impl PackingState {
     /// Returns whether enough of the licences and consumables is left.
-    pub fn has_common(&self, machines: &Machines, wanted: &Wanted<'_>) -> bool {
+    pub fn has_common(&self, machines: &PackingMachines, wanted: &TaskToPlace<'_>) -> bool {
         let common = wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         common.into_iter().all(|demand| {
             demand.need.total(wanted.processors) <= self.common[demand.resource.index() - machines.resources]
@@ -96,9 +96,9 @@ impl State {
     #[inline]
     fn room_beside(
         &self,
-        machines: &Machines,
+        machines: &PackingMachines,
         node: usize,
-        wanted: &Wanted<'_>,
+        wanted: &TaskToPlace<'_>,
         duration: i64,
         beside: Option<&Self>,
     ) -> u32 {
@@ -111,7 +111,7 @@ impl State {
 
     /// Returns the number of processors that a task could have on a node.
     #[inline]
-    pub fn room(&self, machines: &Machines, node: usize, wanted: &Wanted<'_>, duration: i64) -> u32 {
+    pub fn room(&self, machines: &PackingMachines, node: usize, wanted: &TaskToPlace<'_>, duration: i64) -> u32 {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
             return 0;
         }
@@ -130,9 +130,9 @@ impl State {
     /// possible.
     pub fn find(
         &self,
-        machines: &Machines,
-        wanted: &Wanted<'_>,
-        rooms: &mut Rooms,
+        machines: &PackingMachines,
+        wanted: &TaskToPlace<'_>,
+        rooms: &mut NodeRooms,
         beside: Option<&Self>,
     ) -> Option<i64> {
         rooms.each.clear();
@@ -149,7 +149,13 @@ impl State {
 
     /// Finds nodes for a task if the number of processors that it could have on each node is known and suffices. Skips the search
     /// of [`State::find`]. The machines must be [plain](Machines::are_plain).
-    pub fn find_in(&self, machines: &Machines, wanted: &Wanted<'_>, known: &[u32], rooms: &mut Rooms) -> i64 {
+    pub fn find_in(
+        &self,
+        machines: &PackingMachines,
+        wanted: &TaskToPlace<'_>,
+        known: &[u32],
+        rooms: &mut NodeRooms,
+    ) -> i64 {
         let duration = machines.slowed(wanted.time, 0);
         if let Some(node) = self.alone(wanted.processors, |node| known[node]) {
             rooms.choose(node, wanted.processors);
@@ -164,11 +170,11 @@ impl State {
     /// Holds the nodes in `rooms` for `duration`, and adds their parts to `parts`.
     pub fn hold(
         &mut self,
-        machines: &Machines,
-        wanted: &Wanted<'_>,
+        machines: &PackingMachines,
+        wanted: &TaskToPlace<'_>,
         duration: i64,
-        rooms: &Rooms,
-        parts: &mut Vec<Part>,
+        rooms: &NodeRooms,
+        parts: &mut Vec<HeldPart>,
     ) {
         for &(node, count) in &rooms.chosen {
             self.hold_processors(machines, node, count, duration, parts);
@@ -181,10 +187,10 @@ impl State {
     /// Chooses the machine on which the task ends first.
     fn on_own_times(
         &self,
-        machines: &Machines,
-        wanted: &Wanted<'_>,
+        machines: &PackingMachines,
+        wanted: &TaskToPlace<'_>,
         times: &[makespan_core::Time],
-        rooms: &mut Rooms,
+        rooms: &mut NodeRooms,
     ) -> Option<i64> {
         let each = machines.nodes.iter().enumerate().filter_map(|(node, at)| {
             let time = times[at.platform];
@@ -205,9 +211,9 @@ impl State {
     /// alone come first.
     fn on_levels(
         &self,
-        machines: &Machines,
-        wanted: &Wanted<'_>,
-        rooms: &mut Rooms,
+        machines: &PackingMachines,
+        wanted: &TaskToPlace<'_>,
+        rooms: &mut NodeRooms,
         beside: Option<&Self>,
     ) -> Option<i64> {
         let duration = machines.slowed(wanted.time, 0);
@@ -234,9 +240,9 @@ impl State {
 
     fn on_class(
         &self,
-        machines: &Machines,
-        wanted: &Wanted<'_>,
-        rooms: &mut Rooms,
+        machines: &PackingMachines,
+        wanted: &TaskToPlace<'_>,
+        rooms: &mut NodeRooms,
         beside: Option<&Self>,
     ) -> Option<i64> {
         let mut sum = 0_u64;
@@ -283,8 +289,8 @@ impl State {
     }
 
     /// Chooses one node, or as few as possible.
-    fn together(&self, machines: &Machines, processors: u32, rooms: &mut Rooms) {
-        let Rooms { each: rooms, chosen, largest } = rooms;
+    fn together(&self, machines: &PackingMachines, processors: u32, rooms: &mut NodeRooms) {
+        let NodeRooms { each: rooms, chosen, largest } = rooms;
         chosen.clear();
         let free = |node: usize| {
             let (first, end) = machines.nodes[node].cells;
@@ -321,8 +327,8 @@ impl State {
 
     /// Chooses whole nodes, the largest first, and a part of at most one more node: the node with the fewest sufficient
     /// free processors. If one node is large enough, chooses only one node.
-    fn in_best_placement(machines: &Machines, processors: u32, rooms: &mut Rooms) -> bool {
-        let Rooms { each: rooms, chosen, .. } = rooms;
+    fn in_best_placement(machines: &PackingMachines, processors: u32, rooms: &mut NodeRooms) -> bool {
+        let NodeRooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();
         let size = |node: usize| machines.nodes[node].processors;
         let mut by_size: Vec<usize> = (0..rooms.len()).filter(|&node| rooms[node] > 0).collect();
@@ -351,7 +357,7 @@ impl State {
     }
 }
 
-impl Wanted<'_> {
+impl TaskToPlace<'_> {
     /// Returns how many of `room` processors of a node the task could have, given the remaining resources of the node.
     #[inline]
     pub(super) fn fitting(&self, left: &[u64], mut room: u32) -> u32 {
@@ -369,8 +375,8 @@ impl Wanted<'_> {
         task: makespan_core::TaskId,
         choice: crate::kernel::choices::Choice,
         walltime: i64,
-    ) -> Wanted<'_> {
-        Wanted {
+    ) -> TaskToPlace<'_> {
+        TaskToPlace {
             demands: instance.demands(task),
             processors: choice.processors,
             time: choice.time,

@@ -5,14 +5,14 @@ use crate::kernel::leaves;
 
 /// A binary tree over the positions of a list. Each node stores the minimum need of each resource below it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Least {
+pub(super) struct NeedTree {
     /// Number of amounts for each task.
     width: usize,
     leaves: usize,
     below: Vec<u64>,
 }
 
-impl Least {
+impl NeedTree {
     /// Prepares the tree for `places` positions without tasks.
     pub fn reset(&mut self, places: usize, width: usize) {
         self.width = width;
@@ -37,11 +37,11 @@ impl Least {
 
     /// Returns the first position from `from` on whose task needs at most what is left. Tasks that need at least as much of
     /// everything as a refused task are skipped.
-    pub fn next(&self, from: usize, left: &[u64], refused: &Refused) -> Option<usize> {
+    pub fn next(&self, from: usize, left: &[u64], refused: &UnfitNeeds) -> Option<usize> {
         leaves::first(self.leaves, from, |node| self.may(node, left, refused))
     }
 
-    fn may(&self, node: usize, left: &[u64], refused: &Refused) -> bool {
+    fn may(&self, node: usize, left: &[u64], refused: &UnfitNeeds) -> bool {
         let least = &self.below[node * self.width..(node + 1) * self.width];
         least.iter().zip(left).all(|(asked, left)| asked <= left) && !refused.has_less_than(least)
     }
@@ -67,12 +67,12 @@ impl Least {
 
 /// The needs of tasks that did not fit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Refused {
+pub(super) struct UnfitNeeds {
     width: usize,
     asked: Vec<u64>,
 }
 
-impl Refused {
+impl UnfitNeeds {
     /// Removes all needs. Each task has `width` amounts.
     pub fn reset(&mut self, width: usize) {
         self.width = width;
@@ -115,10 +115,10 @@ mod tests {
             left in [0_u64..6, 0_u64..6], from in 0_usize..22,
             no in proptest::collection::vec([0_u64..6, 0_u64..6], 0..4),
         ) {
-            let mut refused = Refused::default();
+            let mut refused = UnfitNeeds::default();
             refused.reset(2);
             no.iter().for_each(|asked| refused.add(asked));
-            let mut least = Least::default();
+            let mut least = NeedTree::default();
             least.reset(asked.len(), 2);
             for (place, asked) in asked.iter().enumerate() {
                 least.insert(place, &asked.unwrap_or([0, 0]));

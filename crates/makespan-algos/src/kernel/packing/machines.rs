@@ -7,7 +7,7 @@ use crate::kernel::graph::TransferTimes;
 
 /// A node with processors.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct PackingNode {
     /// The index of the node on the platform.
     pub platform: usize,
     pub processors: u32,
@@ -17,17 +17,17 @@ pub(crate) struct Node {
 
 /// Processors of one node that are closed at the same times.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct ProcessorCell {
     pub ids: ProcSet,
     pub closed: Vec<(i64, i64)>,
 }
 
 /// The nodes and resources of an instance.
 #[derive(Clone, Debug)]
-pub(crate) struct Machines {
+pub(crate) struct PackingMachines {
     /// The nodes by decreasing speed, and then in the order of the platform.
-    pub nodes: Vec<Node>,
-    pub cells: Vec<Cell>,
+    pub nodes: Vec<PackingNode>,
+    pub cells: Vec<ProcessorCell>,
     /// The distinct speeds in decreasing order, each with the number of nodes that are at least as fast.
     pub classes: Vec<(f64, usize)>,
     /// Number of resources that belong to nodes.
@@ -52,13 +52,14 @@ pub(crate) struct Machines {
     kinds: NodeClasses,
 }
 
-impl Machines {
+impl PackingMachines {
     pub fn new(instance: &Instance) -> Self {
         let platform = instance.platform();
         let all = platform.nodes();
         let mut by_speed: Vec<usize> = (0..all.len()).filter(|&node| all[node].processors > 0).collect();
         by_speed.sort_by(|&a, &b| all[b].speed.total_cmp(&all[a].speed));
-        let (mut nodes, mut cells): (Vec<Node>, Vec<Cell>) = (Vec::with_capacity(by_speed.len()), Vec::new());
+        let (mut nodes, mut cells): (Vec<PackingNode>, Vec<ProcessorCell>) =
+            (Vec::with_capacity(by_speed.len()), Vec::new());
         let resources = platform.node_resources();
         let mut amounts = Vec::with_capacity(by_speed.len() * resources);
         let mut classes: Vec<(f64, usize)> = Vec::new();
@@ -71,7 +72,7 @@ impl Machines {
             classes.last_mut().expect("one was pushed").1 = nodes.len() + 1;
             amounts.extend((0..resources).map(|at| platform.amount(node, ResourceId(at as u16))));
             let processors = all[node].processors;
-            nodes.push(Node { platform: node, processors, cells: (begin, cells.len() as u32) });
+            nodes.push(PackingNode { platform: node, processors, cells: (begin, cells.len() as u32) });
         }
         let mut position = vec![usize::MAX; all.len()];
         nodes.iter().enumerate().for_each(|(at, node)| position[node.platform] = at);
@@ -82,7 +83,8 @@ impl Machines {
         let held = held.collect();
         let order: Vec<usize> = nodes.iter().map(|node| node.platform).collect();
         let transfers = instance.has_transfers().then(|| TransferTimes::new(platform, &order, instance.edges()));
-        let own = |(at, node): (usize, &Node)| std::iter::repeat_n(at as u32, (node.cells.1 - node.cells.0) as usize);
+        let own =
+            |(at, node): (usize, &PackingNode)| std::iter::repeat_n(at as u32, (node.cells.1 - node.cells.0) as usize);
         let node_of = nodes.iter().enumerate().flat_map(own).collect();
         let class = |node: usize| classes.partition_point(|class: &(f64, usize)| class.1 <= node) as u32;
         let class_of = (0..nodes.len()).map(class).collect();
@@ -122,7 +124,7 @@ impl Machines {
     }
 
     /// Returns the cells of a node.
-    pub fn cells_of(&self, node: usize) -> &[Cell] {
+    pub fn cells_of(&self, node: usize) -> &[ProcessorCell] {
         let (first, end) = self.nodes[node].cells;
         &self.cells[first as usize..end as usize]
     }
@@ -179,16 +181,16 @@ impl Machines {
 }
 
 /// Splits the processors of a node into cells of processors that are closed at the same times.
-fn cells_of(instance: &Instance, node: usize) -> Vec<Cell> {
+fn cells_of(instance: &Instance, node: usize) -> Vec<ProcessorCell> {
     let own = instance.platform().processors_of(node);
     let ticks = |closed: &[(Time, Time)]| closed.iter().map(|&(from, until)| (from.ticks(), until.ticks())).collect();
     let classes = instance.availability().classes();
     if let [class] = classes {
-        return vec![Cell { ids: own, closed: ticks(&class.closed) }];
+        return vec![ProcessorCell { ids: own, closed: ticks(&class.closed) }];
     }
     let cell = |class: &makespan_core::availability::Class| {
         let ids = own.intersection(&class.processors);
-        (!ids.is_empty()).then(|| Cell { ids, closed: ticks(&class.closed) })
+        (!ids.is_empty()).then(|| ProcessorCell { ids, closed: ticks(&class.closed) })
     };
     classes.iter().filter_map(cell).collect()
 }

@@ -26,13 +26,13 @@ use super::choices::{Choice, thinned};
 use crate::kernel::graph::TransferTimes;
 use crate::kernel::index_type;
 
-pub use afford::Affordable;
-pub(crate) use fit::{Rooms, Wanted};
-pub(crate) use insertion::Begun;
-pub use insertion::{Inserter, Site, Sites};
-pub(crate) use machines::Machines;
+pub use afford::AffordableAllotments;
+pub(crate) use fit::{NodeRooms, TaskToPlace};
+pub(crate) use insertion::RemainingTasks;
+pub use insertion::{Inserter, NodeSet, Sites};
+pub(crate) use machines::PackingMachines;
 pub use packer::Packer;
-pub(crate) use state::{Part, State};
+pub(crate) use state::{HeldPart, PackingState};
 
 index_type! {
     /// The number of a task among the tasks of an instance. Equal tasks of a bag have one number.
@@ -41,7 +41,7 @@ index_type! {
 
 /// A task with one of its choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ListEntry {
     /// The task.
     pub task: TaskId,
     /// The position of its allotment among all choices of the instance.
@@ -52,7 +52,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub struct Packing<'a> {
     instance: &'a Instance,
-    machines: Machines,
+    machines: PackingMachines,
     rows: Vec<Task>,
     /// For each row, the index of its first choice, followed by the number of choices.
     begins: Vec<u32>,
@@ -88,7 +88,7 @@ impl<'a> Packing<'a> {
     /// # Errors
     /// Returns a task that fits on no allotment within its walltime.
     pub fn new(instance: &'a Instance) -> Result<Self, TaskId> {
-        let machines = Machines::new(instance);
+        let machines = PackingMachines::new(instance);
         let mut packing = Self {
             instance,
             machines,
@@ -148,7 +148,7 @@ impl<'a> Packing<'a> {
     }
 
     /// Returns the machines.
-    pub(crate) fn machines(&self) -> &Machines {
+    pub(crate) fn machines(&self) -> &PackingMachines {
         &self.machines
     }
 

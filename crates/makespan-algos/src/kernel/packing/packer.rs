@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 use makespan_core::{ResourceKind, Schedule};
 
 use super::data::Arrivals;
-use super::fit::{Rooms, Wanted};
-use super::least::{Least, Refused};
-use super::state::{Part, State};
-use super::{Entry, Packing, Row, schedule};
+use super::fit::{NodeRooms, TaskToPlace};
+use super::least::{NeedTree, UnfitNeeds};
+use super::state::{HeldPart, PackingState};
+use super::{ListEntry, Packing, Row, schedule};
 
 /// An event. At equal instants, ends come before releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,11 +36,11 @@ enum Event {
 #[derive(Debug)]
 pub struct Packer<'p, 'a> {
     packing: &'p Packing<'a>,
-    state: State,
-    rooms: Rooms,
-    waiting: Least,
+    state: PackingState,
+    rooms: NodeRooms,
+    waiting: NeedTree,
     /// The tasks that did not fit at this instant.
-    refused: Refused,
+    refused: UnfitNeeds,
     /// For each row, the number of its predecessors that have not ended.
     missing: Vec<u64>,
     /// For each task, its position in the list.
@@ -49,7 +49,7 @@ pub struct Packer<'p, 'a> {
     starts: Vec<i64>,
     ends: Vec<i64>,
     /// The parts that each task holds, one task after another, and the range of each task in `parts`.
-    parts: Vec<Part>,
+    parts: Vec<HeldPart>,
     held: Vec<(u32, u32)>,
     arrivals: Arrivals,
     /// A buffer for the instants at which data arrive.
@@ -66,10 +66,10 @@ impl<'p, 'a> Packer<'p, 'a> {
     pub fn new(packing: &'p Packing<'a>) -> Self {
         Self {
             packing,
-            state: State::default(),
-            rooms: Rooms::default(),
-            waiting: Least::default(),
-            refused: Refused::default(),
+            state: PackingState::default(),
+            rooms: NodeRooms::default(),
+            waiting: NeedTree::default(),
+            refused: UnfitNeeds::default(),
             missing: Vec::new(),
             places: Vec::new(),
             events: BinaryHeap::new(),
@@ -90,7 +90,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     ///
     /// # Errors
     /// Returns the position of a task that never starts, because others have used up the consumables it needs.
-    pub fn run(&mut self, list: &[Entry], from: i64, alone: bool) -> Result<(), usize> {
+    pub fn run(&mut self, list: &[ListEntry], from: i64, alone: bool) -> Result<(), usize> {
         self.reset(list, from);
         let packing = self.packing;
         for row in packing.rows().filter(|row| packing.rows[row.index()].waits == 0) {
@@ -112,7 +112,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.starts.iter().position(|&start| start == i64::MAX).map_or(Ok(()), Err)
     }
 
-    fn reset(&mut self, list: &[Entry], from: i64) {
+    fn reset(&mut self, list: &[ListEntry], from: i64) {
         let Self { packing, state, .. } = self;
         let machines = &packing.machines;
         state.reset(machines, from);
@@ -140,7 +140,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     }
 
     /// Releases a row whose predecessors have all ended.
-    fn ready(&mut self, list: &[Entry], row: Row) {
+    fn ready(&mut self, list: &[ListEntry], row: Row) {
         if self.packing.has_transfers {
             self.await_data(row);
         }
@@ -152,7 +152,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    fn submit(&mut self, list: &[Entry], row: Row) {
+    fn submit(&mut self, list: &[ListEntry], row: Row) {
         let packing = self.packing;
         let first = packing.first_of(row).index();
         for task in first..first + packing.count_of(row) as usize {
@@ -188,7 +188,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.events.extend(self.instants.iter().map(|&at| Reverse((at, Event::Wake))));
     }
 
-    fn start_all(&mut self, list: &[Entry], alone: bool) {
+    fn start_all(&mut self, list: &[ListEntry], alone: bool) {
         if alone && self.running > 0 {
             return;
         }
@@ -215,7 +215,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     /// Returns whether a task that did not fit failed only because of the amounts that it needs. Then no task that
     /// needs at least as much fits either. Otherwise the reason may be the task's own times, its walltime, its data or
     /// closed processors.
-    fn speaks_for_others(&self, entry: Entry) -> bool {
+    fn speaks_for_others(&self, entry: ListEntry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
         let at_once = self.arrivals.are_none() && self.packing.machines.always_open;
         at_once && !task.own_times && task.walltime == i64::MAX
@@ -238,12 +238,12 @@ impl<'p, 'a> Packer<'p, 'a> {
     }
 
     /// Starts the task at a position if it fits. Returns whether it started.
-    fn start(&mut self, list: &[Entry], place: usize) -> bool {
+    fn start(&mut self, list: &[ListEntry], place: usize) -> bool {
         let packing = self.packing;
-        let Entry { task, choice } = list[place];
+        let ListEntry { task, choice } = list[place];
         let row = packing.row_of(task);
         let walltime = packing.rows[row.index()].walltime;
-        let mut wanted = Wanted::of(packing.instance, task, packing.choice(choice), walltime);
+        let mut wanted = TaskToPlace::of(packing.instance, task, packing.choice(choice), walltime);
         wanted.arrivals = self.arrivals.of(row, &packing.machines);
         let begin = self.parts.len();
         let machines = &packing.machines;
@@ -258,9 +258,9 @@ impl<'p, 'a> Packer<'p, 'a> {
         true
     }
 
-    fn end(&mut self, list: &[Entry], place: usize) {
+    fn end(&mut self, list: &[ListEntry], place: usize) {
         let packing = self.packing;
-        let Entry { task, choice } = list[place];
+        let ListEntry { task, choice } = list[place];
         let (first, end) = self.held[place];
         let parts = &self.parts[first as usize..end as usize];
         let processors = packing.choice(choice).processors;
@@ -288,16 +288,16 @@ impl<'p, 'a> Packer<'p, 'a> {
     /// Returns the node on which the task at a position runs, if it runs on a single node.
     pub fn node_of(&self, place: usize) -> Option<usize> {
         let (first, end) = self.held[place];
-        let node = |part: &Part| self.packing.machines.node_of(part.cell);
+        let node = |part: &HeldPart| self.packing.machines.node_of(part.cell);
         let mut nodes = self.parts[first as usize..end as usize].iter().map(node);
         let first = nodes.next()?;
         nodes.all(|other| other == first).then_some(first)
     }
 
     /// Returns the schedule of the last executed list.
-    pub fn schedule(&self, list: &[Entry]) -> Schedule {
+    pub fn schedule(&self, list: &[ListEntry]) -> Schedule {
         let Self { starts, ends, held, parts, .. } = self;
-        schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
+        schedule::of(self.packing, list, &schedule::ExecutedList { starts, ends, held, parts })
     }
 }
 

@@ -2,19 +2,19 @@
 
 use makespan_core::{Placement, ProcSet, Schedule, Time};
 
-use super::{Entry, Packing, Part};
+use super::{HeldPart, ListEntry, Packing};
 
 /// An executed list: the period of the task at each position, and its range of the parts.
-pub(super) struct Carried<'c> {
+pub(super) struct ExecutedList<'c> {
     pub starts: &'c [i64],
     pub ends: &'c [i64],
     pub held: &'c [(u32, u32)],
-    pub parts: &'c [Part],
+    pub parts: &'c [HeldPart],
 }
 
 /// Returns the schedule of an executed list. In the order of the starts, each task takes the lowest free ids of the cells that it
 /// holds.
-pub(super) fn of(packing: &Packing<'_>, list: &[Entry], carried: &Carried<'_>) -> Schedule {
+pub(super) fn of(packing: &Packing<'_>, list: &[ListEntry], carried: &ExecutedList<'_>) -> Schedule {
     let mut free: Vec<ProcSet> = packing.machines.cells.iter().map(|cell| cell.ids.clone()).collect();
     let mut changes: Vec<(i64, bool, u32)> = Vec::with_capacity(2 * list.len());
     for place in 0..list.len() {
@@ -34,7 +34,7 @@ pub(super) fn of(packing: &Packing<'_>, list: &[Entry], carried: &Carried<'_>) -
             }
             continue;
         }
-        let take = |part: &Part| free[part.cell as usize].take(part.count).expect("what is held was free");
+        let take = |part: &HeldPart| free[part.cell as usize].take(part.count).expect("what is held was free");
         given[place] = parts.iter().map(take).collect();
         let ids = given[place].iter().flat_map(|ids| ids.intervals().iter().copied()).collect();
         placements.push(Placement {

@@ -5,11 +5,11 @@ use std::ops::Range;
 use makespan_core::{Demand, ResourceKind};
 
 use super::levels::Levels;
-use super::machines::Machines;
+use super::machines::PackingMachines;
 
 /// The free processors and remaining amounts at an instant.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct PackingState {
     pub now: i64,
     /// Free processors of each cell, including closed ones.
     pub free: Vec<u32>,
@@ -30,14 +30,14 @@ pub(crate) struct State {
 
 /// Processors of one cell that a task holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct HeldPart {
     pub cell: u32,
     pub count: u32,
 }
 
-impl State {
+impl PackingState {
     /// Sets the state at an instant without tasks.
-    pub fn reset(&mut self, machines: &Machines, now: i64) {
+    pub fn reset(&mut self, machines: &PackingMachines, now: i64) {
         self.now = now;
         self.free.clear();
         self.free.extend(machines.cells.iter().map(|cell| cell.ids.len()));
@@ -63,7 +63,7 @@ impl State {
     }
 
     /// Takes an amount that others hold, or returns it.
-    pub fn change_held(&mut self, machines: &Machines, at: usize, back: bool) {
+    pub fn change_held(&mut self, machines: &PackingMachines, at: usize, back: bool) {
         let (_, node, resource, amount) = machines.held[at];
         let (there, left, place) = match node {
             Some(node) => {
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// Advances to an instant.
-    pub fn advance(&mut self, machines: &Machines, now: i64) {
+    pub fn advance(&mut self, machines: &PackingMachines, now: i64) {
         self.now = now;
         if machines.always_open {
             return;
@@ -97,26 +97,26 @@ impl State {
     }
 
     /// Returns the instant until which a cell is open, or the current instant if it is closed.
-    fn open_until(&self, machines: &Machines, cell: u32) -> i64 {
+    fn open_until(&self, machines: &PackingMachines, cell: u32) -> i64 {
         let cell = cell as usize;
         machines.cells[cell].closed.get(self.period[cell] as usize).map_or(i64::MAX, |closed| closed.0.max(self.now))
     }
 
     /// Returns the number of free processors of a node that stay open for `duration`.
     #[inline]
-    pub(super) fn open(&self, machines: &Machines, node: usize, duration: i64) -> u32 {
+    pub(super) fn open(&self, machines: &PackingMachines, node: usize, duration: i64) -> u32 {
         let (first, end) = machines.nodes[node].cells;
         if machines.always_open { self.free[first as usize] } else { self.open_cells(machines, first..end, duration) }
     }
 
-    fn open_cells(&self, machines: &Machines, cells: Range<u32>, duration: i64) -> u32 {
+    fn open_cells(&self, machines: &PackingMachines, cells: Range<u32>, duration: i64) -> u32 {
         let end_of_task = self.now.saturating_add(duration);
         let open = cells.filter(|&cell| self.open_until(machines, cell) >= end_of_task);
         open.map(|cell| self.free[cell as usize]).sum()
     }
 
     /// Holds these parts for a task on this number of processors.
-    pub fn hold_parts(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
+    pub fn hold_parts(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32, parts: &[HeldPart]) {
         for part in parts {
             let free = self.free[part.cell as usize];
             self.set_free(part.cell, free - part.count);
@@ -137,7 +137,7 @@ impl State {
 
     pub(super) fn hold_of_node(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         demands: &[Demand],
         processors: u32,
         part: (usize, u32),
@@ -148,14 +148,14 @@ impl State {
         }
     }
 
-    pub(super) fn hold_common(&mut self, machines: &Machines, demands: &[Demand], processors: u32) {
+    pub(super) fn hold_common(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32) {
         for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
             self.common[demand.resource.index() - machines.resources] -= demand.need.total(processors);
         }
     }
 
     /// Returns the amounts that a task held, except the consumables that it used up.
-    pub fn give_back(&mut self, machines: &Machines, demands: &[Demand], processors: u32, parts: &[Part]) {
+    pub fn give_back(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32, parts: &[HeldPart]) {
         for part in parts {
             let free = self.free[part.cell as usize];
             self.set_free(part.cell, free + part.count);
@@ -177,11 +177,11 @@ impl State {
 
     pub(super) fn hold_processors(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         node: usize,
         count: u32,
         duration: i64,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<HeldPart>,
     ) {
         let (first, end) = machines.nodes[node].cells;
         let mut rest = count;
@@ -190,7 +190,7 @@ impl State {
             if here > 0 {
                 state.set_free(cell, state.free[cell as usize] - here);
                 *rest -= here;
-                parts.push(Part { cell, count: here });
+                parts.push(HeldPart { cell, count: here });
             }
         };
         if machines.always_open {
@@ -207,8 +207,8 @@ impl State {
 }
 
 /// Returns the nodes of some parts with the number of processors on each. Parts of one node must be adjacent.
-fn by_node(machines: &Machines, parts: &[Part]) -> impl Iterator<Item = (usize, u32)> {
-    let same = |a: &Part, b: &Part| machines.node_of(a.cell) == machines.node_of(b.cell);
-    let node = |of_node: &[Part]| (machines.node_of(of_node[0].cell), of_node.iter().map(|part| part.count).sum());
+fn by_node(machines: &PackingMachines, parts: &[HeldPart]) -> impl Iterator<Item = (usize, u32)> {
+    let same = |a: &HeldPart, b: &HeldPart| machines.node_of(a.cell) == machines.node_of(b.cell);
+    let node = |of_node: &[HeldPart]| (machines.node_of(of_node[0].cell), of_node.iter().map(|part| part.count).sum());
     parts.chunk_by(same).map(node)
 }

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Job, Need, Needs, Node, Platform, Profile, Resources, Schedule, Time, validate};
 use proptest::prelude::*;
 
-use super::{Entry, Packer, Packing};
+use super::{ListEntry, Packer, Packing};
 
 /// Width, time, release, and memory as a whole and for each processor.
 type Row = (u32, i64, i64, u64, u64);
@@ -67,7 +67,7 @@ proptest! {
         let Some(instance) = instance(&nodes, &rows) else { return Ok(()) };
         let packing = Packing::new(&instance).unwrap();
         let choices = packing.fewest();
-        let list: Vec<Entry> = packing.list(&choices, |_| 0.0);
+        let list: Vec<ListEntry> = packing.list(&choices, |_| 0.0);
         let mut packer = Packer::new(&packing);
         packer.run(&list, 0, false).unwrap();
         let schedule = packer.schedule(&list);

@@ -46,7 +46,7 @@ struct Snapshot {
 
 /// The limits at which an evaluation stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limit {
+pub struct EvaluationLimit {
     /// Maximum value.
     pub most: f64,
     /// Maximum difference between the value and the value of the current order, at a snapshot of the current order.
@@ -56,7 +56,7 @@ pub struct Limit {
     pub after: usize,
 }
 
-impl Limit {
+impl EvaluationLimit {
     /// No limit.
     pub const NONE: Self = Self::at(f64::INFINITY);
 
@@ -89,7 +89,7 @@ impl SerialInsertion {
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
-        limit: Limit,
+        limit: EvaluationLimit,
         request: impl Fn(usize) -> Request,
         mut fold: impl FnMut(f64, usize, i64, &Request) -> f64,
     ) -> f64 {

@@ -1,7 +1,7 @@
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, ScheduleBuilder, TaskId, Time, Unavailable};
 use proptest::prelude::*;
 
-use super::{Limit, Request, SerialInsertion};
+use super::{EvaluationLimit, Request, SerialInsertion};
 
 /// Width, time and release of each job.
 type Jobs = Vec<(u32, i64, i64)>;
@@ -42,7 +42,7 @@ fn evaluate(serial: &mut SerialInsertion, jobs: &Jobs, order: &[u32], from: usiz
         starts[place] = start;
         sum + (start + request.duration) as f64
     };
-    let value = serial.evaluate(from..order.len(), Limit::NONE, request, fold);
+    let value = serial.evaluate(from..order.len(), EvaluationLimit::NONE, request, fold);
     (starts, value)
 }
 
@@ -94,7 +94,7 @@ fn a_value_beyond_the_limit_is_not_computed_to_its_end() {
     let mut serial = SerialInsertion::new(&instance, jobs.len());
     let mut placed = 0;
     let request = |_| Request { processors: 5, duration: 10, release: 0 };
-    let value = serial.evaluate(0..jobs.len(), Limit::at(100.0), request, |sum, _, start, _| {
+    let value = serial.evaluate(0..jobs.len(), EvaluationLimit::at(100.0), request, |sum, _, start, _| {
         placed += 1;
         sum + start as f64
     });
@@ -106,7 +106,7 @@ fn an_order_that_is_far_behind_the_present_one_is_given_up_after_its_last_change
     let jobs: Jobs = (0..200).map(|job| (5, 10 + i64::from(job == 0) * 90, 0)).collect();
     let instance = instance(&jobs, &[]);
     let mut serial = SerialInsertion::new(&instance, jobs.len());
-    let evaluate = |serial: &mut SerialInsertion, order: &[usize], limit: Limit| {
+    let evaluate = |serial: &mut SerialInsertion, order: &[usize], limit: EvaluationLimit| {
         let mut placed = 0;
         let request = |place: usize| Request { processors: 5, duration: jobs[order[place]].1, release: 0 };
         let value = serial.evaluate(0..jobs.len(), limit, request, |sum, _, start, request: &Request| {
@@ -117,12 +117,12 @@ fn an_order_that_is_far_behind_the_present_one_is_given_up_after_its_last_change
     };
     // The long job is first in the middle, and then at the beginning: each of the jobs that it passes is 90 later.
     let mut order: Vec<usize> = (1..101).chain([0]).chain(101..200).collect();
-    let (value, _) = evaluate(&mut serial, &order, Limit::NONE);
+    let (value, _) = evaluate(&mut serial, &order, EvaluationLimit::NONE);
     serial.accept(0);
     order[..=100].rotate_right(1);
     let lead = 90.0 * 100.0;
-    let within = Limit { most: f64::INFINITY, lead, after: 100 };
+    let within = EvaluationLimit { most: f64::INFINITY, lead, after: 100 };
     assert_eq!(evaluate(&mut serial, &order, within), (value + lead, 200));
-    let (value, placed) = evaluate(&mut serial, &order, Limit { lead: lead - 1.0, ..within });
+    let (value, placed) = evaluate(&mut serial, &order, EvaluationLimit { lead: lead - 1.0, ..within });
     assert!(value.is_infinite() && (101..120).contains(&placed), "{placed} jobs were placed");
 }

@@ -42,7 +42,7 @@ proptest! {
         let dual = dual::search(profiles.iter().copied(), processors);
         let shelved = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
         prop_assert!(shelved.is_some(), "the shelves overflow at the guess {}", dual.guess.ticks());
-        let placement = |shelved: Shelved| Placement {
+        let placement = |shelved: ShelvedTask| Placement {
             task: makespan_core::TaskId(shelved.task as u64),
             start: shelved.start,
             end: shelved.start + profiles[shelved.task].time(shelved.processors.len()),
@@ -92,7 +92,7 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
         let proved = build(&profiles, &dual.first_shelf, whole, Time::TICK, processors);
         let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);
         for shelved in [proved, either].map(|shelved| shelved.expect("the shelves fit")) {
-            let end = |shelved: &Shelved| shelved.start + profiles[shelved.task].time(shelved.processors.len());
+            let end = |shelved: &ShelvedTask| shelved.start + profiles[shelved.task].time(shelved.processors.len());
             let makespan = shelved.iter().map(end).max().unwrap();
             assert!(2 * makespan.ticks() <= 3 * dual.guess.ticks() + 2 * ROUNDING, "{makespan} {:?}", dual.guess);
         }

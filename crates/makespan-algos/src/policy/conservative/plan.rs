@@ -6,30 +6,30 @@ use makespan_core::{Event, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
 use crate::free_time::Period;
-use crate::policy::order::Place;
+use crate::policy::order::QueuePlace;
 use crate::policy::queue::Queue;
 use crate::policy::queue_state::Update;
 
 /// The start of a reservation.
-pub(super) trait Start: Clone {
+pub(super) trait ReservationStart: Clone {
     fn start(&self) -> Time;
 }
 
 /// The room in which reservations of kind `S` are held, for the task at a place of the queue.
-pub(super) trait Room<S> {
+pub(super) trait ReservationSpace<S> {
     /// Returns the earliest fit from an instant on, or `None` if the task never fits.
-    fn earliest(&mut self, place: Place, after: Time) -> Option<S>;
-    fn hold(&mut self, place: Place, reservation: &S);
-    fn release(&mut self, place: Place, reservation: &S);
+    fn earliest(&mut self, place: QueuePlace, after: Time) -> Option<S>;
+    fn hold(&mut self, place: QueuePlace, reservation: &S);
+    fn release(&mut self, place: QueuePlace, reservation: &S);
     /// Returns the earliest fit from `now` on, computed as if the reservation were released, if this fit is earlier
     /// than the reservation. An implementation may search only fits in which the task runs in the period `opened`,
     /// because nothing else was released since the last search.
-    fn earlier(&mut self, place: Place, reservation: &S, now: Time, opened: Period) -> Option<S>;
+    fn earlier(&mut self, place: QueuePlace, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
 /// The events of an instant, and their consequences.
 #[derive(Clone, Copy)]
-pub(super) struct News<'a> {
+pub(super) struct InstantEvents<'a> {
     pub events: &'a [Event],
     /// The effect of the events on the state.
     pub update: Update,
@@ -41,22 +41,22 @@ pub(super) struct News<'a> {
 
 /// A reservation for every waiting task.
 #[derive(Debug)]
-pub(super) struct Plan<S> {
+pub(super) struct ReservationPlan<S> {
     /// The reservation of each task.
     reserved: FxHashMap<TaskId, S>,
     /// All reservations, by start.
-    upcoming: BTreeSet<(Time, Place)>,
+    upcoming: BTreeSet<(Time, QueuePlace)>,
     /// The period in which moved reservations have released processors since waiting tasks were last checked.
     opened: Option<Period>,
 }
 
-impl<S> Default for Plan<S> {
+impl<S> Default for ReservationPlan<S> {
     fn default() -> Self {
         Self { reserved: FxHashMap::default(), upcoming: BTreeSet::new(), opened: None }
     }
 }
 
-impl<S: Start> Plan<S> {
+impl<S: ReservationStart> ReservationPlan<S> {
     /// Removes all reservations.
     fn clear(&mut self) {
         self.reserved.clear();
@@ -66,7 +66,7 @@ impl<S: Start> Plan<S> {
 
     /// Updates the places in the queue after its order has changed.
     pub(super) fn see_order(&mut self, queue: &Queue) {
-        let start = |place: Place| Some((self.reserved.get(&place.task)?.start(), place));
+        let start = |place: QueuePlace| Some((self.reserved.get(&place.task)?.start(), place));
         self.upcoming = queue.iter().filter_map(start).collect();
     }
 
@@ -75,19 +75,19 @@ impl<S: Start> Plan<S> {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }
 
-    pub(super) fn put(&mut self, place: Place, reservation: S) {
+    pub(super) fn put(&mut self, place: QueuePlace, reservation: S) {
         self.upcoming.insert((reservation.start(), place));
         self.reserved.insert(place.task, reservation);
     }
 
-    fn take(&mut self, place: Place) -> Option<S> {
+    fn take(&mut self, place: QueuePlace) -> Option<S> {
         let reservation = self.reserved.remove(&place.task)?;
         self.upcoming.remove(&(reservation.start(), place));
         Some(reservation)
     }
 
     /// Removes and returns a reservation that begins now or should have begun.
-    pub(super) fn take_due(&mut self, now: Time) -> Option<(Place, S)> {
+    pub(super) fn take_due(&mut self, now: Time) -> Option<(QueuePlace, S)> {
         let &(start, place) = self.upcoming.first()?;
         if start > now {
             return None;
@@ -101,7 +101,13 @@ impl<S: Start> Plan<S> {
     }
 
     /// Updates the reservations after the events of an instant.
-    pub(super) fn take_in(&mut self, queue: &Queue, room: &mut impl Room<S>, news: News<'_>, view: &View<'_>) {
+    pub(super) fn take_in(
+        &mut self,
+        queue: &Queue,
+        room: &mut impl ReservationSpace<S>,
+        news: InstantEvents<'_>,
+        view: &View<'_>,
+    ) {
         let now = view.now;
         if news.update == Update::Anew {
             // The state was read from the view again, so discard all reservations.
@@ -115,7 +121,7 @@ impl<S: Start> Plan<S> {
     }
 
     /// Releases all reservations.
-    fn release_all(&mut self, room: &mut impl Room<S>) {
+    fn release_all(&mut self, room: &mut impl ReservationSpace<S>) {
         self.opened = None;
         while let Some((_, place)) = self.upcoming.pop_first() {
             if let Some(reservation) = self.reserved.remove(&place.task) {
@@ -127,7 +133,7 @@ impl<S: Start> Plan<S> {
     /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be the same.
     /// Processors were released in the period `opened`. When a task got its reservation or was last compressed, it
     /// could not start earlier. So it can start earlier now only if processors were released since then.
-    fn compress(&mut self, queue: &Queue, room: &mut impl Room<S>, now: Time, opened: Period) {
+    fn compress(&mut self, queue: &Queue, room: &mut impl ReservationSpace<S>, now: Time, opened: Period) {
         let mut opened = Period::hull(self.opened.take(), opened);
         for place in queue.iter() {
             let Some(old) = self.reserved.get(&place.task) else { continue };
@@ -144,12 +150,18 @@ impl<S: Start> Plan<S> {
     }
 
     /// Makes reservations for all waiting tasks without one: the arrivals, or all tasks if the reservations were discarded.
-    fn reserve_arrivals(&mut self, queue: &Queue, room: &mut impl Room<S>, events: &[Event], view: &View<'_>) {
+    fn reserve_arrivals(
+        &mut self,
+        queue: &Queue,
+        room: &mut impl ReservationSpace<S>,
+        events: &[Event],
+        view: &View<'_>,
+    ) {
         let arrived = events.iter().filter_map(|event| match *event {
             Event::Submitted(task) | Event::Interrupted(task) => queue.place(view.instance, task),
             _ => None,
         });
-        let mut places: Vec<Place> = arrived.collect();
+        let mut places: Vec<QueuePlace> = arrived.collect();
         if self.upcoming.len() + places.len() == queue.len() {
             places.sort_unstable();
         } else {

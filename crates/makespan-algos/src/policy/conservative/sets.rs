@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use makespan_core::{FreeTime, Time, View};
 
-use super::plan::Room;
+use super::plan::ReservationSpace;
 use crate::free_time::{Period, Strips};
 use crate::policy::held::{disjoint, interchangeable};
-use crate::policy::order::Place;
-use crate::policy::space::{Slot, Space, running};
+use crate::policy::order::QueuePlace;
+use crate::policy::space::{ClosedSlot, Space, running};
 
 /// The room for reservations if processors differ by speed, by node or by unavailable periods.
 ///
@@ -23,12 +23,12 @@ pub(super) struct Sets<'a, 'b> {
     /// The number of free processors, or `None` if processors are not interchangeable.
     free: Option<Strips>,
     /// The reservations, by place in the queue.
-    places: &'b mut BTreeMap<Place, Slot>,
+    places: &'b mut BTreeMap<QueuePlace, ClosedSlot>,
 }
 
 impl<'a, 'b> Sets<'a, 'b> {
     /// Returns the room with the existing reservations.
-    pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<Place, Slot>) -> Self {
+    pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<QueuePlace, ClosedSlot>) -> Self {
         let mut space = Space::of(view);
         let mut free = interchangeable(view.instance).then(|| free_processors(view));
         for slot in places.values() {
@@ -41,8 +41,8 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 
     /// Returns the first fit that begins in a period.
-    fn search(&mut self, place: Place, period: Period) -> Option<Slot> {
-        let Place { task, asked, .. } = place;
+    fn search(&mut self, place: QueuePlace, period: Period) -> Option<ClosedSlot> {
+        let QueuePlace { task, asked, .. } = place;
         let Some(free) = &self.free else {
             let found = self.space.earliest(task, asked.width, period.from);
             return found.filter(|slot| slot.start < period.until);
@@ -64,8 +64,12 @@ impl<'a, 'b> Sets<'a, 'b> {
 
     /// Places all reservations on other processors so that one more reservation at `start` fits. Returns them and the new
     /// reservation.
-    fn placed_anew(&self, more: Place, start: Time) -> Option<(Space<'a>, BTreeMap<Place, Slot>, Slot)> {
-        let mut order: Vec<(Time, Place)> = self.places.iter().map(|(&place, slot)| (slot.start, place)).collect();
+    fn placed_anew(
+        &self,
+        more: QueuePlace,
+        start: Time,
+    ) -> Option<(Space<'a>, BTreeMap<QueuePlace, ClosedSlot>, ClosedSlot)> {
+        let mut order: Vec<(Time, QueuePlace)> = self.places.iter().map(|(&place, slot)| (slot.start, place)).collect();
         order.push((start, more));
         order.sort_unstable();
         let (mut space, mut places) = (Space::of(&self.view), BTreeMap::new());
@@ -108,12 +112,12 @@ fn free_processors(view: &View<'_>) -> Strips {
     free
 }
 
-impl Room<Slot> for Sets<'_, '_> {
-    fn earliest(&mut self, place: Place, after: Time) -> Option<Slot> {
+impl ReservationSpace<ClosedSlot> for Sets<'_, '_> {
+    fn earliest(&mut self, place: QueuePlace, after: Time) -> Option<ClosedSlot> {
         self.search(place, Period::since(after))
     }
 
-    fn hold(&mut self, place: Place, slot: &Slot) {
+    fn hold(&mut self, place: QueuePlace, slot: &ClosedSlot) {
         self.space.hold(slot.clone());
         if let Some(free) = &mut self.free {
             free.hold(slot.processors.len(), slot.start, slot.end);
@@ -121,7 +125,7 @@ impl Room<Slot> for Sets<'_, '_> {
         self.places.insert(place, slot.clone());
     }
 
-    fn release(&mut self, place: Place, _: &Slot) {
+    fn release(&mut self, place: QueuePlace, _: &ClosedSlot) {
         let Some(slot) = self.places.remove(&place) else { return };
         self.space.release(&slot);
         if let Some(free) = &mut self.free {
@@ -129,7 +133,7 @@ impl Room<Slot> for Sets<'_, '_> {
         }
     }
 
-    fn earlier(&mut self, place: Place, old: &Slot, now: Time, _opened: Period) -> Option<Slot> {
+    fn earlier(&mut self, place: QueuePlace, old: &ClosedSlot, now: Time, _opened: Period) -> Option<ClosedSlot> {
         // Use the current processors of the reservation, because they may have been exchanged.
         let slot = self.places.get(&place).unwrap_or(old).clone();
         self.release(place, &slot);

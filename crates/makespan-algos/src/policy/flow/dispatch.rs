@@ -5,14 +5,14 @@ use std::time::Instant;
 use makespan_core::{Event, Instance, TaskId, Time, View};
 use rand_chacha::ChaCha8Rng;
 
-use super::machines::{Machines, Sent};
+use super::machines::{FlowMachines, SentTask};
 use super::{Communication, Rules, SchedulingTime, When};
 use crate::kernel::mapping::{Mapper, MappingProblem, MinimumCompletion, Times, task_time};
 
 /// The state of the dispatcher.
 #[derive(Debug)]
 pub(super) struct Dispatch {
-    pub machines: Machines,
+    pub machines: FlowMachines,
     /// Tasks that can run on some machine that is up, in the order of arrival.
     pool: Vec<TaskId>,
     /// Tasks that can run only on machines that are down. They are checked again only when a machine comes up.
@@ -42,7 +42,7 @@ impl Dispatch {
         waiting.sort_by_key(|&task| view.instance.release(task));
         let (pool, stuck) = (Vec::with_capacity(waiting.len()), Vec::new());
         let mut dispatch =
-            Self { machines: Machines::of(view), pool, stuck, planned: None, since: view.now, last: Time::ZERO };
+            Self { machines: FlowMachines::of(view), pool, stuck, planned: None, since: view.now, last: Time::ZERO };
         waiting.into_iter().for_each(|task| dispatch.wait(view.instance, task));
         dispatch
     }
@@ -138,7 +138,7 @@ impl Dealer<'_, '_> {
         match self.view.instance.time_on(task, target.node).filter(|_| target.is_up) {
             Some(time) => {
                 let arrives = self.view.now + self.rules.communication.cost(self.view.instance, task, target.node);
-                self.dispatch.machines.send(machine, Sent { task, time, arrives });
+                self.dispatch.machines.send(machine, SentTask { task, time, arrives });
             }
             None => self.dispatch.wait(self.view.instance, task),
         }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// All machines, indexed by the ids of their processors.
 #[derive(Debug)]
-pub(super) struct Machines {
+pub(super) struct FlowMachines {
     all: Vec<Machine>,
     /// The machine of each running task.
     place_of: FxHashMap<TaskId, u32>,
@@ -19,7 +19,7 @@ pub(super) struct Machine {
     /// The node of the processor.
     pub node: usize,
     pub is_up: bool,
-    queue: VecDeque<Sent>,
+    queue: VecDeque<SentTask>,
     /// The sum of the times of the tasks in the queue.
     queued: Time,
     running: Option<Believed>,
@@ -29,7 +29,7 @@ pub(super) struct Machine {
 
 /// A task that travels to a machine or waits in its queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentTask {
     pub task: TaskId,
     pub time: Time,
     pub arrives: Time,
@@ -41,7 +41,7 @@ struct Believed {
     end: Time,
 }
 
-impl Machines {
+impl FlowMachines {
     /// Returns the machines with the running tasks of the view.
     pub(super) fn of(view: &View<'_>) -> Self {
         let platform = view.instance.platform();
@@ -130,7 +130,7 @@ impl Machines {
     }
 
     /// Sends a task to a machine.
-    pub(super) fn send(&mut self, id: usize, sent: Sent) {
+    pub(super) fn send(&mut self, id: usize, sent: SentTask) {
         let machine = &mut self.all[id];
         machine.done = machine.done.max(sent.arrives) + sent.time;
         machine.queued += sent.time;

@@ -7,7 +7,7 @@ use makespan_core::Objective;
 use super::LongestFirst;
 use crate::catalogue::{Build, Entry, OfScheduler, SpecError, mapping};
 use crate::kernel::mapping::Mapper;
-use crate::scheduler::Mapped;
+use crate::scheduler::MappingScheduler;
 
 /// The valid values in specs.
 pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
@@ -24,7 +24,7 @@ const FAST: Entry = Entry {
         guarantee: "none",
         compared: &[],
         representatives: &[],
-        build: Build::Mapper(|_| Ok(Mapped::new("fast", LongestFirst))),
+        build: Build::Mapper(|_| Ok(MappingScheduler::new("fast", LongestFirst))),
     },
 };
 

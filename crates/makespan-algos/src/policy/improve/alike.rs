@@ -39,7 +39,7 @@ fn meets_period(view: &View<'_>) -> bool {
 
 /// The state of a policy that makes no plan as long as all tasks are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Alike {
+pub(super) enum AlikeState {
     /// No event has come yet.
     #[default]
     Unknown,
@@ -49,7 +49,7 @@ pub(super) enum Alike {
     No,
 }
 
-impl Alike {
+impl AlikeState {
     /// Returns whether all waiting tasks are alike. After tasks have differed once, returns false for all later events.
     pub fn remains(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let View { instance, waiting, .. } = *view;

@@ -9,11 +9,11 @@ use makespan_core::{Stop, Time, View};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::search::Course;
+use crate::search::SearchCourse;
 
 /// A function that improves a plan. Its second argument is the initial temperature, as a share of the temperature of a
 /// search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
-pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut Course) -> (f64, P) + Send>;
+pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse) -> (f64, P) + Send>;
 
 /// Duration of the search between two pauses.
 const SLICE: Duration = Duration::from_millis(10);
@@ -140,7 +140,7 @@ impl<P: Clone> Work<P> {
             let begin = Instant::now();
             let random = ChaCha8Rng::seed_from_u64(round);
             let rank;
-            (rank, plan) = improve(plan, warmth, random, &mut Course::until(begin + SLICE, &stop));
+            (rank, plan) = improve(plan, warmth, random, &mut SearchCourse::until(begin + SLICE, &stop));
             if rank < best && !stop.is_requested() {
                 best = rank;
                 *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan.clone());

@@ -13,31 +13,31 @@ use rustc_hash::FxHashMap;
 
 use super::background;
 use super::fixed::Fixed;
-use super::key::Key;
+use super::key::PlanSortKey;
 use super::outlook::Outlook;
-use super::promise::Promise;
+use super::promise::PromisedStart;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choice;
 use crate::scheduler::{Residual, Solution};
-use crate::search::Course;
+use crate::search::SearchCourse;
 
 /// The waiting tasks and their plan.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct WaitingPlan {
     /// The waiting tasks, identified by numbers, and the cost function for plans of these tasks.
     pub residual: Residual,
     /// For each number, the task with this number, which is in the plan or was in it earlier.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
     /// For each number, the sort key, for orders that are not planned.
-    keys: Vec<Key>,
+    keys: Vec<PlanSortKey>,
     /// For each number, the least work of the task.
     work: Vec<f64>,
     /// For each number, the job of the task.
     jobs: Vec<JobId>,
     pub plan: Solution,
     /// Waiting tasks that are outside the plan because the plan is full. The task with the smallest key enters the plan first.
-    line: BTreeSet<(Key, TaskId)>,
+    line: BTreeSet<(PlanSortKey, TaskId)>,
     /// The waiting tasks except best-effort tasks, by release.
     waiting: BTreeSet<(Time, TaskId)>,
     /// Waiting tasks of bags without weight.
@@ -52,7 +52,7 @@ pub(super) struct Kept {
     now: i64,
 }
 
-impl Kept {
+impl WaitingPlan {
     /// Returns an empty plan.
     pub fn new(objective: Objective) -> Self {
         Self {
@@ -181,7 +181,7 @@ impl Kept {
     /// Returns the current plan, and a function that improves a plan on the free processors of `skyline`.
     pub fn improvement(&self, skyline: &Skyline) -> (Solution, background::Improve<Solution>) {
         let (residual, skyline) = (self.residual.clone(), skyline.clone());
-        let improve = move |plan: Solution, warmth: f64, random: ChaCha8Rng, course: &mut Course| {
+        let improve = move |plan: Solution, warmth: f64, random: ChaCha8Rng, course: &mut SearchCourse| {
             let found = residual.improve(&skyline, plan, warmth, random, course);
             (found.rank, found.solution)
         };
@@ -199,7 +199,7 @@ impl Kept {
     }
 
     /// Improves the plan by annealing, on the free processors of `skyline`.
-    pub fn improve(&mut self, skyline: &Skyline, warmth: f64, random: ChaCha8Rng, course: &mut Course) {
+    pub fn improve(&mut self, skyline: &Skyline, warmth: f64, random: ChaCha8Rng, course: &mut SearchCourse) {
         let plan = std::mem::take(&mut self.plan.order);
         let plan = Solution { order: plan, chosen: self.plan.chosen.clone() };
         self.plan = self.residual.improve(skyline, plan, warmth, random, course).solution;
@@ -228,7 +228,7 @@ impl Kept {
 
     /// Returns a slot for the task to which `promise` was made, if `reserved` starts this task after its promised
     /// latest start and an earlier start is possible.
-    pub fn broken(&self, promise: &Promise<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
+    pub fn broken(&self, promise: &PromisedStart<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
         let (task, latest, width) = promise.given()?;
         let number = self.number(task)?;
         let planned = self.start_of(number, reserved).filter(|&planned| planned > latest)?;
@@ -239,7 +239,7 @@ impl Kept {
     }
 
     /// Renews the promise to the task that has waited longest, based on the start of this task in `reserved`.
-    pub fn renew(&self, promise: &mut Promise<u32>, reserved: &[Reservation], view: &View<'_>) {
+    pub fn renew(&self, promise: &mut PromisedStart<u32>, reserved: &[Reservation], view: &View<'_>) {
         let Some(oldest) = self.oldest() else { return promise.forget() };
         let number = self.number(oldest).filter(|_| promise.is_meant());
         if let Some((number, start)) = number.and_then(|number| Some((number, self.start_of(number, reserved)?))) {
@@ -264,13 +264,13 @@ impl Kept {
 
     /// Returns the tasks to start with these reservations, which are held in `skyline`: tasks whose planned start is now, and then
     /// best-effort tasks that delay no planned task.
-    pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> Planned {
+    pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> StartsAndRest {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);
         let next = reserved.iter().map(|reservation| reservation.start).filter(|&start| start > now).min();
         let all = self.plan.order.iter().zip(&reserved).filter(|(_, reservation)| reservation.start <= now);
         let due = all.map(|(&number, reservation)| (self.tasks[number as usize], reservation.clone())).collect();
-        let mut planned = Planned { reserved, due, next, end };
+        let mut planned = StartsAndRest { reserved, due, next, end };
         let mut candidate = self.best_effort.first();
         while let Some(task) = candidate {
             let profile = view.instance.profile(task);
@@ -295,7 +295,7 @@ impl Kept {
 
 /// The tasks to start now, and the rest of the plan.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct StartsAndRest {
     /// The reservation of each task of the plan, in the order of the plan.
     pub reserved: Vec<Reservation>,
     /// The tasks to start now.

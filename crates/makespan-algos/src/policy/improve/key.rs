@@ -6,17 +6,17 @@ use std::cmp::Ordering;
 /// the second field is the position in this plan. For any other task, the first field is positive and the second field
 /// depends on the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Key(pub u8, pub f64, pub f64);
+pub(super) struct PlanSortKey(pub u8, pub f64, pub f64);
 
-impl Eq for Key {}
+impl Eq for PlanSortKey {}
 
-impl PartialOrd for Key {
+impl PartialOrd for PlanSortKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Key {
+impl Ord for PlanSortKey {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.cmp(&other.0).then(self.1.total_cmp(&other.1)).then(self.2.total_cmp(&other.2))
     }

@@ -15,19 +15,19 @@ use makespan_core::{Decision, Event, Objective, Policy, Reservation, Schedule, S
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::Keep;
+use super::KeptStart;
 use super::held::equal_speeds;
 use crate::free_time::Skyline;
-use crate::scheduler::{Listed, Solution};
-use crate::search::Course;
-use alike::Alike;
+use crate::scheduler::{DecodedList, Solution};
+use crate::search::SearchCourse;
+use alike::AlikeState;
 use background::Background;
 use fixed::Fixed;
-use kept::{Kept, Planned};
-use key::Key;
+use kept::{StartsAndRest, WaitingPlan};
+use key::PlanSortKey;
 use outlook::{Outlook, untold};
-use promise::Promise;
-use tied::{Tied, is_tied};
+use promise::PromisedStart;
+use tied::{DependentPlan, is_tied};
 
 /// The parameters of [`Improve`]: its objective and its effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +37,12 @@ pub struct Improving {
     /// Maximum number of changes of the plan that are tried at an event. If very many tasks wait, fewer changes are tried.
     pub steps: u64,
     /// The tasks whose start must not be postponed further.
-    pub keep: Keep,
+    pub keep: KeptStart,
 }
 
 impl Default for Improving {
     fn default() -> Self {
-        Self { objective: Objective::WeightedCompletion, steps: 2000, keep: Keep::default() }
+        Self { objective: Objective::WeightedCompletion, steps: 2000, keep: KeptStart::default() }
     }
 }
 
@@ -89,14 +89,14 @@ impl Default for Improving {
 /// ```
 pub struct Improve {
     improving: Improving,
-    alike: Alike,
-    kept: Kept,
-    promise: Promise<u32>,
+    alike: AlikeState,
+    kept: WaitingPlan,
+    promise: PromisedStart<u32>,
     searches: Searches,
     background: Option<Background<Solution>>,
     /// The plan, if a task has arrived for which the number of equal processors is not sufficient.
-    tied: Option<Tied>,
-    tied_background: Option<Background<Listed>>,
+    tied: Option<DependentPlan>,
+    tied_background: Option<Background<DecodedList>>,
 }
 
 /// The initial temperature, as a share of the temperature of a search without a plan.
@@ -129,9 +129,9 @@ impl Improve {
         let Improving { objective, keep, .. } = improving;
         Self {
             improving,
-            alike: Alike::default(),
-            kept: Kept::new(objective),
-            promise: Promise::new(keep),
+            alike: AlikeState::default(),
+            kept: WaitingPlan::new(objective),
+            promise: PromisedStart::new(keep),
             searches: Searches { seed, count: 0 },
             background: None,
             tied: None,
@@ -156,7 +156,7 @@ impl Improve {
     /// Plans around everything that is held.
     ///
     /// Unavailable periods that the plan does not reach are ignored, so that they change nothing.
-    fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, Planned) {
+    fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, StartsAndRest) {
         let mut told = Time::ZERO;
         let mut searches = if search { SEARCHES } else { 0 };
         loop {
@@ -222,7 +222,7 @@ impl Improve {
         }
         let random = self.searches.next();
         let steps = self.improving.steps.min(WORK / tasks) / part;
-        self.kept.improve(skyline, WARMTH, random, &mut Course::of(steps, &Stop::default()));
+        self.kept.improve(skyline, WARMTH, random, &mut SearchCourse::of(steps, &Stop::default()));
     }
 }
 
@@ -259,11 +259,11 @@ impl Improve {
 impl Policy for Improve {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         if self.alike.remains(events, view) {
-            Alike::start(view, decisions);
+            AlikeState::start(view, decisions);
             return;
         }
         if self.tied.is_none() && self.becomes_tied(events, view) {
-            self.tied = Some(Tied::new(self.improving, self.searches.seed, self.kept.given()));
+            self.tied = Some(DependentPlan::new(self.improving, self.searches.seed, self.kept.given()));
         }
         if self.tied.is_some() {
             self.on_tied(events, view, decisions);

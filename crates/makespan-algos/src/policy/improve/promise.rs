@@ -2,23 +2,23 @@
 
 use makespan_core::{TaskId, Time, View};
 
-use super::Keep;
+use super::KeptStart;
 
 /// The promised latest start of the task that has waited longest, with additional data about its planned slot.
 #[derive(Debug)]
-pub(super) struct Promise<W> {
-    keep: Keep,
+pub(super) struct PromisedStart<W> {
+    keep: KeptStart,
     given: Option<(TaskId, Time, W)>,
 }
 
-impl<W: Copy> Promise<W> {
-    pub fn new(keep: Keep) -> Self {
+impl<W: Copy> PromisedStart<W> {
+    pub fn new(keep: KeptStart) -> Self {
         Self { keep, given: None }
     }
 
     /// Returns whether the policy makes promises.
     pub fn is_meant(&self) -> bool {
-        self.keep != Keep::None
+        self.keep != KeptStart::None
     }
 
     /// Returns the task to which the promise was made, its latest start, and the additional data about its planned

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::alike::are_alike;
 use super::*;
-use crate::policy::play::{Play, WIDE, a_wide_job_among_narrow_ones};
+use crate::policy::play::{PolicySimulation, WIDE, a_wide_job_among_narrow_ones};
 
 /// A job, given by its width or parallelism, its time, its weight, and whether it is moldable.
 type Row = (u32, i64, u64, bool);
@@ -29,7 +29,7 @@ fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
 }
 
 fn played(instance: &Instance, policy: &mut Improve) -> Vec<Placement> {
-    Play::starts(instance, policy, &|task, on| instance.time(task, on))
+    PolicySimulation::starts(instance, policy, &|task, on| instance.time(task, on))
 }
 
 proptest! {
@@ -65,12 +65,12 @@ proptest! {
 fn a_wide_job_is_not_put_off_for_ever() {
     let seconds = Time::from_seconds;
     let instance = a_wide_job_among_narrow_ones();
-    let start = |keep: Keep| {
+    let start = |keep: KeptStart| {
         let mut policy = Improve::new(Improving { keep, steps: 200, ..Improving::default() }, 1);
         played(&instance, &mut policy).iter().find(|at| at.task == WIDE).unwrap().start
     };
-    assert!(start(Keep::Oldest) <= seconds(150), "{}", start(Keep::Oldest));
-    assert!(start(Keep::None) > seconds(450), "{}", start(Keep::None));
+    assert!(start(KeptStart::Oldest) <= seconds(150), "{}", start(KeptStart::Oldest));
+    assert!(start(KeptStart::None) > seconds(450), "{}", start(KeptStart::None));
 }
 
 /// Checks that without events, the policy asks to be woken, and then has a better plan.

@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 
 use makespan_core::{Instance, JobId, View, Weight};
 
-use super::choice::Choice;
+use super::choice::FlowChoice;
 use super::records::JobRecords;
 use super::rules::{Clock, JobFlowRules};
 use crate::free_time::Calendar;
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
 use crate::kernel::chains::outline::{Outline, Share};
-use crate::kernel::chains::strategy::{Offer, heft, pareto};
+use crate::kernel::chains::strategy::{JobSchedule, heft, pareto};
 use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
@@ -28,7 +28,7 @@ pub(super) struct Alone {
 }
 
 /// A job to be planned.
-pub(super) struct Candidate<'a> {
+pub(super) struct FlowCandidate<'a> {
     /// The job.
     pub job: JobId,
     /// The release, in ticks.
@@ -51,7 +51,7 @@ pub(super) struct Candidate<'a> {
     /// Whether an earlier plan of the job was in time.
     pub promised: bool,
     /// The current plan of the job.
-    pub before: Option<Choice>,
+    pub before: Option<FlowChoice>,
     outline: Outline<'a>,
 }
 
@@ -74,7 +74,7 @@ impl Alone {
     }
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> FlowCandidate<'a> {
     /// Returns a candidate for a job, with the data of earlier plans of the job.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
         let Alone { job, released, ref instance, ref problem } = *alone;
@@ -119,7 +119,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Returns the time by which a plan that meets the deadline ends after `wanted`, or zero.
-    pub fn shortfall(&self, offer: &Offer) -> i64 {
+    pub fn shortfall(&self, offer: &JobSchedule) -> i64 {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
 
@@ -131,7 +131,7 @@ impl<'a> Candidate<'a> {
     /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish.
     /// The variants are planned to end by `wanted` (by the deadline if HEFT's schedule ends after `wanted`), or by
     /// instants between HEFT's end and this instant.
-    pub fn variants(&self, calendars: &[Calendar]) -> Vec<Offer> {
+    pub fn variants(&self, calendars: &[Calendar]) -> Vec<JobSchedule> {
         if self.is_hopeless() {
             return Vec::new();
         }
@@ -139,33 +139,33 @@ impl<'a> Candidate<'a> {
         let end = if self.wanted > first.finish() { self.wanted } else { self.deadline };
         let shares = if end > first.finish() { 0..=SHARES } else { SHARES..=SHARES };
         let strategy = |parts| self.outline.strategy(calendars, &first, end, Share { parts, of: SHARES });
-        let mut offers: Vec<Offer> = shares.flat_map(strategy).collect();
+        let mut offers: Vec<JobSchedule> = shares.flat_map(strategy).collect();
         offers.retain(|offer| offer.finish <= self.deadline);
         pareto(offers)
     }
 
     /// Returns the offer with HEFT's places.
-    pub fn fallback(&self, calendars: &[Calendar]) -> Offer {
-        Offer::plain(&heft(self.real(), calendars))
+    pub fn fallback(&self, calendars: &[Calendar]) -> JobSchedule {
+        JobSchedule::plain(&heft(self.real(), calendars))
     }
 
     /// Returns the plan of the job that uses one of these variants.
-    pub fn taken(&self, variants: Vec<Offer>, chosen: usize) -> Choice {
+    pub fn taken(&self, variants: Vec<JobSchedule>, chosen: usize) -> FlowChoice {
         let offer = variants[chosen].clone();
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());
-        Choice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
+        FlowChoice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
     }
 
     /// Returns the plan for an offer that is not a variant: HEFT's places. If it is late and `reject` is set, the job is cancelled.
-    pub fn late(&self, offer: Offer, reject: bool) -> Choice {
+    pub fn late(&self, offer: JobSchedule, reject: bool) -> FlowChoice {
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());
-        Choice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
+        FlowChoice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
     }
 
     /// Returns the current plan if it can be kept on these calendars.
-    pub fn kept(&self, calendars: &[Calendar]) -> Option<&Choice> {
+    pub fn kept(&self, calendars: &[Calendar]) -> Option<&FlowChoice> {
         self.before.as_ref().filter(|choice| choice.fits(calendars, self.real().release()))
     }
 }

@@ -6,7 +6,7 @@ use super::rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 use super::{JobFlow, supports};
 use crate::catalogue::{Entry, METHOD, Parameter, Spec, SpecError, method, one_of};
 use crate::policy::Starts;
-use crate::policy::built::{Built, OfPolicy};
+use crate::policy::built::{OfPolicy, SupportedPolicy};
 
 const SERVE: &str = "arrival, consecutive, buffer or replan";
 const BUFFER: &str = "a positive time such as 20s, with serve=buffer";
@@ -23,7 +23,7 @@ pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     kind: OfPolicy {
         build: |spec, _| {
             let supports: fn(&Instance) -> Result<(), Unsupported> = supports;
-            Ok(Built { policy: Box::new(JobFlow::new(rules(spec)?)), supports: Box::new(supports) })
+            Ok(SupportedPolicy { policy: Box::new(JobFlow::new(rules(spec)?)), supports: Box::new(supports) })
         },
     },
 };

@@ -3,18 +3,18 @@
 use makespan_core::FreeTime;
 
 use crate::free_time::Calendar;
-use crate::kernel::chains::strategy::Offer;
-use crate::kernel::graph::Place;
+use crate::kernel::chains::strategy::JobSchedule;
+use crate::kernel::graph::TaskPlace;
 
 /// The plan of a job.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
+pub(super) struct FlowChoice {
     /// The strategy: the variants that end in time, sorted by finish.
-    pub variants: Vec<Offer>,
+    pub variants: Vec<JobSchedule>,
     /// The index of the variant that is taken, or `None` if HEFT's places are taken.
     pub chosen: Option<usize>,
     /// The offer that is taken.
-    pub offer: Offer,
+    pub offer: JobSchedule,
     /// The instant until which each task holds its processor.
     pub until: Vec<i64>,
     /// Whether the plan ends in time.
@@ -23,7 +23,7 @@ pub(super) struct Choice {
     pub given_up: bool,
 }
 
-impl Choice {
+impl FlowChoice {
     /// Returns whether the plan still fits from `now` on.
     pub fn fits(&self, calendars: &[Calendar], now: i64) -> bool {
         fits(&self.offer, &self.until, calendars, now)
@@ -49,16 +49,16 @@ impl Choice {
 }
 
 /// Returns whether all places of an offer are free, and none is in the past.
-pub(super) fn fits(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
+pub(super) fn fits(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
     delay(offer, until, calendars, now) == 0
 }
 
 /// Returns the minimum common delay for which all places of an offer are free and none is in the past.
-pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
+pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
         // The delay that each place needs by itself. The common delay is at least the largest of these delays.
-        let own = |(place, &until): (&Place, &i64)| {
+        let own = |(place, &until): (&TaskPlace, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start
         };
@@ -71,7 +71,7 @@ pub(super) fn delay(offer: &Offer, until: &[i64], calendars: &[Calendar], now: i
 }
 
 /// Returns an offer with all its places delayed.
-pub(super) fn delayed(mut offer: Offer, delay: i64) -> Offer {
+pub(super) fn delayed(mut offer: JobSchedule, delay: i64) -> JobSchedule {
     offer.places.iter_mut().for_each(|place| place.start += delay);
     offer.reserves.iter_mut().for_each(|held| held.until += delay);
     for collision in &mut offer.collisions {

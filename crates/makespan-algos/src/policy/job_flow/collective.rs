@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::candidate::Candidate;
-use super::choice::Choice;
-use super::flow::{Collective, Hopeless, Table};
+use super::candidate::FlowCandidate;
+use super::choice::FlowChoice;
+use super::flow::{Collective, FlowTable, Hopeless};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
@@ -17,7 +17,7 @@ const ALL_ORDERS: usize = 4;
 /// Maximum number of rounds in which each job may change its variant.
 const ROUNDS: usize = 2;
 
-impl Table<'_> {
+impl FlowTable<'_> {
     /// Returns plans of all jobs that are at least as good as planning the jobs one by one by urgency, and as keeping their plans.
     ///
     /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then
@@ -25,7 +25,7 @@ impl Table<'_> {
     /// as early as possible. Finally, beginning with the best of all these flows, each job in turn takes the variant
     /// that is best for the flow. The job's strategy is computed on the processors that the other jobs leave free.
     pub fn collective(&self) -> Collective {
-        let by_urgency = self.order_by(Candidate::urgency);
+        let by_urgency = self.order_by(FlowCandidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);
         if self.candidates.len() > 1 {
             let order = self.best_order(&by_urgency);
@@ -112,7 +112,7 @@ impl Table<'_> {
     }
 
     /// Returns the variant of one job that improves the flow, if there is one. All other jobs keep their plans.
-    fn better(&self, flow: &Collective, at: usize, calendars: &[Calendar]) -> Option<Choice> {
+    fn better(&self, flow: &Collective, at: usize, calendars: &[Calendar]) -> Option<FlowChoice> {
         let (candidate, goal) = (&self.candidates[at], self.rules.goal);
         let mut variants = candidate.variants(calendars);
         let present = &flow.choices[at];

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use makespan_core::{Decision, Event, JobId, Logged, TaskId, Time, View};
+use makespan_core::{Decision, Event, JobId, LoggedDecision, TaskId, Time, View};
 
-use super::candidate::{Alone, Candidate, longest};
-use super::choice::{Choice, delay, delayed};
+use super::candidate::{Alone, FlowCandidate, longest};
+use super::choice::{FlowChoice, delay, delayed};
 use super::rules::{Serve, Spare};
 use super::{JobFlow, is_untouched, placements};
 use crate::kernel::graph::{GraphProblem, rank};
@@ -218,7 +218,7 @@ impl JobFlow {
         };
         let alone = Alone::all(&[job], &rules, view);
         let Some(alone) = alone.first() else { return false };
-        let candidate = Candidate::new(alone, &rules, &self.records, self.spares);
+        let candidate = FlowCandidate::new(alone, &rules, &self.records, self.spares);
         let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
         let now = view.now.ticks();
         let later = |at: usize| {
@@ -232,11 +232,11 @@ impl JobFlow {
         let Some((to, offer)) = best else { return false };
         let mut variants = choice.variants;
         variants[to] = offer;
-        let next: Choice = candidate.taken(variants, to);
+        let next: FlowChoice = candidate.taken(variants, to);
         let first = view.instance.job(job).first();
         self.keeper.add(placements(first, &next.offer.places, &next.until));
         self.records.note(job, candidate.deadline, next);
-        self.tell(view, first, Logged::OtherVariant { from, to });
+        self.tell(view, first, LoggedDecision::OtherVariant { from, to });
         true
     }
 }

@@ -2,16 +2,16 @@
 
 use std::cmp::Ordering;
 
-use super::candidate::Candidate;
-use super::choice::Choice;
+use super::candidate::FlowCandidate;
+use super::choice::FlowChoice;
 use super::rules::{JobFlowRules, Late, Value};
 use crate::free_time::Calendar;
-use crate::kernel::chains::strategy::{Offer, Start};
+use crate::kernel::chains::strategy::{ChainBase, JobSchedule};
 
 /// Jobs that are planned together, on processors that others hold at times.
-pub(super) struct Table<'a> {
+pub(super) struct FlowTable<'a> {
     pub rules: &'a JobFlowRules,
-    pub candidates: Vec<Candidate<'a>>,
+    pub candidates: Vec<FlowCandidate<'a>>,
     /// The busy periods of each processor, without the jobs that are planned here.
     pub calendars: Vec<Calendar>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Table<'a> {
 /// A plan for each candidate.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
-    pub choices: Vec<Choice>,
+    pub choices: Vec<FlowChoice>,
     pub value: Value,
 }
 
@@ -32,9 +32,9 @@ pub(super) enum Hopeless {
     Last,
 }
 
-impl<'a> Table<'a> {
+impl<'a> FlowTable<'a> {
     /// Returns the candidates sorted by a key. Ties are in the order of the candidates.
-    pub fn order_by<K: PartialOrd>(&self, key: impl Fn(&Candidate<'a>) -> K) -> Vec<usize> {
+    pub fn order_by<K: PartialOrd>(&self, key: impl Fn(&FlowCandidate<'a>) -> K) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         let compare = |&a: &usize, &b: &usize| {
             key(&self.candidates[a]).partial_cmp(&key(&self.candidates[b])).unwrap_or(Ordering::Equal)
@@ -59,7 +59,7 @@ impl<'a> Table<'a> {
     /// Plans the jobs in this order, each by HEFT as early as possible. Late jobs are planned last.
     pub fn early(&self, order: &[usize]) -> Collective {
         // HEFT's schedule is one of the variants only if the method plans chains into this schedule.
-        let is_variant = self.rules.method.settings.start != Start::Empty;
+        let is_variant = self.rules.method.settings.start != ChainBase::Empty;
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let offer = candidate.fallback(calendars);
             let in_time = offer.finish <= candidate.deadline;
@@ -67,10 +67,10 @@ impl<'a> Table<'a> {
         })
     }
 
-    fn own_best(&self, candidate: &Candidate, calendars: &[Calendar]) -> Option<Choice> {
+    fn own_best(&self, candidate: &FlowCandidate, calendars: &[Calendar]) -> Option<FlowChoice> {
         let criterion = self.rules.method.settings.criterion;
         let variants = candidate.variants(calendars);
-        let key = |offer: &Offer| (candidate.shortfall(offer), offer.key(criterion));
+        let key = |offer: &JobSchedule| (candidate.shortfall(offer), offer.key(criterion));
         let best = (0..variants.len()).min_by_key(|&at| (key(&variants[at]), at))?;
         Some(candidate.taken(variants, best))
     }
@@ -79,10 +79,10 @@ impl<'a> Table<'a> {
         &self,
         order: &[usize],
         hopeless: Hopeless,
-        plan: impl Fn(&Candidate<'a>, &[Calendar]) -> Option<Choice>,
+        plan: impl Fn(&FlowCandidate<'a>, &[Calendar]) -> Option<FlowChoice>,
     ) -> Collective {
         let mut calendars = self.calendars.clone();
-        let mut choices: Vec<Option<Choice>> = vec![None; self.candidates.len()];
+        let mut choices: Vec<Option<FlowChoice>> = vec![None; self.candidates.len()];
         let reject = self.rules.late == Late::Reject;
         let mut left = Vec::new();
         for &at in order {
@@ -103,12 +103,12 @@ impl<'a> Table<'a> {
             choice.occupy(&mut calendars);
             choices[at] = Some(choice);
         }
-        let choices: Vec<Choice> = choices.into_iter().flatten().collect();
+        let choices: Vec<FlowChoice> = choices.into_iter().flatten().collect();
         Collective { value: self.value(&choices), choices }
     }
 
     /// Returns the value of these choices, one for each candidate.
-    pub fn value(&self, choices: &[Choice]) -> Value {
+    pub fn value(&self, choices: &[FlowChoice]) -> Value {
         let mut priorities: Vec<i32> = self.candidates.iter().map(|candidate| candidate.priority).collect();
         priorities.sort_unstable_by(|a, b| b.cmp(a));
         priorities.dedup();
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
 
 impl Value {
     /// Adds a job with the `at`-th priority, counted from the highest.
-    fn add(&mut self, candidate: &Candidate, choice: &Choice, at: usize) {
+    fn add(&mut self, candidate: &FlowCandidate, choice: &FlowChoice, at: usize) {
         let offer = &choice.offer;
         let weight = i128::from(candidate.weight.millionths());
         if !choice.in_time {

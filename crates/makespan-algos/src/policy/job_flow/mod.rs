@@ -15,18 +15,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use makespan_core::{
-    Decision, Event, Instance, JobId, LogEntry, Logged, Placement, Policy, Spot, TaskId, TaskSet, Time, Unsupported,
-    View,
+    Decision, Event, Instance, JobId, LogEntry, LoggedDecision, Placement, Policy, StartPlace, TaskId, TaskSet, Time,
+    Unsupported, View,
 };
 
 use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::PlanKeeper;
-use crate::kernel::graph::Place;
-use candidate::{Alone, Candidate};
+use crate::kernel::graph::TaskPlace;
+use candidate::{Alone, FlowCandidate};
 pub(super) use catalogue::ENTRY;
-use choice::Choice;
-use flow::{Hopeless, Table};
+use choice::FlowChoice;
+use flow::{FlowTable, Hopeless};
 use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
@@ -94,7 +94,7 @@ impl JobFlow {
         }
     }
 
-    fn tell(&mut self, view: &View<'_>, task: TaskId, what: Logged) {
+    fn tell(&mut self, view: &View<'_>, task: TaskId, what: LoggedDecision) {
         self.log.push(LogEntry { time: view.now, task, what });
     }
 
@@ -175,9 +175,10 @@ impl JobFlow {
         }
         let rules = self.rules;
         let alone = Alone::all(&jobs, &rules, view);
-        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &self.records, self.spares)).collect();
+        let candidates =
+            alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &self.records, self.spares)).collect();
         let calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
-        let table = Table { rules: &rules, candidates, calendars };
+        let table = FlowTable { rules: &rules, candidates, calendars };
         let flow = match rules.serve {
             Serve::Arrival | Serve::Consecutive => table.in_turn(),
             Serve::Buffer(_) | Serve::Replan => table.collective(),
@@ -188,7 +189,13 @@ impl JobFlow {
     }
 
     /// Records, logs and reserves the plan of one job.
-    fn settle(&mut self, candidate: &Candidate, choice: &Choice, view: &View<'_>, decisions: &mut Vec<Decision>) {
+    fn settle(
+        &mut self,
+        candidate: &FlowCandidate,
+        choice: &FlowChoice,
+        view: &View<'_>,
+        decisions: &mut Vec<Decision>,
+    ) {
         let job = candidate.job;
         let own = view.instance.job(job);
         let (finish, deadline) = (Time::from_ticks(choice.offer.finish), Time::from_ticks(candidate.deadline));
@@ -197,18 +204,21 @@ impl JobFlow {
                 view,
                 own.first(),
                 match choice.chosen {
-                    None if choice.given_up => Logged::Rejected { finish, deadline },
-                    None => Logged::Fallback { finish, deadline },
+                    None if choice.given_up => LoggedDecision::Rejected { finish, deadline },
+                    None => LoggedDecision::Fallback { finish, deadline },
                     Some(_) => {
                         let variants = choice.variants.len();
-                        Logged::Planned { variants, finish, cost: choice.offer.cost.into(), deadline }
+                        LoggedDecision::Planned { variants, finish, cost: choice.offer.cost.into(), deadline }
                     }
                 },
             );
             for collision in &choice.offer.collisions {
-                let spot = |place: Place| Spot { processor: place.processor.0, start: Time::from_ticks(place.start) };
+                let spot = |place: TaskPlace| StartPlace {
+                    processor: place.processor.0,
+                    start: Time::from_ticks(place.start),
+                };
                 let (planned, resolved) = (spot(collision.planned), spot(collision.resolved));
-                let what = Logged::Collision { planned, resolved, penalty: collision.penalty };
+                let what = LoggedDecision::Collision { planned, resolved, penalty: collision.penalty };
                 self.tell(view, own.task(collision.task), what);
             }
         }
@@ -247,7 +257,7 @@ impl JobFlow {
         }
         self.keeper.add(places);
         self.records.note_again(job, finish.ticks());
-        self.tell(view, view.instance.job(job).first(), Logged::PlannedAgain { finish });
+        self.tell(view, view.instance.job(job).first(), LoggedDecision::PlannedAgain { finish });
     }
 }
 
@@ -257,8 +267,8 @@ fn is_untouched(view: &View<'_>, job: JobId) -> bool {
 }
 
 /// Returns the placements of the tasks from `first` on at these places until these instants.
-fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> {
-    let placement = |(number, (place, &until)): (u64, (&Place, &i64))| Placement {
+fn placements(first: TaskId, places: &[TaskPlace], until: &[i64]) -> Vec<Placement> {
+    let placement = |(number, (place, &until)): (u64, (&TaskPlace, &i64))| Placement {
         task: TaskId(first.0 + number),
         start: Time::from_ticks(place.start),
         end: Time::from_ticks(until),
@@ -267,10 +277,10 @@ fn placements(first: TaskId, places: &[Place], until: &[i64]) -> Vec<Placement> 
     (0..).zip(places.iter().zip(until)).map(placement).collect()
 }
 
-impl Table<'_> {
+impl FlowTable<'_> {
     /// Plans the jobs by urgency.
     fn in_turn(&self) -> flow::Collective {
-        self.one_by_one(&self.order_by(Candidate::urgency), Hopeless::InTurn)
+        self.one_by_one(&self.order_by(FlowCandidate::urgency), Hopeless::InTurn)
     }
 }
 

@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{JobId, Logged, Time};
+use makespan_core::{JobId, LoggedDecision, Time};
 
-use super::choice::Choice;
+use super::choice::FlowChoice;
 
 /// The jobs that have been planned.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobRecords {
-    entries: BTreeMap<JobId, Entry>,
+    entries: BTreeMap<JobId, PlannedJob>,
 }
 
 /// A job that has been planned.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct PlannedJob {
     /// The instant by which it must end, in ticks.
     pub deadline: i64,
     /// Whether its last plan ends in time.
     pub in_time: bool,
     /// Its strategy and the chosen variant, or `None` if only some tasks of the job were planned again.
-    pub choice: Option<Choice>,
+    pub choice: Option<FlowChoice>,
 }
 
 impl JobRecords {
     /// Returns the data of a job.
-    pub fn get(&self, job: JobId) -> Option<&Entry> {
+    pub fn get(&self, job: JobId) -> Option<&PlannedJob> {
         self.entries.get(&job)
     }
 
@@ -42,21 +42,21 @@ impl JobRecords {
 
     /// Records the log entry of an earlier session: the deadline, and the promise to meet the deadline, remain valid.
     /// The places of the tasks are lost.
-    pub fn recall(&mut self, job: JobId, told: &Logged) {
+    pub fn recall(&mut self, job: JobId, told: &LoggedDecision) {
         let Some(finish) = told.finish() else { return };
         let deadline = told.deadline().map(Time::ticks).or_else(|| self.get(job).map(|entry| entry.deadline));
         if let Some(deadline) = deadline {
             let in_time = finish.ticks() <= deadline;
-            self.entries.insert(job, Entry { deadline, in_time, choice: None });
+            self.entries.insert(job, PlannedJob { deadline, in_time, choice: None });
         }
     }
 
     /// Records a plan. Returns whether it differs from the previous one.
-    pub fn note(&mut self, job: JobId, deadline: i64, choice: Choice) -> bool {
-        let places = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.offer.places.clone());
+    pub fn note(&mut self, job: JobId, deadline: i64, choice: FlowChoice) -> bool {
+        let places = |entry: &PlannedJob| entry.choice.as_ref().map(|choice| choice.offer.places.clone());
         let same = self.get(job).and_then(places).is_some_and(|places| places == choice.offer.places);
         let changed = !same || choice.given_up;
-        self.entries.insert(job, Entry { deadline, in_time: choice.in_time, choice: Some(choice) });
+        self.entries.insert(job, PlannedJob { deadline, in_time: choice.in_time, choice: Some(choice) });
         changed
     }
 
@@ -77,6 +77,6 @@ impl JobRecords {
     /// Records that a job was planned again, but not by its strategy.
     pub fn note_again(&mut self, job: JobId, finish: i64) {
         let deadline = self.deadline(job);
-        self.entries.insert(job, Entry { deadline, in_time: finish <= deadline, choice: None });
+        self.entries.insert(job, PlannedJob { deadline, in_time: finish <= deadline, choice: None });
     }
 }

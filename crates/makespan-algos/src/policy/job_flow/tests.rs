@@ -73,7 +73,7 @@ proptest! {
         for (&job, alone) in jobs.iter().zip(&Alone::all(&jobs, &rules, &cluster.view())) {
             let first = told.iter().find(|entry| instance.job_id(entry.task) == job && entry.what.is_of_job());
             let in_time = first.is_some_and(|entry| entry.what.finish() <= entry.what.deadline());
-            prop_assert_eq!(Candidate::new(alone, &rules, &records, false).promised, in_time);
+            prop_assert_eq!(FlowCandidate::new(alone, &rules, &records, false).promised, in_time);
         }
     }
 
@@ -90,9 +90,9 @@ proptest! {
             let rules = JobFlowRules { goal, late, ..JobFlowRules::default() };
             let alone = Alone::all(&jobs, &rules, &view);
             let records = JobRecords::default();
-            let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
+            let candidates = alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &records, false)).collect();
             let free = PlanKeeper::new(rules.starts).taken(&view);
-            let table = Table { rules: &rules, candidates, calendars: calendars(instance.processors(), &free) };
+            let table = FlowTable { rules: &rules, candidates, calendars: calendars(instance.processors(), &free) };
             let (one, all) = (table.in_turn(), table.collective());
             prop_assert!(all.value.compare(&one.value, goal).is_le(), "{:?} {:?}", all.value, one.value);
             prop_assert_eq!(all.value, table.value(&all.choices));
@@ -206,9 +206,9 @@ proptest! {
         let rules = JobFlowRules { goal: GOALS[goal], late, ..JobFlowRules::default() };
         let alone = Alone::all(&instance.ids().collect::<Vec<JobId>>(), &rules, &view);
         let records = JobRecords::default();
-        let candidates = alone.iter().map(|alone| Candidate::new(alone, &rules, &records, false)).collect();
+        let candidates = alone.iter().map(|alone| FlowCandidate::new(alone, &rules, &records, false)).collect();
         let free = PlanKeeper::new(rules.starts).taken(&view);
-        let table = Table { rules: &rules, candidates, calendars: calendars(1, &free) };
+        let table = FlowTable { rules: &rules, candidates, calendars: calendars(1, &free) };
         let found = table.collective().value.late;
         prop_assert_eq!(found, naive(&jobs));
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use makespan_core::{Demand, TaskId, Time};
 
-use super::limits::Amounts;
-use super::nodes::{Counted, Nodes};
+use super::limits::LimitAmounts;
+use super::nodes::{CountedFeatures, JobNodes};
 
 /// The request of a job. It does not change from the arrival to the end of the job.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct JobRequest {
     pub task: TaskId,
     pub submitted: Time,
     pub processors: u32,
@@ -21,7 +21,7 @@ pub(super) struct Asked {
     pub latest: i64,
     pub demands: Vec<Demand>,
     /// The partitions in which it may start. The partition with the highest tier comes first.
-    pub places: Vec<Place>,
+    pub places: Vec<JobPartition>,
     pub nodes: (u32, u32),
     /// The maximum and the minimum number of its processors on a node.
     pub per_node: u32,
@@ -30,7 +30,7 @@ pub(super) struct Asked {
     /// The reservation in which it runs.
     pub reservation: Option<usize>,
     pub user: usize,
-    pub amounts: Amounts,
+    pub amounts: LimitAmounts,
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
@@ -43,21 +43,21 @@ pub(super) struct Asked {
 
 /// A partition in which a job may start.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct JobPartition {
     /// The number of the partition, or 0 for a cluster without partitions.
     pub partition: usize,
     /// The nodes on the board that have what the job needs.
     pub nodes: Arc<[u32]>,
     /// The features that a certain number of the nodes must have.
-    pub counted: Option<Arc<Counted>>,
+    pub counted: Option<Arc<CountedFeatures>>,
     /// The limits that apply to the job there.
     pub limits: Vec<u32>,
 }
 
-impl Place {
+impl JobPartition {
     /// Returns the nodes.
-    pub fn all(&self) -> Nodes<'_> {
-        Nodes { numbers: &self.nodes, counted: self.counted.as_deref() }
+    pub fn all(&self) -> JobNodes<'_> {
+        JobNodes { numbers: &self.nodes, counted: self.counted.as_deref() }
     }
 }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use makespan_core::{FeatureChoice, Features, Instance, Partition, Site, Submission, TaskId, Time};
 use rustc_hash::FxHashMap;
 
-use super::asked::{Asked, MINUTE, Place};
-use super::board::Board;
+use super::asked::{JobPartition, JobRequest, MINUTE};
+use super::board::AvailabilityBoard;
 use super::limits::{AllLimits, amounts, within};
-use super::nodes::Counted;
+use super::nodes::CountedFeatures;
 use super::shares::Shares;
 use crate::policy::order::Widths;
 
 /// For each way to satisfy a constraint, the suitable nodes, and the features that a certain number of them must have.
-type Ways = Arc<[(Arc<[u32]>, Option<Arc<Counted>>)]>;
+type Ways = Arc<[(Arc<[u32]>, Option<Arc<CountedFeatures>>)]>;
 
 /// Converts submissions to requests.
 #[derive(Debug)]
@@ -37,10 +37,10 @@ impl Asking {
         &mut self,
         instance: &Instance,
         task: TaskId,
-        board: &Board,
+        board: &AvailabilityBoard,
         limits: &mut AllLimits,
         shares: &mut Shares,
-    ) -> Option<Asked> {
+    ) -> Option<JobRequest> {
         let job = instance.job_of(task);
         let nothing = Submission::default();
         let submission = job.submission.as_deref().unwrap_or(&nothing);
@@ -80,7 +80,7 @@ impl Asking {
         };
         let named = Submission { user: Some(user_name.clone()), ..submission.clone() };
         let held = amounts(instance, task, processors, least_nodes);
-        let mut asked = Asked {
+        let mut asked = JobRequest {
             task,
             submitted: job.release,
             processors,
@@ -120,8 +120,8 @@ impl Asking {
         &mut self,
         instance: &Instance,
         submission: &Submission,
-        asked: &mut Asked,
-        board: &Board,
+        asked: &mut JobRequest,
+        board: &AvailabilityBoard,
         limits: &mut AllLimits,
     ) {
         let site = instance.platform().site();
@@ -136,7 +136,7 @@ impl Asking {
                 && limits.could_have_room(&numbers, &asked.amounts)
                 && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
             for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
-                let place = Place { partition: partition.unwrap_or(0), nodes, counted, limits: numbers.clone() };
+                let place = JobPartition { partition: partition.unwrap_or(0), nodes, counted, limits: numbers.clone() };
                 if board.could_hold(asked, place.all()) {
                     asked.places.push(place);
                 }
@@ -158,7 +158,13 @@ impl Asking {
 
     /// Returns, for each way to satisfy the constraint, the nodes of a partition that have the features and are not excluded, as
     /// numbers on the board.
-    fn ways(&mut self, instance: &Instance, submission: &Submission, partition: Option<usize>, asked: &Asked) -> Ways {
+    fn ways(
+        &mut self,
+        instance: &Instance,
+        submission: &Submission,
+        partition: Option<usize>,
+        asked: &JobRequest,
+    ) -> Ways {
         let (Submission { constraint, only, except, .. }, reservation) = (submission, asked.reservation);
         let counts = constraint.as_deref().is_some_and(|text| text.contains(['*', '[']));
         let number = if counts { asked.nodes.0 } else { 0 };
@@ -191,10 +197,10 @@ impl Asking {
         };
         let way = |choice: &FeatureChoice| {
             let good: Vec<usize> = all.iter().copied().filter(|&node| will_do(node, choice)).collect();
-            let numbers = Board::numbers(platform, good.iter().copied());
+            let numbers = AvailabilityBoard::numbers(platform, good.iter().copied());
             let counted = (!choice.counted.is_empty()).then(|| {
                 let own = numbers.iter().copied().zip(good.iter().map(|&node| features(node)));
-                Arc::new(Counted::new(choice, own))
+                Arc::new(CountedFeatures::new(choice, own))
             });
             (Arc::from(numbers), counted)
         };
@@ -216,7 +222,7 @@ impl Asking {
 }
 
 /// Returns whether a partition can ever start a job.
-fn takes(own: &Partition, asked: &Asked) -> bool {
+fn takes(own: &Partition, asked: &JobRequest) -> bool {
     let most = own.max_nodes.unwrap_or(u32::MAX);
     own.is_up
         && own.max_time.is_none_or(|most| asked.whole_limit <= most.ticks().max(MINUTE))

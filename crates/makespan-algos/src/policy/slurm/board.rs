@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use makespan_core::{Demand, Instance, Platform, ProcSet, ResourceKind, Site, TaskId, Time, View};
 use rustc_hash::FxHashMap;
 
-use super::asked::{Asked, MINUTE};
+use super::asked::{JobRequest, MINUTE};
 use super::fit::{choose, room};
-use super::nodes::Nodes;
+use super::nodes::JobNodes;
 use crate::free_time::Rows;
-use crate::kernel::packing::Machines;
+use crate::kernel::packing::PackingMachines;
 
 /// The remaining amounts of nodes, licences and consumables over time, after the amounts that jobs and work outside the
 /// instance hold are subtracted.
 #[derive(Debug)]
-pub(super) struct Board {
-    machines: std::sync::Arc<Machines>,
+pub(super) struct AvailabilityBoard {
+    machines: std::sync::Arc<PackingMachines>,
     /// For each node, its cells and then its resources.
     nodes: Vec<Rows<i64>>,
     /// The licences and consumables.
@@ -24,12 +24,12 @@ pub(super) struct Board {
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
     /// The instants at which a job releases what it holds.
     ends: BTreeSet<i64>,
-    running: FxHashMap<TaskId, Held>,
+    running: FxHashMap<TaskId, JobHolding>,
 }
 
 /// The processors and resources that a job holds.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct JobHolding {
     pub processors: u32,
     /// For each node, the number of processors of each cell.
     parts: Vec<(u32, Vec<u32>)>,
@@ -39,7 +39,7 @@ pub(super) struct Held {
     pub until: i64,
 }
 
-impl Held {
+impl JobHolding {
     /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.parts.len() as u32
@@ -50,13 +50,13 @@ impl Held {
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub start: i64,
-    held: Held,
+    held: JobHolding,
 }
 
-impl Board {
+impl AvailabilityBoard {
     /// Returns the board of an empty platform, from an instant on.
     pub fn new(instance: &Instance, from: i64) -> Self {
-        let machines = Machines::new(instance);
+        let machines = PackingMachines::new(instance);
         let rows = |amounts: &mut dyn Iterator<Item = u64>| Rows::new(from, amounts.map(signed).collect(), 0);
         let nodes = (0..machines.nodes.len()).map(|node| rows(&mut machines.row_of(node))).collect();
         let common = rows(&mut machines.common.iter().copied());
@@ -128,7 +128,7 @@ impl Board {
             let demands = demands.filter(|demand| demand.kind != ResourceKind::Consumable).cloned().collect();
             let parts = board.parts_of(&run.processors);
             let processors = run.processors.len();
-            board.begin(run.task, Held { processors, parts, demands, exclusive, from: now, until });
+            board.begin(run.task, JobHolding { processors, parts, demands, exclusive, from: now, until });
         }
         board
     }
@@ -183,15 +183,15 @@ impl Board {
     }
 
     /// Adds a running task.
-    pub fn begin(&mut self, task: TaskId, held: Held) {
+    pub fn begin(&mut self, task: TaskId, held: JobHolding) {
         self.take(&held, 1);
         self.running.insert(task, held);
     }
 
     /// Removes a task that no longer runs.
-    pub fn end(&mut self, task: TaskId, now: i64) -> Option<Held> {
+    pub fn end(&mut self, task: TaskId, now: i64) -> Option<JobHolding> {
         let held = self.running.remove(&task)?;
-        self.take(&Held { from: now, ..held.clone() }, -1);
+        self.take(&JobHolding { from: now, ..held.clone() }, -1);
         Some(held)
     }
 
@@ -201,10 +201,10 @@ impl Board {
         // Only the end is rounded. If the start were rounded, processors that another job holds until the start would be held
         // twice.
         let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
-        self.take(&Held { until: end, ..fit.held.clone() }, 1);
+        self.take(&JobHolding { until: end, ..fit.held.clone() }, 1);
     }
 
-    fn take(&mut self, held: &Held, sign: i64) {
+    fn take(&mut self, held: &JobHolding, sign: i64) {
         for (node, cells) in &held.parts {
             let row = self.row_of(held, *node, cells);
             self.nodes[*node as usize].change(held.from, held.until, |left| take(left, row.iter().copied(), sign));
@@ -219,7 +219,7 @@ impl Board {
     }
 
     /// Returns whether a job would fit on these nodes if nothing else ran.
-    pub fn could_hold(&self, asked: &Asked, nodes: Nodes<'_>) -> bool {
+    pub fn could_hold(&self, asked: &JobRequest, nodes: JobNodes<'_>) -> bool {
         let machines = &self.machines;
         let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         let mut licences = licences.map(|demand| (demand.need.total(asked.processors), demand.resource));
@@ -236,7 +236,7 @@ impl Board {
     }
 
     /// Returns the first instant, from `from` to `until`, from which a job fits for its time.
-    pub fn earliest(&self, asked: &Asked, nodes: Nodes<'_>, from: i64, until: i64) -> Option<Fit> {
+    pub fn earliest(&self, asked: &JobRequest, nodes: JobNodes<'_>, from: i64, until: i64) -> Option<Fit> {
         let (from, until) = match asked.reservation.and_then(|at| self.period_of(at)) {
             Some((begin, end)) => (from.max(begin), until.min(end.saturating_sub(asked.limit))),
             None => (from, until),
@@ -260,13 +260,13 @@ impl Board {
     }
 
     /// Returns whether the reservation that a job names ends before the job could have run in it.
-    pub fn is_over(&self, asked: &Asked, now: i64) -> bool {
+    pub fn is_over(&self, asked: &JobRequest, now: i64) -> bool {
         let period = asked.reservation.and_then(|at| self.period_of(at));
         period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
     }
 
     /// Returns the first instant from which a job fits on one node. Visits the steps of the node's amounts.
-    fn first_on(&self, asked: &Asked, number: u32, from: i64, until: i64) -> Option<i64> {
+    fn first_on(&self, asked: &JobRequest, number: u32, from: i64, until: i64) -> Option<i64> {
         let all = self.machines.nodes[number as usize].processors;
         let serves = |left: &[i64]| room(asked, left, 1, all) >= asked.processors;
         self.nodes[number as usize].earliest(from, asked.limit, until, serves)
@@ -277,7 +277,7 @@ impl Board {
     }
 
     /// Returns whether the licences of a job are available from `start` to `until`.
-    pub fn has_licences(&self, asked: &Asked, start: i64, until: i64) -> bool {
+    pub fn has_licences(&self, asked: &JobRequest, start: i64, until: i64) -> bool {
         let mut licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes).peekable();
         if licences.peek().is_none() {
             return true;
@@ -289,7 +289,7 @@ impl Board {
     }
 
     /// Returns the fit of a job at this instant, if there is one.
-    fn fit_at(&self, asked: &Asked, nodes: Nodes<'_>, start: i64) -> Option<Fit> {
+    fn fit_at(&self, asked: &JobRequest, nodes: JobNodes<'_>, start: i64) -> Option<Fit> {
         let until = start.saturating_add(asked.limit);
         if !self.has_licences(asked, start, until) {
             return None;
@@ -311,7 +311,7 @@ impl Board {
         }
         let chosen = choose(asked, nodes.counted, rooms)?;
         let parts = chosen.into_iter().map(|(number, count)| (number, self.cells(number, count, start, until)));
-        let held = Held {
+        let held = JobHolding {
             processors: asked.processors,
             parts: parts.collect(),
             demands: asked.demands.clone(),
@@ -323,7 +323,7 @@ impl Board {
     }
 
     /// Extends a fit to as much of the full time limit as its nodes are free and its deadline allows.
-    pub fn extended(&self, asked: &Asked, mut fit: Fit) -> Fit {
+    pub fn extended(&self, asked: &JobRequest, mut fit: Fit) -> Fit {
         let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
         let until = fit.held.until;
         if last <= until {
@@ -342,7 +342,7 @@ impl Board {
 
     /// Returns, for each node of a job and for its licences, the first instant between `from` and `until` at which something that
     /// it holds is no longer available.
-    fn ends_of_room<'a>(&'a self, held: &'a Held, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
+    fn ends_of_room<'a>(&'a self, held: &'a JobHolding, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));
         of_nodes.chain([(&self.common, self.common_row(held))]).filter_map(move |(rows, row)| {
@@ -354,7 +354,7 @@ impl Board {
     }
 
     /// Returns the amounts that a job holds of a node: of each cell, and then of each resource.
-    fn row_of(&self, held: &Held, node: u32, cells: &[u32]) -> Vec<i64> {
+    fn row_of(&self, held: &JobHolding, node: u32, cells: &[u32]) -> Vec<i64> {
         let mut row = vec![0; self.nodes[node as usize].width()];
         let here: u32 = cells.iter().sum();
         let own = self.machines.cells_of(node as usize);
@@ -368,7 +368,7 @@ impl Board {
     }
 
     /// Returns the amounts of licences and consumables that a job holds.
-    fn common_row(&self, held: &Held) -> Vec<i64> {
+    fn common_row(&self, held: &JobHolding) -> Vec<i64> {
         let mut row = vec![0; self.common.width()];
         let common = held.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         common.for_each(|demand| {
@@ -394,7 +394,7 @@ impl Board {
     }
 
     /// Takes the processors of a job that starts now from the free processors. Returns `None` if they are not free.
-    pub fn processors(&self, fit: &Fit, free: &mut ProcSet) -> Option<(ProcSet, Held)> {
+    pub fn processors(&self, fit: &Fit, free: &mut ProcSet) -> Option<(ProcSet, JobHolding)> {
         let mut own = ProcSet::new();
         for (number, counts) in &fit.held.parts {
             let cells = self.machines.cells_of(*number as usize);
@@ -418,10 +418,10 @@ fn take(left: &mut [i64], amounts: impl Iterator<Item = i64>, sign: i64) {
 }
 
 /// Returns, for each node, its reservations.
-fn kept(platform: &Platform, machines: &Machines) -> Vec<Vec<(i64, i64, usize)>> {
+fn kept(platform: &Platform, machines: &PackingMachines) -> Vec<Vec<(i64, i64, usize)>> {
     let mut kept = vec![Vec::new(); machines.nodes.len()];
     for (at, one) in platform.site().map_or(&[][..], |site: &Site| &site.reservations).iter().enumerate() {
-        for number in Board::numbers(platform, one.nodes.iter().copied()) {
+        for number in AvailabilityBoard::numbers(platform, one.nodes.iter().copied()) {
             kept[number as usize].push((one.start.ticks(), one.end.ticks(), at));
         }
     }

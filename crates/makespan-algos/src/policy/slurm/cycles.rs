@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use makespan_core::{Instance, Time};
 
-use super::asked::{Asked, Place};
-use super::board::{Board, Fit};
-use super::nodes::Nodes;
+use super::asked::{JobPartition, JobRequest};
+use super::board::{AvailabilityBoard, Fit};
+use super::nodes::JobNodes;
 use super::rules::SlurmRules;
 use super::{Moment, State, Waiting};
 
@@ -34,7 +34,7 @@ impl Blocked {
         if self.nodes.is_empty() {
             self.nodes = vec![false; platform.node_count()];
         }
-        Board::numbers(platform, own.nodes.iter().copied())
+        AvailabilityBoard::numbers(platform, own.nodes.iter().copied())
             .into_iter()
             .for_each(|node| self.nodes[node as usize] = true);
     }
@@ -78,13 +78,13 @@ struct Found {
 
 impl Known {
     /// Returns whether the number of processors and the time determine the whole request of a job.
-    fn says_all(asked: &Asked) -> bool {
+    fn says_all(asked: &JobRequest) -> bool {
         let spread = asked.nodes == (1, u32::MAX) && asked.per_node == u32::MAX && asked.least_per_node <= 1;
         spread && asked.demands.is_empty() && !asked.exclusive && asked.reservation.is_none()
     }
 
     /// Returns an instant before which a job has no room.
-    fn start(&self, asked: &Asked, place: &Place) -> i64 {
+    fn start(&self, asked: &JobRequest, place: &JobPartition) -> i64 {
         let nodes = &place.nodes;
         if !Self::says_all(asked) || place.counted.is_some() {
             return i64::MIN;
@@ -95,10 +95,10 @@ impl Known {
         self.0.iter().filter(less).map(|one| one.start).max().unwrap_or(i64::MIN)
     }
 
-    fn learn(&mut self, asked: &Asked, place: &Place, start: i64) {
+    fn learn(&mut self, asked: &JobRequest, place: &JobPartition, start: i64) {
         let nodes = &place.nodes;
         if Self::says_all(asked) && place.counted.is_none() {
-            let Asked { processors, limit, .. } = *asked;
+            let JobRequest { processors, limit, .. } = *asked;
             let says_less = |one: &Found| {
                 one.processors >= processors
                     && one.limit >= limit
@@ -161,7 +161,7 @@ impl State {
     }
 
     /// Starts a job now if one of its partitions has room. If none has room, blocks these partitions.
-    fn try_now(&mut self, asked: &Asked, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
+    fn try_now(&mut self, asked: &JobRequest, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
         let now = moment.view.now.ticks();
         for (at, place) in asked.places.iter().enumerate() {
             if blocked.partitions[place.partition] || !self.limits.have_room(&place.limits, &asked.amounts) {
@@ -171,7 +171,7 @@ impl State {
                 continue;
             }
             let open = if blocked.any { blocked.open(&place.nodes) } else { place.nodes.to_vec() };
-            let open = Nodes { numbers: &open, counted: place.counted.as_deref() };
+            let open = JobNodes { numbers: &open, counted: place.counted.as_deref() };
             let fit = self.board.earliest(asked, open, now, now).map(|fit| self.board.extended(asked, fit));
             if fit.is_some_and(|fit| self.start(asked, at, &fit, moment)) {
                 self.changed = true;
@@ -233,15 +233,15 @@ impl State {
     }
 
     /// Returns whether the reservation of a job ends before the job could run, or its deadline has passed.
-    fn is_over(&self, asked: &Asked, now: Time) -> bool {
+    fn is_over(&self, asked: &JobRequest, now: Time) -> bool {
         now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }
 
     /// Returns the first fit of a job over all its partitions whose limits allow it.
     fn earliest(
         &self,
-        asked: &Asked,
-        plan: &Board,
+        asked: &JobRequest,
+        plan: &AvailabilityBoard,
         known: &mut Known,
         now: Time,
         rules: &SlurmRules,

@@ -2,11 +2,11 @@
 
 use makespan_core::ResourceKind;
 
-use super::asked::Asked;
-use super::nodes::Counted;
+use super::asked::JobRequest;
+use super::nodes::CountedFeatures;
 
 /// Returns the number of processors that a job may have on a node with these remaining amounts.
-pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
+pub(super) fn room(asked: &JobRequest, row: &[i64], cells: usize, all: u32) -> u32 {
     let free: i64 = row[..cells].iter().map(|&count| count.max(0)).sum();
     if asked.exclusive && free < i64::from(all) {
         return 0;
@@ -33,7 +33,11 @@ pub(super) fn room(asked: &Asked, row: &[i64], cells: usize, all: u32) -> u32 {
 
 /// Chooses nodes, and the number of processors on each, given the room on each node: if one node is enough, the node
 /// with the least sufficient room. Otherwise as few nodes as possible: those with the most room first.
-pub(super) fn choose(asked: &Asked, counted: Option<&Counted>, mut rooms: Vec<(u32, u32)>) -> Option<Vec<(u32, u32)>> {
+pub(super) fn choose(
+    asked: &JobRequest,
+    counted: Option<&CountedFeatures>,
+    mut rooms: Vec<(u32, u32)>,
+) -> Option<Vec<(u32, u32)>> {
     let (mut least, most) = asked.nodes;
     let (wanted, on_each) = (asked.processors, asked.least_per_node);
     if least <= 1 && counted.is_none() {

@@ -21,12 +21,12 @@ enum Who {
 }
 
 /// Amounts of jobs, processors, nodes and resources, in this order. Resources are in the order of the platform.
-pub(super) type Amounts = Box<[u64]>;
+pub(super) type LimitAmounts = Box<[u64]>;
 
 #[derive(Debug)]
 struct Limit {
-    most: Amounts,
-    held: Amounts,
+    most: LimitAmounts,
+    held: LimitAmounts,
 }
 
 /// All limits that have applied to any job.
@@ -40,7 +40,7 @@ pub(super) struct AllLimits {
 const FIRST_RESOURCE: usize = 3;
 
 /// Returns the amounts that a job holds while it runs.
-pub(super) fn amounts(instance: &Instance, task: TaskId, processors: u32, nodes: u32) -> Amounts {
+pub(super) fn amounts(instance: &Instance, task: TaskId, processors: u32, nodes: u32) -> LimitAmounts {
     let resources = instance.platform().resources().len();
     let mut amounts = vec![0; FIRST_RESOURCE + resources];
     (amounts[0], amounts[1], amounts[2]) = (1, processors.into(), nodes.into());
@@ -60,7 +60,7 @@ pub(super) fn position(platform: &Platform, name: &str) -> Option<usize> {
 }
 
 /// Converts limits to amounts. For an amount without a limit, the result contains the maximum number.
-fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> Amounts {
+fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> LimitAmounts {
     let mut most = vec![u64::MAX; FIRST_RESOURCE + platform.resources().len()];
     most[0] = jobs.map_or(u64::MAX, u64::from);
     for (name, amount) in held.iter() {
@@ -72,7 +72,7 @@ fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> Amounts {
 }
 
 /// Replaces each amount by the minimum of both.
-fn tighten(most: &mut Amounts, other: &Amounts) {
+fn tighten(most: &mut LimitAmounts, other: &LimitAmounts) {
     most.iter_mut().zip(other).for_each(|(own, &other)| *own = (*own).min(other));
 }
 
@@ -83,7 +83,7 @@ impl AllLimits {
         instance: &Instance,
         submission: &Submission,
         partition: Option<usize>,
-    ) -> (Vec<u32>, Amounts) {
+    ) -> (Vec<u32>, LimitAmounts) {
         let platform = instance.platform();
         let mut own = most(platform, None, &Resources::default());
         let mut numbers = Vec::new();
@@ -134,7 +134,7 @@ impl AllLimits {
         (numbers, own)
     }
 
-    fn number(&mut self, who: Who, most: impl FnOnce() -> Amounts) -> u32 {
+    fn number(&mut self, who: Who, most: impl FnOnce() -> LimitAmounts) -> u32 {
         let limits = &mut self.limits;
         *self.known.entry(who).or_insert_with(|| {
             let most = most();
@@ -144,7 +144,7 @@ impl AllLimits {
     }
 
     /// Returns whether all these limits allow an increase by these amounts.
-    pub fn have_room(&self, numbers: &[u32], amounts: &Amounts) -> bool {
+    pub fn have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
         numbers.iter().all(|&number| {
             let Limit { most, held } = &self.limits[number as usize];
             most.iter().zip(held).zip(amounts).all(|((&most, &held), &more)| held.saturating_add(more) <= most)
@@ -152,12 +152,12 @@ impl AllLimits {
     }
 
     /// Returns whether all these limits would allow these amounts if nothing were held.
-    pub fn could_have_room(&self, numbers: &[u32], amounts: &Amounts) -> bool {
+    pub fn could_have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
         numbers.iter().all(|&number| within(amounts, &self.limits[number as usize].most))
     }
 
     /// Adds the amounts of a job that begins, or subtracts those of a job that has ended.
-    pub fn change(&mut self, numbers: &[u32], amounts: &Amounts, begins: bool) {
+    pub fn change(&mut self, numbers: &[u32], amounts: &LimitAmounts, begins: bool) {
         for &number in numbers {
             let held = &mut self.limits[number as usize].held;
             for (held, &amount) in held.iter_mut().zip(amounts) {
@@ -168,6 +168,6 @@ impl AllLimits {
 }
 
 /// Returns whether no amount exceeds its limit.
-pub(super) fn within(amounts: &Amounts, most: &Amounts) -> bool {
+pub(super) fn within(amounts: &LimitAmounts, most: &LimitAmounts) -> bool {
     amounts.iter().zip(most).all(|(amount, most)| amount <= most)
 }

@@ -19,16 +19,16 @@ use std::cmp::Reverse;
 use makespan_core::{Decision, Event, Instance, Policy, ProcSet, TaskId, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::asked::Asked;
+use self::asked::JobRequest;
 use self::asking::Asking;
-use self::board::{Board, Fit};
-use self::limits::{AllLimits, Amounts};
+use self::board::{AvailabilityBoard, Fit};
+use self::limits::{AllLimits, LimitAmounts};
 use self::priority::Priorities;
 use self::shares::Shares;
 use super::order::{Request, Widths};
 
 pub use rules::{PriorityRules, SlurmRules};
-pub use unheeded::{Unheeded, unheeded};
+pub use unheeded::{IgnoredRules, unheeded};
 
 /// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The
 /// first job that has no room in a partition blocks the partition and its nodes for all jobs of lower priority. The
@@ -65,7 +65,7 @@ pub struct Slurm {
 /// A waiting job.
 #[derive(Debug)]
 struct Waiting {
-    asked: Asked,
+    asked: JobRequest,
     priority: u64,
 }
 
@@ -80,7 +80,7 @@ impl Waiting {
 #[derive(Debug)]
 struct Runs {
     limits: Vec<u32>,
-    amounts: Amounts,
+    amounts: LimitAmounts,
     user: usize,
     processors: u32,
     /// The time in ticks for which the job is expected to run, and whether it has its nodes exclusively.
@@ -94,7 +94,7 @@ struct State {
     limits: AllLimits,
     shares: Shares,
     priorities: Priorities,
-    board: Board,
+    board: AvailabilityBoard,
     /// The waiting jobs by priority.
     queue: Vec<Waiting>,
     /// The tasks in `queue`.
@@ -142,7 +142,7 @@ impl State {
             limits: AllLimits::default(),
             shares: Shares::new(site, own.half_life),
             priorities: Priorities::new(own.clone(), platform),
-            board: Board::new(instance, view.now.ticks()),
+            board: AvailabilityBoard::new(instance, view.now.ticks()),
             queue: Vec::new(),
             queued: FxHashSet::default(),
             running: FxHashMap::default(),
@@ -168,7 +168,7 @@ impl State {
     /// Reads the board from the view.
     fn see_board(&mut self, view: &View<'_>) {
         let running = &self.running;
-        self.board = Board::see(view, |task| running.get(&task).map(|runs| runs.limit));
+        self.board = AvailabilityBoard::see(view, |task| running.get(&task).map(|runs| runs.limit));
     }
 
     /// Adds a running task that this policy has not started.
@@ -185,12 +185,20 @@ impl State {
     }
 
     /// Adds a running job.
-    fn count(&mut self, asked: &Asked, place: usize, amounts: Amounts, processors: u32, now: Time) {
+    fn count(&mut self, asked: &JobRequest, place: usize, amounts: LimitAmounts, processors: u32, now: Time) {
         self.count_for(asked, asked.limit, place, amounts, processors, now);
     }
 
     /// Adds a running job that may run for `granted` ticks.
-    fn count_for(&mut self, asked: &Asked, granted: i64, place: usize, amounts: Amounts, processors: u32, now: Time) {
+    fn count_for(
+        &mut self,
+        asked: &JobRequest,
+        granted: i64,
+        place: usize,
+        amounts: LimitAmounts,
+        processors: u32,
+        now: Time,
+    ) {
         let limits = asked.places[place].limits.clone();
         self.limits.change(&limits, &amounts, true);
         self.shares.change(asked.user, processors.into(), now);
@@ -292,7 +300,7 @@ impl State {
     }
 
     /// Starts a waiting job in one of its partitions. Returns whether its processors are free.
-    fn start(&mut self, asked: &Asked, place: usize, fit: &Fit, moment: &mut Moment<'_, '_>) -> bool {
+    fn start(&mut self, asked: &JobRequest, place: usize, fit: &Fit, moment: &mut Moment<'_, '_>) -> bool {
         let Some((processors, held)) = self.board.processors(fit, &mut moment.free) else { return false };
         let mut amounts = asked.amounts.clone();
         amounts[2] = held.nodes().into();

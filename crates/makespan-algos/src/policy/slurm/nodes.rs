@@ -5,23 +5,23 @@ use rustc_hash::FxHashMap;
 
 /// Nodes on which a job may run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nodes<'a> {
+pub(super) struct JobNodes<'a> {
     /// The numbers of the nodes on the board.
     pub numbers: &'a [u32],
     /// The features that a certain number of the nodes must have.
-    pub counted: Option<&'a Counted>,
+    pub counted: Option<&'a CountedFeatures>,
 }
 
 /// Features that a certain number of nodes of a job must have, such as `[intel*1&amd*1]`.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct CountedFeatures {
     /// For each node, a bit for each counted feature that the node has. The bits are in the order of `counts`.
     parts: FxHashMap<u32, u64>,
     /// For each counted feature, the number of nodes that must have it.
     counts: Vec<u32>,
 }
 
-impl Counted {
+impl CountedFeatures {
     /// Returns the counted features for these nodes.
     pub fn new<'a>(choice: &FeatureChoice, nodes: impl Iterator<Item = (u32, &'a [Box<str>])>) -> Self {
         let parts = nodes.map(|(number, features)| (number, choice.parts_of(features))).collect();

@@ -2,7 +2,7 @@
 
 use makespan_core::{Platform, Time};
 
-use super::asked::Asked;
+use super::asked::JobRequest;
 use super::limits::position;
 use super::rules::PriorityRules;
 use super::shares::Shares;
@@ -32,7 +32,7 @@ impl Priorities {
     }
 
     /// Returns the current priority of a job, using the fair shares as last computed.
-    pub fn of(&self, asked: &Asked, shares: &Shares, now: Time) -> u64 {
+    pub fn of(&self, asked: &JobRequest, shares: &Shares, now: Time) -> u64 {
         if let Some(fixed) = asked.fixed {
             return fixed.into();
         }

@@ -1,11 +1,11 @@
 //! Tests that each parameter, and each rule of a site, has an effect.
 
 use makespan_core::{
-    Actual, Association, Ended, Instance, Job, Limits, Node, Partition, Platform, Policy, ProcSet, Profile, Qos,
+    Actual, Association, EndedTasks, Instance, Job, Limits, Node, Partition, Platform, Policy, ProcSet, Profile, Qos,
     Resources, Running, Site, SiteReservation, Submission, TaskId, TaskSet, Time, View,
 };
 
-use crate::policy::play::Play;
+use crate::policy::play::PolicySimulation;
 use crate::policy::policy;
 
 fn seconds(count: i64) -> Time {
@@ -47,7 +47,7 @@ fn starts(spec: &str, instance: &Instance) -> Vec<i64> {
 }
 
 fn starts_by(policy: &mut dyn Policy, instance: &Instance) -> Vec<i64> {
-    let started = Play::starts(instance, policy, &|task, processors| instance.time(task, processors));
+    let started = PolicySimulation::starts(instance, policy, &|task, processors| instance.time(task, processors));
     let mut starts = vec![-1; instance.tasks() as usize];
     started.iter().for_each(|one| starts[one.task.index()] = one.start.ticks() / Time::TICKS_PER_SECOND);
     starts
@@ -388,8 +388,9 @@ fn ends_are_heard_whenever_they_are() {
             .to_vec(),
     );
     let mut policy = policy("slurm", 1).unwrap();
-    let started =
-        Play::starts(&instance, policy.as_mut(), &|task, processors| actual.time(&instance, task, processors));
+    let started = PolicySimulation::starts(&instance, policy.as_mut(), &|task, processors| {
+        actual.time(&instance, task, processors)
+    });
     let start = |at: usize| started.iter().find(|one| one.task.index() == at).unwrap().start;
     assert_eq!((start(3), start(1), start(2)), (seconds(30), seconds(130), seconds(230)));
 }
@@ -434,7 +435,7 @@ fn what_a_policy_without_rules_leaves_out_is_counted() {
     let found = super::unheeded(&instance, instance.task_ids());
     assert_eq!((found.jobs, found.never.iter().map(|task| task.index()).collect::<Vec<_>>()), (2, vec![2, 3]));
     assert_eq!(found.rules.iter().map(|rule| rule.1).sum::<usize>(), 2, "{:?}", found.rules);
-    assert_eq!(super::unheeded(&flat(4, vec![job("a", 1, 1, 0)]), [].into_iter()), super::Unheeded::default());
+    assert_eq!(super::unheeded(&flat(4, vec![job("a", 1, 1, 0)]), [].into_iter()), super::IgnoredRules::default());
 }
 
 proptest::proptest! {
@@ -449,9 +450,9 @@ proptest::proptest! {
         let held = [Running { task: TaskId(0), start: Time::ZERO, processors: ProcSet::first(2) }];
         let free = ProcSet::range(2, 3);
         let view = View {
-            now: Time::ZERO, instance: &instance, waiting: &waiting, running: &held, free: &free, down: &[], ended: Ended::default(),
+            now: Time::ZERO, instance: &instance, waiting: &waiting, running: &held, free: &free, down: &[], ended: EndedTasks::default(),
         };
-        let mut play = Play::from(&instance, &view);
+        let mut play = PolicySimulation::from(&instance, &view);
         let mut policy = policy("slurm", 1).unwrap();
         play.run(policy.as_mut(), &|task, processors| instance.time(task, processors), 1000);
         let start = |task: u64| play.started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
@@ -473,7 +474,7 @@ fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
         let mut slurm = policy("slurm", 1).unwrap();
         let real =
             |task: TaskId, own: &ProcSet| if task == TaskId(2) { minutes(time) } else { instance.time(task, own) };
-        let started = Play::starts(&instance, slurm.as_mut(), &real);
+        let started = PolicySimulation::starts(&instance, slurm.as_mut(), &real);
         let start = |task| started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
         assert_eq!((start(1), start(2)), (seconds(600), seconds(30)), "{time}");
     }

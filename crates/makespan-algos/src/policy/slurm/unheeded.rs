@@ -2,16 +2,16 @@
 
 use makespan_core::{Instance, Submission, TaskId};
 
-use super::asked::Asked;
+use super::asked::JobRequest;
 use super::asking::Asking;
-use super::board::Board;
+use super::board::AvailabilityBoard;
 use super::limits::AllLimits;
 use super::shares::Shares;
 use crate::policy::order::{Request, Widths};
 
 /// Jobs that are affected by the rules of a cluster, for policies that ignore these rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unheeded {
+pub struct IgnoredRules {
     /// Tasks that can never start: they are held, request more than the rules allow, or something that no node has.
     pub never: Vec<TaskId>,
     /// Number of other jobs that are affected by at least one rule that such a policy ignores.
@@ -21,16 +21,16 @@ pub struct Unheeded {
 }
 
 /// Returns which rules the policy `slurm` would apply to these tasks. Returns nothing if the cluster has no rules.
-pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Unheeded {
-    let Some(site) = instance.platform().site() else { return Unheeded::default() };
+pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> IgnoredRules {
+    let Some(site) = instance.platform().site() else { return IgnoredRules::default() };
     if super::supports(instance).is_err() {
-        return Unheeded::default();
+        return IgnoredRules::default();
     }
-    let board = Board::new(instance, 0);
+    let board = AvailabilityBoard::new(instance, 0);
     let (mut limits, mut shares) =
         (AllLimits::default(), Shares::new(Some(site), super::SlurmRules::default().priority.half_life));
     let mut asking = Asking::new(Widths::new(Request::default(), instance), false);
-    let mut found = Unheeded::default();
+    let mut found = IgnoredRules::default();
     let mut counts = [0; RULES.len()];
     for task in tasks {
         let Some(asked) = asking.of(instance, task, &board, &mut limits, &mut shares) else {
@@ -57,7 +57,7 @@ const RULES: [&str; 7] = [
     "limits that may be shortened (--time-min)",
 ];
 
-fn rules_of(asked: &Asked, submission: &Submission, instance: &Instance) -> [bool; RULES.len()] {
+fn rules_of(asked: &JobRequest, submission: &Submission, instance: &Instance) -> [bool; RULES.len()] {
     let is_throttled = matches!(submission.array, Some((_, Some(_))));
     let nodes = instance.platform().kinds().filter(|kind| kind.0.processors > 0).map(|kind| kind.1).sum::<usize>();
     let reservations = instance.platform().site().map_or(&[][..], |site| &site.reservations);

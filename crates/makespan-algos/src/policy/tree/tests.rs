@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use makespan_core::Time;
 use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodeEvent, NodePolicy, NodeView};
-use makespan_sim::network::{Change, Changed, NetworkOptions, NetworkRun, Silent, Until, simulate};
+use makespan_sim::network::{Change, Changed, EndCondition, NetworkOptions, NetworkRun, Silent, simulate};
 use proptest::prelude::*;
 
 use super::*;
@@ -121,7 +121,7 @@ fn throughput_is_in_proportion_to_weights() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 2.0, 4.0), node(Some(1), 3.0, 2.0), node(Some(0), 5.0, 1.0)];
     let network = network(&nodes, &[(1.0, 1.0, 3.0, 3000), (2.0, 0.5, 1.0, 1000)]);
     for heuristic in [Heuristic::BackPressure, Heuristic::Cgbc, Heuristic::Fcfs] {
-        let options = NetworkOptions { until: Until::FirstApplication, ..NetworkOptions::default() };
+        let options = NetworkOptions { until: EndCondition::FirstApplication, ..NetworkOptions::default() };
         let run = play(heuristic, &network, &options);
         let throughput = run.measured(&[3.0, 1.0], 0.1).unwrap().throughput;
         let ratio = throughput[0] / throughput[1];
@@ -160,8 +160,11 @@ fn a_long_hop_does_not_starve_a_fast_child() {
     assert!(run.end.seconds() < 3200.0, "{} with {:?}", run.end, run.received);
     // If the fast child stands still, the slow one gets tasks again.
     let still = Change { at: Time::from_seconds(100), node: 2, what: Changed::Speed(1e-6) };
-    let options =
-        NetworkOptions { changes: vec![still], until: Until::At(Time::from_seconds(20_000)), ..Default::default() };
+    let options = NetworkOptions {
+        changes: vec![still],
+        until: EndCondition::At(Time::from_seconds(20_000)),
+        ..Default::default()
+    };
     let run = play(Heuristic::BackPressure, &network, &options);
     assert!(run.received[2] + run.received[3] > 100, "{:?}", run.received);
 }

@@ -8,8 +8,8 @@ use super::change::{Change, Solution};
 use super::goal::Goal;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
-use crate::kernel::serial::{Limit, Request, SerialInsertion};
-use crate::search::{Cooling, Course, Neighbourhood, anneal, heat};
+use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
+use crate::search::{Cooling, Neighbourhood, SearchCourse, anneal, heat};
 
 /// A search: the current solution and the best one.
 pub(super) struct Annealing<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Annealing<'a> {
     /// If jobs are parts of wholes: the ends of the tasks in the current solution. `peaks` is the lateness of each whole.
     ends: Vec<i64>,
     peaks: Vec<i64>,
-    best: Ranked,
+    best: RankedSolution,
     random: ChaCha8Rng,
     /// A proven bound on the makespan, or on the maximum lateness if it counts, in ticks.
     floor: i64,
@@ -38,7 +38,7 @@ pub(super) struct Annealing<'a> {
 
 /// A solution with its rank. The lowest rank is best.
 #[derive(Clone, Debug)]
-pub(crate) struct Ranked {
+pub(crate) struct RankedSolution {
     pub(crate) rank: f64,
     pub(crate) makespan: i64,
     pub(crate) solution: Solution,
@@ -102,7 +102,7 @@ impl<'a> Annealing<'a> {
         solution: Solution,
         random: ChaCha8Rng,
     ) -> Self {
-        let best = Ranked { rank: f64::INFINITY, makespan: i64::MAX, solution: solution.clone() };
+        let best = RankedSolution { rank: f64::INFINITY, makespan: i64::MAX, solution: solution.clone() };
         let mut annealing = Self {
             choices,
             goal,
@@ -148,12 +148,12 @@ impl<'a> Annealing<'a> {
     }
 
     /// Returns the best solution.
-    pub(super) fn into_best(self) -> Ranked {
+    pub(super) fn into_best(self) -> RankedSolution {
         self.best
     }
 
     /// Anneals until the course is over. If `is_cool` is set, it begins with a lower temperature.
-    pub(super) fn run(&mut self, course: &mut Course, is_cool: bool) {
+    pub(super) fn run(&mut self, course: &mut SearchCourse, is_cool: bool) {
         let tasks = self.present.order.len() as f64;
         if tasks == 0.0 {
             return;
@@ -166,7 +166,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// Anneals once from a solution that is already good. The initial temperature is the usual one multiplied by `warmth`.
-    pub(super) fn run_warm(&mut self, course: &mut Course, warmth: f64) {
+    pub(super) fn run_warm(&mut self, course: &mut SearchCourse, warmth: f64) {
         let tasks = self.present.order.len() as f64;
         if tasks > 0.0 {
             let (share, _) = self.heating(tasks);
@@ -203,7 +203,7 @@ impl<'a> Annealing<'a> {
         let worse = heat(temperature, &mut self.random);
         let threshold = self.value + worse;
         let lead = if self.goal.is_sum() { worse + GIVEN_UP * temperature } else { f64::INFINITY };
-        let value = self.evaluate(first, Limit { most: threshold, lead, after: last });
+        let value = self.evaluate(first, EvaluationLimit { most: threshold, lead, after: last });
         if value > threshold {
             change.undo(&mut self.present);
             return;
@@ -222,7 +222,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    fn evaluate(&mut self, from: usize, limit: Limit) -> f64 {
+    fn evaluate(&mut self, from: usize, limit: EvaluationLimit) -> f64 {
         let Self { choices, goal, serial, present, starts, ends, peaks, .. } = self;
         let before = &present.order[..serial.begin(from)];
         goal.peaks(before.iter().map(|&task| (task, ends[task as usize])), peaks);
@@ -253,17 +253,17 @@ impl<'a> Annealing<'a> {
 
     /// Sorts the tasks by their starts. This does not delay any start.
     fn sort(&mut self) {
-        self.evaluate(0, Limit::NONE);
+        self.evaluate(0, EvaluationLimit::NONE);
         let starts = &self.starts;
         self.present.order.sort_unstable_by_key(|&task| (starts[task as usize], task));
-        self.value = self.evaluate(0, Limit::NONE);
+        self.value = self.evaluate(0, EvaluationLimit::NONE);
         self.accept(0);
         let improved = self.keep(0);
         if improved {
             self.aim();
         }
         if self.goal.adapt(self.serial.latest()) || improved {
-            self.value = self.evaluate(0, Limit::NONE);
+            self.value = self.evaluate(0, EvaluationLimit::NONE);
             self.accept(0);
         }
     }

@@ -2,7 +2,7 @@
 
 use makespan_core::{FrontPoint, Objective, Time};
 
-use super::search::{Found, Search, Task};
+use super::search::{OptimiseRun, SearchResult, SearchTask};
 
 /// Number of limits on the makespan between the shortest schedule and the schedule with the least weighted completion.
 const BETWEEN: i128 = 4;
@@ -13,8 +13,8 @@ const LIGHTEST: f64 = 0.2;
 
 /// Searches for the two ends of the front. Then searches for the least weighted completion under limits on the makespan
 /// between the ends. Each point has a proof.
-pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
-    let task = |objective, limit, begin, end| Task { objective, limit, begin, end };
+pub(super) fn front(search: &OptimiseRun<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
+    let task = |objective, limit, begin, end| SearchTask { objective, limit, begin, end };
     let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
     let ends = SHORTEST + LIGHTEST;
     let lightest =
@@ -40,8 +40,8 @@ pub(super) fn front(search: &Search<'_>, limit: Option<Time>) -> Vec<FrontPoint>
     points
 }
 
-impl From<Found> for FrontPoint {
-    fn from(found: Found) -> Self {
+impl From<SearchResult> for FrontPoint {
+    fn from(found: SearchResult) -> Self {
         Self { schedule: found.schedule, bound: found.bound }
     }
 }

@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
-use super::wholes::Wholes;
+use super::wholes::NumberedWholes;
 use crate::kernel::serial::Request;
 
 /// An objective as a sum over tasks, in floats, and the rank of schedules by it.
@@ -20,7 +20,7 @@ use crate::kernel::serial::Request;
 pub(crate) struct Goal<'a> {
     objective: Objective,
     /// The wholes, if jobs are parts of wholes. Only the last part of a whole counts.
-    wholes: Option<&'a Wholes>,
+    wholes: Option<&'a NumberedWholes>,
     /// The cost of a tick of completion, for each task.
     weights: Vec<f64>,
     /// The cost of all tasks during their shortest run times.
@@ -57,7 +57,7 @@ const DEAREST: f64 = 100.0;
 
 /// The data of a task that a goal needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct GoalTask {
     /// The cost of a tick of completion, if weights count.
     pub(crate) weight: f64,
     /// The earliest possible end, in ticks.
@@ -68,7 +68,7 @@ pub(crate) struct Wish {
     pub(crate) deadline: Option<i64>,
 }
 
-impl Wish {
+impl GoalTask {
     fn of(job: SimpleJob<'_>) -> Self {
         let shortest = job.profile().shortest();
         let (alone, deadline) = ((job.release + shortest).ticks(), job.deadline.map(Time::ticks));
@@ -82,23 +82,23 @@ impl<'a> Goal<'a> {
     pub(super) fn new(
         instance: &Instance,
         objective: Objective,
-        wholes: Option<&'a Wholes>,
+        wholes: Option<&'a NumberedWholes>,
         limit: Option<(i64, f64)>,
     ) -> Self {
-        Self::of(instance.processors(), instance.simple_jobs().map(Wish::of), objective, wholes, limit)
+        Self::of(instance.processors(), instance.simple_jobs().map(GoalTask::of), objective, wholes, limit)
     }
 
     /// Returns the goal for tasks on this number of processors.
     pub(super) fn of(
         processors: u32,
-        wishes: impl Iterator<Item = Wish>,
+        wishes: impl Iterator<Item = GoalTask>,
         objective: Objective,
-        wholes: Option<&'a Wholes>,
+        wholes: Option<&'a NumberedWholes>,
         limit: Option<(i64, f64)>,
     ) -> Self {
         let (makespan_at_most, multiple) = limit.unzip();
         let sum = objective.shape().filter(|shape| shape.is_sum);
-        let weight = |wish: &Wish| match sum {
+        let weight = |wish: &GoalTask| match sum {
             Some(shape) if !shape.is_lateness() || wish.deadline.is_some() => {
                 if shape.is_weighted() {
                     wish.weight
@@ -108,7 +108,7 @@ impl<'a> Goal<'a> {
             }
             _ => 0.0,
         };
-        let earliest = |wish: &Wish| match (sum, wish.deadline) {
+        let earliest = |wish: &GoalTask| match (sum, wish.deadline) {
             (None, due) if objective.is_lateness() => due.unwrap_or(i64::MAX / 4),
             (Some(shape), Some(due)) if shape.is_lateness() => wish.alone.max(due),
             _ => wish.alone,

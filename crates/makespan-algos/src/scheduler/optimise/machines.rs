@@ -49,7 +49,7 @@ const MANY_TASKS: usize = 7000;
 const DESCENT: usize = 20_000_000;
 
 /// The schedules and the bounds of a run.
-pub(super) struct Outcome {
+pub(super) struct MachineOutcome {
     pub(super) points: Vec<FrontPoint>,
     pub(super) bounds: Vec<Bound>,
     pub(super) limit: Option<Limit>,
@@ -58,7 +58,7 @@ pub(super) struct Outcome {
 /// Plans sequential jobs on machines that differ. The makespan is minimised by annealing in independent searches, from the rounded
 /// prices and from rules. The mean flow, and the weighted completion of jobs with equal weights, are minimised by an assignment of
 /// positions. With different weights or under a limit, the tasks of machines are annealed, in the best order for each machine.
-pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Outcome {
+pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> MachineOutcome {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let problem = problem_of(instance);
     let prices = machines::prices(instance);
@@ -88,7 +88,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     };
     let mappings = run.mappings(starts, limit.map(|limit| limit.at));
     let points = mappings.iter().map(|mapping| proved(&bounds, run.schedule(mapping))).collect();
-    Outcome { points, bounds, limit }
+    MachineOutcome { points, bounds, limit }
 }
 
 /// Returns a schedule with the best of these bounds on its weighted completion.

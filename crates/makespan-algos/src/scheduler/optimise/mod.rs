@@ -21,11 +21,11 @@ use makespan_core::{
 };
 
 pub(crate) use change::Solution;
-pub(crate) use goal::Wish;
+pub(crate) use goal::GoalTask;
 pub(in crate::scheduler) use graph::within;
 pub(in crate::scheduler) use limit::Limit;
 pub(crate) use residual::Residual;
-pub(crate) use wholes::Wholes;
+pub(crate) use wholes::NumberedWholes;
 
 use super::list_graham::ListGraham;
 use super::order::Order;
@@ -36,7 +36,7 @@ use super::{
 };
 use crate::free_time::Skyline;
 use crate::search::{Budget, Portfolio};
-use search::{Search, Task};
+use search::{OptimiseRun, SearchTask};
 use wholes::OfWholes;
 
 /// The reason why no search is made for an instance with too many unavailable periods.
@@ -265,7 +265,7 @@ impl Optimise {
         }
         if self.is_packed(instance) {
             let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
-            let machines::Outcome { points, bounds, limit } =
+            let machines::MachineOutcome { points, bounds, limit } =
                 packed::minimise(self, instance, context).map_err(unsupported)?;
             let plan = self.within(limit, points, instance)?;
             context.bounds.extend(bounds);
@@ -277,9 +277,9 @@ impl Optimise {
             let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)
             } else {
-                graph::Run { instance, optimise: self }.minimise(context)
+                graph::GraphRun { instance, optimise: self }.minimise(context)
             };
-            let machines::Outcome { points, bounds, limit } = outcome;
+            let machines::MachineOutcome { points, bounds, limit } = outcome;
             let plan = self.within(limit, points, instance)?;
             context.bounds.extend(bounds);
             return Ok(plan);
@@ -291,13 +291,13 @@ impl Optimise {
             let order = if objective == Objective::Makespan { Order::Shelf } else { Order::Smith };
             return ListGraham { order }.schedule(instance, context);
         }
-        let search = Search::new(self, instance, wholes, context);
+        let search = OptimiseRun::new(self, instance, wholes, context);
         let limit = Limit::new(self.makespan_at_most, search.floor(), context);
         let at = limit.map(|limit| limit.at);
         let plan = match self.target {
             Target::Front => front::front(&search, at),
             Target::Objective(objective) => {
-                let task = Task { objective, limit: at, begin: 0.0, end: 1.0 };
+                let task = SearchTask { objective, limit: at, begin: 0.0, end: 1.0 };
                 vec![search.minimise(task, &[]).into()]
             }
         };

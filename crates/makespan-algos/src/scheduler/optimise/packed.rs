@@ -6,10 +6,10 @@ use std::time::Instant;
 use makespan_core::{Context, Instance, Objective, Schedule, Time, Unsupported};
 
 use super::front::limits;
-use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
+use super::machines::{LIGHTEST, MachineOutcome, SHORTEST, proved};
 use super::proofs::prove;
 use super::{Limit, Optimise, Target};
-use crate::scheduler::packed::{self, Aim, Moldable, PlanSearch, Pools};
+use crate::scheduler::packed::{self, Moldable, PlanSearch, Pools, SearchAim};
 use crate::search::Portfolio;
 
 /// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
@@ -25,7 +25,11 @@ pub(super) fn is_meant(instance: &Instance) -> bool {
 }
 
 /// Returns the best schedules that are found, and the bounds that are proved.
-pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Context) -> Result<Outcome, Unsupported> {
+pub(super) fn minimise(
+    optimise: &Optimise,
+    instance: &Instance,
+    context: &Context,
+) -> Result<MachineOutcome, Unsupported> {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let packing = packed::packing(instance)?;
     let objectives = match optimise.target {
@@ -54,7 +58,7 @@ pub(super) fn minimise(optimise: &Optimise, instance: &Instance, context: &Conte
     };
     let found = found.ok_or_else(|| packed::used_up(&packing))?;
     let points = found.into_iter().map(|schedule| proved(&bounds, schedule)).collect();
-    Ok(Outcome { points, bounds, limit })
+    Ok(MachineOutcome { points, bounds, limit })
 }
 
 /// The data that the searches share.
@@ -119,7 +123,7 @@ impl<S: PlanSearch> Run<'_, S> {
         let Part { objective, limit, from, until } = *part;
         // If the objective is a mean, the search minimises the sum instead, and a bound on the mean is not a bound on the sum.
         let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
-        let aim = Aim { objective, limit: limit.map(Time::ticks), floor };
+        let aim = SearchAim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);
         let found = self.portfolio.each(|index| {
             let mut course = self.portfolio.course(from + length, |steps| (steps as f64 * length) as u64 + 1);

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use makespan_core::Objective;
 use rand_chacha::ChaCha8Rng;
 
-use super::annealing::{Annealing, Ranked};
+use super::annealing::{Annealing, RankedSolution};
 use super::change::Solution;
-use super::goal::{Goal, Wish};
-use super::wholes::Wholes;
+use super::goal::{Goal, GoalTask};
+use super::wholes::NumberedWholes;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
-use crate::kernel::serial::{Limit, Request, SerialInsertion};
-use crate::search::Course;
+use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
+use crate::search::SearchCourse;
 
 /// The waiting tasks, and a cost function for plans of these tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Residual {
     pub(crate) choices: Arc<Choices>,
-    pub(crate) wishes: Vec<Wish>,
-    pub(crate) wholes: Option<Arc<Wholes>>,
+    pub(crate) wishes: Vec<GoalTask>,
+    pub(crate) wholes: Option<Arc<NumberedWholes>>,
     pub(crate) processors: u32,
     pub(crate) objective: Objective,
     /// The price of one processor for one tick. The price represents the delay of tasks that have not arrived yet.
@@ -48,8 +48,8 @@ impl Residual {
         kept: Solution,
         warmth: f64,
         random: ChaCha8Rng,
-        course: &mut Course,
-    ) -> Ranked {
+        course: &mut SearchCourse,
+    ) -> RankedSolution {
         let mut goal = self.goal();
         let reached = if self.objective == Objective::Makespan { self.end(skyline.clone(), &kept) } else { 0 };
         goal.aim(reached, self.floor);
@@ -106,7 +106,7 @@ impl Residual {
                 let fold = |costs: f64, place: usize, start: i64, request: &Request| {
                     costs + goal.cost(plan.order[place], start, request, &mut peaks)
                 };
-                let costs = serial.evaluate(0..last + 1, Limit::at(most), request, fold);
+                let costs = serial.evaluate(0..last + 1, EvaluationLimit::at(most), request, fold);
                 let value = goal.value(costs, serial.latest());
                 if best.is_none_or(|best| value < best.0) {
                     best = Some((value, place, choice));

@@ -9,14 +9,14 @@ use makespan_bounds::{Clock, PriceOptions, PriceSearch, PricedChoice};
 use makespan_core::{Bound, Context, Instance, Objective, Schedule, Time};
 use rand_chacha::ChaCha8Rng;
 
-use super::annealing::{Annealing, Ranked};
+use super::annealing::{Annealing, RankedSolution};
 use super::change::Solution;
 use super::goal::{self, Goal};
 use super::start::Deadlines;
-use super::wholes::Wholes;
+use super::wholes::NumberedWholes;
 use super::{Optimise, Target, start};
 use crate::kernel::choices::Choices;
-use crate::search::{Course, Portfolio};
+use crate::search::{Portfolio, SearchCourse};
 
 /// Maximum number of jobs for annealing. With more jobs, a single change would take milliseconds.
 const MAX_JOBS: usize = 20_000;
@@ -48,11 +48,11 @@ const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
 const MAX_LOOKED_AT: usize = 50_000_000;
 
 /// One run of the scheduler.
-pub(super) struct Search<'a> {
+pub(super) struct OptimiseRun<'a> {
     instance: &'a Instance,
     choices: Choices,
     /// The wholes, if jobs are parts of wholes.
-    wholes: Option<Wholes>,
+    wholes: Option<NumberedWholes>,
     portfolio: Portfolio,
     floor: Time,
     /// The bounds that hold for every schedule.
@@ -65,7 +65,7 @@ pub(super) struct Search<'a> {
 
 /// An objective to minimise, and its part of the time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Task {
+pub(super) struct SearchTask {
     pub(super) objective: Objective,
     /// Maximum makespan of a schedule.
     pub(super) limit: Option<Time>,
@@ -75,14 +75,14 @@ pub(super) struct Task {
 }
 
 /// The result of a task.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// The best schedule. It keeps the limit if any schedule was found that does.
     pub(super) schedule: Schedule,
     /// A bound on the objective for schedules within the limit.
     pub(super) bound: Option<Bound>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> OptimiseRun<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
         // Limit the time of the first proof. If the makespan is the objective, a later proof may take longer.
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
         Self {
             instance,
             choices: Choices::new(instance),
-            wholes: wholes.map(|wholes| Wholes::new(instance, wholes)),
+            wholes: wholes.map(|wholes| NumberedWholes::new(instance, wholes)),
             portfolio,
             floor: shortest.ticks(),
             bounds: RefCell::new(bounds),
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
 
     /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The result is at least
     /// as good as every known schedule and every plan of the catalogue that keeps the limit.
-    pub(super) fn minimise(&self, task: Task, known: &[Schedule]) -> Found {
+    pub(super) fn minimise(&self, task: SearchTask, known: &[Schedule]) -> SearchResult {
         let instance = self.instance;
         self.prove_lateness(task.objective);
         // The prices and the initial schedules are independent of each other.
@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
         *self.plans.borrow_mut() = Some(plans);
         let bound = bound.flatten();
         self.bounds.borrow_mut().extend(bound.iter().filter(|bound| bound.makespan_at_most.is_none()).cloned());
-        Found { schedule, bound }
+        SearchResult { schedule, bound }
     }
 
     /// Returns the value of an objective. If jobs are parts of wholes, the wholes count.
@@ -186,8 +186,8 @@ impl<'a> Search<'a> {
     }
 
     /// Returns lists by the remaining work of wholes, if wholes count.
-    fn by_least_left(&self, task: Task) -> &[Schedule] {
-        let is_small = |wholes: &&Wholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
+    fn by_least_left(&self, task: SearchTask) -> &[Schedule] {
+        let is_small = |wholes: &&NumberedWholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
         let wholes = self.wholes.as_ref().filter(is_small).filter(|_| task.objective != Objective::Makespan);
         let Some(wholes) = wholes else { return &[] };
         self.left.get_or_init(|| {
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the best schedule that is found from these starts.
-    fn search_from(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
+    fn search_from(&self, task: SearchTask, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
         if self.can_anneal() {
             return Some(self.anneal(task, first, priced));
         }
@@ -223,12 +223,12 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the instant at which this share of a task's time is over, if the budget is a time.
-    fn at(&self, task: Task, share: f64) -> Option<Instant> {
+    fn at(&self, task: SearchTask, share: f64) -> Option<Instant> {
         self.portfolio.at(task.begin + (task.end - task.begin) * share)
     }
 
     /// Returns the best result of the searches as a schedule.
-    fn anneal(&self, task: Task, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
+    fn anneal(&self, task: SearchTask, first: &Schedule, priced: Option<&[PricedChoice]>) -> Schedule {
         let (portfolio, floor) = (&self.portfolio, self.floor.ticks());
         let of_lateness = self
             .bounds
@@ -240,7 +240,7 @@ impl<'a> Search<'a> {
             .unwrap_or(0);
         let Self { instance, choices, wholes, .. } = self;
         let wholes = wholes.as_ref();
-        let each = Each { instance, choices, wholes, floor, of_lateness, task, first, priced };
+        let each = SharedSearchData { instance, choices, wholes, floor, of_lateness, task, first, priced };
         let found = portfolio.each(|index| {
             let fits = task.course(portfolio, FITS, STEPS_A_FIT);
             each.search(index, portfolio.random(index), fits, task.course(portfolio, 1.0 - RESERVE, 1))
@@ -250,10 +250,10 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Task {
+impl SearchTask {
     /// Returns a course that ends after a share of the task's time or steps. One step of the course counts for `steps_a_step`
     /// steps.
-    fn course(self, portfolio: &Portfolio, share: f64, steps_a_step: u64) -> Course {
+    fn course(self, portfolio: &Portfolio, share: f64, steps_a_step: u64) -> SearchCourse {
         let part = self.end - self.begin;
         portfolio.course(self.begin + part * share, |steps| (steps as f64 * part) as u64 / steps_a_step + 1)
     }
@@ -266,24 +266,30 @@ impl Task {
 
 /// The data of the independent searches.
 #[derive(Clone, Copy)]
-pub(super) struct Each<'a> {
+pub(super) struct SharedSearchData<'a> {
     pub(super) instance: &'a Instance,
     pub(super) choices: &'a Choices,
-    wholes: Option<&'a Wholes>,
+    wholes: Option<&'a NumberedWholes>,
     /// A proven bound on the makespan, in ticks.
     pub(super) floor: i64,
     /// A proven bound on the maximum lateness, in ticks.
     of_lateness: i64,
-    task: Task,
+    task: SearchTask,
     /// The best known schedule.
     first: &'a Schedule,
     /// The choices of the jobs that cost least under the prices.
     priced: Option<&'a [PricedChoice]>,
 }
 
-impl Each<'_> {
+impl SharedSearchData<'_> {
     /// Performs one search with its own stream of random numbers.
-    fn search(self, index: u32, mut random: ChaCha8Rng, mut fits: Course, mut course: Course) -> Ranked {
+    fn search(
+        self,
+        index: u32,
+        mut random: ChaCha8Rng,
+        mut fits: SearchCourse,
+        mut course: SearchCourse,
+    ) -> RankedSolution {
         let is_cool = !index.is_multiple_of(2);
         let Self { floor, task, first, priced, .. } = self;
         let mut solutions = vec![start::solution(self.choices, first)];
@@ -360,7 +366,7 @@ fn prices_of(
     instance: &Instance,
     objective: Objective,
     makespan_at_most: Option<Time>,
-    mut course: Course,
+    mut course: SearchCourse,
 ) -> Option<(Option<Bound>, Vec<PricedChoice>)> {
     let mut search = PriceSearch::new(instance, PriceOptions { objective, makespan_at_most })?;
     let mut early = None;

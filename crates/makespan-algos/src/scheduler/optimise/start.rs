@@ -11,8 +11,8 @@ use super::change::Solution;
 use crate::free_time::Skyline;
 use crate::kernel::choices::{Choice, Choices};
 use crate::kernel::fit::Fit;
-use crate::kernel::list::{self, Allotted};
-use crate::search::Course;
+use crate::kernel::list::{self, AllottedTask};
+use crate::search::SearchCourse;
 
 /// The algorithms of the catalogue, fast ones first.
 const CATALOGUE: [&str; 9] = [
@@ -63,15 +63,15 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
         let area = job.profile().work(choice.processors) as f64;
         area / (job.weight.millionths().max(1)) as f64
     };
-    let mut order: Vec<(Time, f64, Allotted)> = priced
+    let mut order: Vec<(Time, f64, AllottedTask)> = priced
         .iter()
         .map(|choice| {
-            let allotted = Allotted { task: instance.job(choice.job).first(), processors: choice.processors };
+            let allotted = AllottedTask { task: instance.job(choice.job).first(), processors: choice.processors };
             (choice.start, area_over_weight(choice), allotted)
         })
         .collect();
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.task.cmp(&b.2.task)));
-    let order: Vec<Allotted> = order.into_iter().map(|(_, _, allotted)| allotted).collect();
+    let order: Vec<AllottedTask> = order.into_iter().map(|(_, _, allotted)| allotted).collect();
     let mut builder = ScheduleBuilder::new(instance);
     list::place(&mut builder, instance, &order, instance.first_release());
     builder.finish()
@@ -145,7 +145,7 @@ pub(super) fn fitted(
     choices: &Choices,
     Deadlines { floor, enough, mut reached }: Deadlines,
     random: &mut ChaCha8Rng,
-    course: &mut Course,
+    course: &mut SearchCourse,
 ) -> Option<Solution> {
     let mut fit = Fit::new(instance, choices);
     let mut best = None;

@@ -52,14 +52,14 @@ impl Scheduler for OfWholes {
 
 /// The wholes, numbered from zero.
 #[derive(Debug)]
-pub(crate) struct Wholes {
+pub(crate) struct NumberedWholes {
     /// For each task, its whole.
     pub(crate) of: Vec<u32>,
     /// For each whole, the total weight of its parts, in millionths.
     pub(crate) weights: Vec<u64>,
 }
 
-impl Wholes {
+impl NumberedWholes {
     pub(super) fn new(instance: &Instance, given: &[u32]) -> Self {
         let mut numbers = given.to_vec();
         numbers.sort_unstable();
@@ -167,7 +167,7 @@ mod tests {
     use super::super::goal::Goal;
     use super::super::start;
     use super::*;
-    use crate::search::Course;
+    use crate::search::SearchCourse;
 
     /// Returns an instance of the tasks of bags. Each bag has a release, a weight, a deadline, and tasks with a width and a time.
     fn parts(bags: &[(i64, u32, i64, u32, u32, i64)]) -> (Instance, Vec<u32>) {
@@ -195,7 +195,7 @@ mod tests {
             waste in 1.0_f64..3.0,
         ) {
             let (instance, given) = parts(&bags);
-            let (choices, wholes) = (Choices::new(&instance), Wholes::new(&instance, &given));
+            let (choices, wholes) = (Choices::new(&instance), NumberedWholes::new(&instance, &given));
             let solution = wholes.by_least_left(&instance, &choices, waste);
             let mut placed = solution.order.clone();
             placed.sort_unstable();
@@ -205,7 +205,7 @@ mod tests {
                 let random = ChaCha8Rng::seed_from_u64(steps);
                 let mut annealing = Annealing::new(&instance, &choices, 0, goal.clone(), solution.clone(), random);
                 let stop = makespan_core::Stop::default();
-                annealing.run(&mut Course::of(steps, &stop), false);
+                annealing.run(&mut SearchCourse::of(steps, &stop), false);
                 let best = annealing.into_best();
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());

@@ -13,16 +13,16 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::graph::TransferTimes;
-use crate::kernel::packing::{Affordable, Entry, Packer, Packing, Row};
-use crate::search::Course;
+use crate::kernel::packing::{AffordableAllotments, ListEntry, Packer, Packing, Row};
+use crate::search::SearchCourse;
 
 use super::order::Order;
 pub(super) use demt::in_batches;
 pub(super) use moldable::Moldable;
 pub(super) use pools::{Pools, problem};
-pub(super) use search::Aim;
+pub(super) use search::SearchAim;
 use search::balanced_lists;
-pub(crate) use search::{Listed, Remains};
+pub(crate) use search::{DecodedList, Remains};
 
 /// Returns whether the number of free processors determines whether a task can start: processors are equal, there are
 /// no graphs, and tasks neither need resources nor wait for each other.
@@ -124,21 +124,21 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
 /// Plans lists for a sweep of balances, followed by annealing for the makespan.
 pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
-    let aim = Aim { objective: Objective::Makespan, limit: None, floor: 0.0 };
+    let aim = SearchAim { objective: Objective::Makespan, limit: None, floor: 0.0 };
     let stop = Stop::default();
     let random = ChaCha8Rng::seed_from_u64(seed);
     if let Some(moldable) = Moldable::new(&packing) {
-        let (_, found) = moldable.best(aim, &[], &random, &mut Course::of(steps, &stop));
+        let (_, found) = moldable.best(aim, &[], &random, &mut SearchCourse::of(steps, &stop));
         return Ok(moldable.schedule(&found));
     }
     if let Some(problem) = problem(&packing)
         && let Some(pools) = Pools::new(&packing, &problem)
     {
         // Divide the steps by four, because each step executes a list several times: forward, backward and forward again.
-        let found = pools.search(aim, &[], random, &mut Course::of(steps / 4, &stop));
+        let found = pools.search(aim, &[], random, &mut SearchCourse::of(steps / 4, &stop));
         return found.map(|(_, found)| pools.schedule(&found)).ok_or_else(|| used_up(&packing));
     }
-    let found = packing.search(aim, &[], random, &mut Course::of(steps, &stop));
+    let found = packing.search(aim, &[], random, &mut SearchCourse::of(steps, &stop));
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
@@ -160,7 +160,7 @@ pub(super) fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<V
         return Ok(choices);
     }
     match packing.affordable() {
-        Affordable::Choices(choices) => Ok(choices),
+        AffordableAllotments::Choices(choices) => Ok(choices),
         _ => Err(used_up(packing)),
     }
 }
@@ -170,7 +170,7 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
         packing.instance().platform().consumables().iter().map(|(name, _)| format!("`{name}`")).collect();
     let enough = format!("enough of {} for all tasks", consumables.join(", "));
     Unsupported(match packing.affordable() {
-        Affordable::Never => {
+        AffordableAllotments::Never => {
             format!("there are no allotments that leave {enough}; raise one of them or leave tasks out")
         }
         _ => format!("it found no allotments that leave {enough}; raise one of them, or take other allotments"),
@@ -191,10 +191,10 @@ pub(super) trait PlanSearch: Sync {
     /// Returns the best result that is found during the course, with its value. Returns `None` if no list can be executed.
     fn search(
         &self,
-        aim: Aim,
+        aim: SearchAim,
         known: &[Self::Found],
         random: ChaCha8Rng,
-        course: &mut Course,
+        course: &mut SearchCourse,
     ) -> Option<(f64, Self::Found)>;
 
     /// Returns the schedule of a result.
@@ -203,19 +203,25 @@ pub(super) trait PlanSearch: Sync {
 
 /// Searches lists forward in time, and then by insertion.
 impl PlanSearch for Packing<'_> {
-    type Found = Listed;
+    type Found = DecodedList;
 
-    fn search(&self, aim: Aim, known: &[Listed], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Listed)> {
+    fn search(
+        &self,
+        aim: SearchAim,
+        known: &[DecodedList],
+        random: ChaCha8Rng,
+        course: &mut SearchCourse,
+    ) -> Option<(f64, DecodedList)> {
         search::search(self, aim, known, random, course)
     }
 
-    fn schedule(&self, found: &Listed) -> Schedule {
+    fn schedule(&self, found: &DecodedList) -> Schedule {
         search::schedule(self, found)
     }
 }
 
 /// Returns the schedule of a list.
-pub(super) fn carried_out(packing: &Packing<'_>, list: &[Entry], alone: bool) -> Result<Schedule, Unsupported> {
+pub(super) fn carried_out(packing: &Packing<'_>, list: &[ListEntry], alone: bool) -> Result<Schedule, Unsupported> {
     let mut packer = Packer::new(packing);
     let from = packing.instance().first_release().ticks();
     packer.run(list, from, alone).map_err(|_| used_up(packing))?;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use makespan_core::{FreeTime, Instance, JobId, Placement, ProcSet, Schedule, TaskId, Time};
 
 use crate::free_time::{Calendar, Period};
-use crate::kernel::holes::{Holes, Tasks};
+use crate::kernel::holes::{EqualTasks, FreePeriods};
 use crate::kernel::take_compact;
-use crate::kernel::usage::{Holding, Usage};
+use crate::kernel::usage::{HoldingTask, Usage};
 use crate::speeds::speeds;
 
 /// The state while bags are filled in.
@@ -31,7 +31,7 @@ impl<'a> Filling<'a> {
             instance.held().iter().for_each(|held| all.hold_amount(held));
             for Placement { task, start, end, processors } in others.placements() {
                 let period = Period { from: *start, until: *end };
-                all.hold(&Holding { task: *task, processors, period, begun: false });
+                all.hold(&HoldingTask { task: *task, processors, period, begun: false });
             }
             usage = Some(all);
         }
@@ -50,7 +50,7 @@ impl<'a> Filling<'a> {
     /// Returns the schedule with all tasks of the bags, in this order.
     pub fn filled(self, others: &Schedule, bags: &[JobId]) -> Schedule {
         if self.instance.has_equal_processors() {
-            let holes = Holes::of(self.instance, others);
+            let holes = FreePeriods::of(self.instance, others);
             self.holes(holes, bags)
         } else {
             self.machines(others, bags)
@@ -72,7 +72,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Fills the bags if all processors are equal.
-    fn holes(mut self, mut holes: Holes<'_>, bags: &[JobId]) -> Schedule {
+    fn holes(mut self, mut holes: FreePeriods<'_>, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
         // Fill consecutive bags of equal tasks together: a simulation may split a bag into several such bags, which
         // must not change the result.
@@ -88,7 +88,7 @@ impl<'a> Filling<'a> {
             let width = profile.min_processors();
             let time = profile.time(width);
             let count = group.iter().map(|&id| instance.job(id).tasks()).sum();
-            let tasks = Tasks { count, width, time, release };
+            let tasks = EqualTasks { count, width, time, release };
             let mut usage = self.usage.take();
             let ids = group.iter().flat_map(|&id| instance.job(id).task_ids());
             let needy = usage.as_mut().filter(|_| !instance.demands(instance.job(group[0]).first()).is_empty());
@@ -152,7 +152,7 @@ impl<'a> Filling<'a> {
                 let processors = ProcSet::range(processor as u32, processor as u32);
                 let period = Period { from: Time::from_ticks(start), until: Time::from_ticks(end) };
                 if let Some(usage) = &mut self.usage {
-                    usage.hold(&Holding { task: id, processors: &processors, period, begun: false });
+                    usage.hold(&HoldingTask { task: id, processors: &processors, period, begun: false });
                 }
                 self.place(id, period.from, period.until, processors);
                 ends.extend(next(&self.usage, processor, end));
@@ -214,7 +214,7 @@ impl<'a> Filling<'a> {
                 calendars[id as usize].hold(1, start.ticks(), end.ticks());
             }
             if let Some(usage) = &mut self.usage {
-                usage.hold(&Holding { task, processors: &processors, period, begun: false });
+                usage.hold(&HoldingTask { task, processors: &processors, period, begun: false });
             }
             self.place(task, start, end, processors);
             instants.insert(end);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Failure, Instance, Job, JobId, LogEntry, Logged, Outcome, ProcSet, Profile, TaskId, Time, validate,
+    Actual, Failure, Instance, Job, JobId, LogEntry, LoggedDecision, Outcome, ProcSet, Profile, TaskId, Time, validate,
 };
 use makespan_sim::{FailureModel, Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ fn ends(instance: &Instance, simulation: &Simulation) -> BTreeMap<JobId, Time> {
 fn all_or_nothing(spec: &str, instance: &Instance, (simulation, log): &(Simulation, Vec<LogEntry>)) {
     let rejected = |job| {
         let mut own = log.iter().filter(|entry| job_of(instance, entry) == job);
-        own.any(|entry| matches!(entry.what, Logged::Rejected { .. }))
+        own.any(|entry| matches!(entry.what, LoggedDecision::Rejected { .. }))
     };
     let succeeded =
         |task: TaskId| simulation.trace.runs.iter().any(|run| run.task == task && run.outcome == Outcome::Succeeded);
@@ -76,11 +76,11 @@ proptest! {
             }
             let mut planned = BTreeMap::new();
             for entry in log {
-                if let Logged::Planned { finish, .. } | Logged::Fallback { finish, .. } = entry.what {
+                if let LoggedDecision::Planned { finish, .. } | LoggedDecision::Fallback { finish, .. } = entry.what {
                     planned.insert(job_of(&instance, entry), finish);
                 }
                 prop_assert!(!["other_variant", "planned_again"].contains(&entry.what.name()));
-                if let Logged::Rejected { .. } = entry.what {
+                if let LoggedDecision::Rejected { .. } = entry.what {
                     planned.remove(&job_of(&instance, entry));
                 }
             }
@@ -165,7 +165,7 @@ proptest! {
             let (simulation, log) = play(spec, &instance, &actual, &options);
             let ended = simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded).count();
             prop_assert_eq!(ended + simulation.cancelled.len(), jobs.len(), "{}", spec);
-            let rejected = log.iter().filter(|entry| matches!(entry.what, Logged::Rejected { .. })).count();
+            let rejected = log.iter().filter(|entry| matches!(entry.what, LoggedDecision::Rejected { .. })).count();
             prop_assert_eq!(rejected, simulation.cancelled.len(), "{}", spec);
         }
     }

@@ -2,7 +2,7 @@
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Edge, Failure, Graph, Instance, Job, LogEntry, Logged, NamedTask, Node, Outcome, Payload, Platform,
+    Actual, Edge, Failure, Graph, Instance, Job, LogEntry, LoggedDecision, NamedTask, Node, Outcome, Payload, Platform,
     Profile, TaskId, Time, Unavailable,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
@@ -83,7 +83,7 @@ fn a_job_takes_the_cheapest_variant_in_time() {
     for spec in ["job-flow[serve=arrival]", "job-flow[serve=replan,flow=cost]", "job-flow[buffer=1ns,flow=cost]"] {
         let slow = play(spec, &flow(21));
         assert_eq!(slow.runs, [run("j/0", 0, 0, 10), run("j/1", 0, 10, 20)], "{spec}");
-        let Logged::Planned { finish, cost, deadline, .. } = slow.log[0].what else { panic!("{:?}", slow.log) };
+        let LoggedDecision::Planned { finish, cost, deadline, .. } = slow.log[0].what else { panic!("{:?}", slow.log) };
         assert_eq!((cost, deadline), (2000, s(21)), "{spec}");
         // Placements are on a grid that divides the time to the deadline.
         assert!(finish >= s(20) && finish <= s(21), "{spec}");
@@ -92,7 +92,7 @@ fn a_job_takes_the_cheapest_variant_in_time() {
     let hurried = play("job-flow", &flow(10));
     assert_eq!(hurried.runs, [run("j/0", 1, 0, 5), run("j/1", 1, 5, 10)]);
     let late = play("job-flow", &flow(9));
-    assert!(matches!(late.log[..], [LogEntry { what: Logged::Fallback { finish, deadline }, .. }]
+    assert!(matches!(late.log[..], [LogEntry { what: LoggedDecision::Fallback { finish, deadline }, .. }]
         if (finish, deadline) == (s(10), s(9))));
     assert_eq!(late.runs, hurried.runs);
 }
@@ -155,7 +155,9 @@ fn collisions_are_told() {
     let flow = instance(&[1.0], vec![job], 0);
     let played = play("job-flow[serve=arrival,cpus=types,start=empty,penalty-delay=3]", &flow);
     assert_eq!(played.words(), ["planned", "collision"]);
-    let Logged::Collision { planned, resolved, penalty } = played.log[1].what else { panic!("{:?}", played.log) };
+    let LoggedDecision::Collision { planned, resolved, penalty } = played.log[1].what else {
+        panic!("{:?}", played.log)
+    };
     assert_eq!((planned.processor, resolved.processor), (0, 0));
     assert_eq!(resolved.start - planned.start, s(10));
     // The penalty is three for each begun thousandth of the time until the planned end of the variant, which is at most the

@@ -2,7 +2,7 @@
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
-    Actual, Edge, Graph, Instance, Job, Logged, NamedTask, Node, Payload, Platform, Profile, Time, validate,
+    Actual, Edge, Graph, Instance, Job, LoggedDecision, NamedTask, Node, Payload, Platform, Profile, Time, validate,
 };
 use makespan_sim::{Silent, SimulationOptions, simulate};
 
@@ -37,7 +37,7 @@ fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
     let mut policy = policy_for(spec, instance, 1).unwrap();
     let options = SimulationOptions::default();
     let simulation = simulate(instance, &Actual::AsEstimated, policy.as_mut(), &options, &mut Silent).unwrap();
-    assert!(policy.log().iter().all(|entry| matches!(entry.what, Logged::Planned { .. })), "{spec}");
+    assert!(policy.log().iter().all(|entry| matches!(entry.what, LoggedDecision::Planned { .. })), "{spec}");
     let schedule = simulation.trace.schedule();
     assert_eq!(validate(instance, &schedule), Ok(()), "{spec}");
     [0, 1].map(|job| {

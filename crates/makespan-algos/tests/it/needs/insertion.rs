@@ -1,7 +1,7 @@
 //! Tests of `optimise` on nodes that differ: it is never worse than a greedy list of insertions, and nearly always optimal on small
 //! instances.
 
-use makespan_algos::kernel::packing::{Entry, Inserter, Packing, Row};
+use makespan_algos::kernel::packing::{Inserter, ListEntry, Packing, Row};
 use makespan_algos::scheduler::{Budget, Optimise, Target};
 use makespan_core::{
     Context, Instance, Job, Need, Needs, Node, Objective, Platform, Profile, Resources, Scheduler, Time, Weight,
@@ -31,7 +31,7 @@ fn greedy(packing: &Packing<'_>) -> Vec<makespan_core::Schedule> {
     let job = |row: Row| &instance.jobs()[packing.job_of(row).index()];
     let due = |row: Row| job(row).deadline.map_or(1e18, |deadline| deadline.ticks() as f64);
     let area = |row: Row| packing.area(choices[row.index()]);
-    let lists: [Vec<Entry>; 6] = [
+    let lists: [Vec<ListEntry>; 6] = [
         packing.list(&choices, |row| -ranks[row.index()]),
         packing.list(&choices, |row| area(row) / job(row).weight.as_f64().max(1e-9)),
         packing.list(&choices, due),
@@ -40,7 +40,7 @@ fn greedy(packing: &Packing<'_>) -> Vec<makespan_core::Schedule> {
         packing.list(&choices, area),
     ];
     let mut inserter = Inserter::new(packing, instance.first_release().ticks());
-    let schedule = |mut list: Vec<Entry>| inserter.choose(&mut list, 0.0).ok().map(|()| inserter.schedule(&list));
+    let schedule = |mut list: Vec<ListEntry>| inserter.choose(&mut list, 0.0).ok().map(|()| inserter.schedule(&list));
     lists.into_iter().filter_map(schedule).collect()
 }
 

@@ -3,7 +3,7 @@
 use makespan_algos::policy::{Improve, Improving, PolicyError, policies, policy_for};
 use makespan_algos::scheduler;
 use makespan_core::{
-    Actual, Context, Estimate, Estimation, Estimator, Failure, Instance, Outcome, Placement, ProcSet, Restated, Run,
+    Actual, Context, Estimate, Estimation, Estimator, Failure, Instance, NewTimes, Outcome, Placement, ProcSet, Run,
     Schedule, TaskSet, Time, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
@@ -73,11 +73,11 @@ fn guessed(instance: &Instance) -> Instance {
 struct LikeThat;
 
 impl Estimator for LikeThat {
-    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes> {
         let others = instance.task_ids().filter(|task| task.0 % 2 == run.task.0 % 2);
         let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
         let like =
-            |task| Restated { task, profile: instance.profile(task).clone().lasting(run.end - run.start), estimate };
+            |task| NewTimes { task, profile: instance.profile(task).clone().lasting(run.end - run.start), estimate };
         others.map(like).collect()
     }
 }

@@ -3,8 +3,8 @@
 
 use makespan_algos::policy::{Follow, policies, policy, policy_for};
 use makespan_core::{
-    Actual, Context, Decision, Estimate, Estimation, Estimator, Event, Failure, Instance, Platform, Policy, ProcSet,
-    Profile, Restated, Run, Schedule, TaskSet, Time, View, validate,
+    Actual, Context, Decision, Estimate, Estimation, Estimator, Event, Failure, Instance, NewTimes, Platform, Policy,
+    ProcSet, Profile, Run, Schedule, TaskSet, Time, View, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -26,14 +26,14 @@ impl Random {
 }
 
 impl Estimator for Random {
-    fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<Restated> {
+    fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<NewTimes> {
         let different = instance.different_task_ids();
         let mut restated = Vec::new();
         for task in different {
             let (taken, ticks) = (self.below(self.one_in) == 0, 1 + self.below(60) as i64);
             if taken {
                 let profile = instance.profile(task).clone().lasting(t(ticks));
-                restated.push(Restated { task, profile, estimate: Estimate::Learned { runs: 1, spread: 0.0 } });
+                restated.push(NewTimes { task, profile, estimate: Estimate::Learned { runs: 1, spread: 0.0 } });
             }
         }
         restated
@@ -44,8 +44,8 @@ impl Estimator for Random {
 struct Same;
 
 impl Estimator for Same {
-    fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<Restated> {
-        let same = |task| Restated { task, profile: instance.profile(task).clone(), estimate: Estimate::Guessed };
+    fn ended(&mut self, instance: &Instance, _: &Run) -> Vec<NewTimes> {
+        let same = |task| NewTimes { task, profile: instance.profile(task).clone(), estimate: Estimate::Guessed };
         instance.task_ids().map(same).collect()
     }
 }
@@ -218,10 +218,10 @@ impl Policy for Beside<'_> {
 struct First;
 
 impl Estimator for First {
-    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<Restated> {
+    fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes> {
         let took: Time = run.end - run.start;
         let estimate = Estimate::Learned { runs: 1, spread: 0.0 };
-        let like = |task| Restated { task, profile: Profile::rigid(1, took).unwrap(), estimate };
+        let like = |task| NewTimes { task, profile: Profile::rigid(1, took).unwrap(), estimate };
         // Tasks with even numbers are of one kind.
         let others = instance.task_ids().filter(|task| task.0 % 2 == run.task.0 % 2);
         others.map(like).collect()

@@ -8,8 +8,8 @@ mod moldable;
 
 use makespan_algos::policy::{PolicyError, expected_starts, policy, policy_for};
 use makespan_core::{
-    Actual, Ended, Failure, Instance, Job, Node, Outcome, Platform, ProcSet, Profile, SimpleJob, SpeedupLaw, TaskSet,
-    Time, Unavailable, View, Weight,
+    Actual, EndedTasks, Failure, Instance, Job, Node, Outcome, Platform, ProcSet, Profile, SimpleJob, SpeedupLaw,
+    TaskSet, Time, Unavailable, View, Weight,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ proptest! {
         let (instance, actual) = instance(Platform::flat(8).unwrap(), &rows, &[(1, 20, 15)]);
         let waiting: TaskSet = instance.task_ids().collect();
         let free = ProcSet::first(8);
-        let view = View { now: Time::ZERO, instance: &instance, waiting: &waiting, running: &[], free: &free, down: &[], ended: Ended::default() };
+        let view = View { now: Time::ZERO, instance: &instance, waiting: &waiting, running: &[], free: &free, down: &[], ended: EndedTasks::default() };
         for spec in SPECS {
             let Some(simulation) = run(spec, &instance, &actual, &SimulationOptions::default()) else { continue };
             let mut expected: Vec<_> =

@@ -3,15 +3,15 @@
 use makespan_core::proof::{Reason, Step};
 
 use super::problem::Problem;
-use super::state::{Cause, Conflict, Entry, Refuted};
-use super::window::{Limit, Window};
+use super::state::{Cause, Conflict, RefutedSupposition, WindowChange};
+use super::window::{DeductionWindow, WindowLimit};
 
 /// A backward pass from a contradiction that keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
     /// The windows of the tasks that follow from the paths between tasks alone.
-    root: &'a [Window],
-    windows: Vec<Window>,
+    root: &'a [DeductionWindow],
+    windows: Vec<DeductionWindow>,
     needed: Vec<Sides>,
     /// The number of steps in the certificate, including nested steps.
     pub(super) kept: usize,
@@ -26,13 +26,13 @@ struct Sides {
 
 impl<'a> Pruning<'a> {
     /// Returns a pass that begins at the contradiction with these windows.
-    pub(super) fn new(problem: &'a Problem, root: &'a [Window], windows: Vec<Window>) -> Self {
+    pub(super) fn new(problem: &'a Problem, root: &'a [DeductionWindow], windows: Vec<DeductionWindow>) -> Self {
         let needed = vec![Sides::default(); problem.rows()];
         Self { problem, root, windows, needed, kept: 0 }
     }
 
     /// Returns the steps of a contradiction that follows from these entries.
-    pub(super) fn steps(&mut self, entries: &[Entry], conflict: &Conflict) -> Vec<Step> {
+    pub(super) fn steps(&mut self, entries: &[WindowChange], conflict: &Conflict) -> Vec<Step> {
         let mut steps = Vec::new();
         match conflict {
             Conflict::Full(thing, from, until) => {
@@ -67,8 +67,8 @@ impl<'a> Pruning<'a> {
 
     /// Returns the step that states a limit, or `None` if the limit needs no step. Marks the limits on which the step
     /// depends as needed.
-    fn step(&mut self, row: u32, limit: Limit, cause: &Cause) -> Option<Step> {
-        let is_start = matches!(limit, Limit::Start(_) | Limit::LastStart(_));
+    fn step(&mut self, row: u32, limit: WindowLimit, cause: &Cause) -> Option<Step> {
+        let is_start = matches!(limit, WindowLimit::Start(_) | WindowLimit::LastStart(_));
         let own = if self.problem.only[row as usize] {
             Sides { start: is_start, end: !is_start }
         } else {
@@ -96,14 +96,14 @@ impl<'a> Pruning<'a> {
             }
         };
         match limit {
-            Limit::Start(at) => Some(Step::Start(row, at, reason)),
-            Limit::End(by) => Some(Step::End(row, by, reason)),
-            Limit::LastStart(_) | Limit::FirstEnd(_) => None,
+            WindowLimit::Start(at) => Some(Step::Start(row, at, reason)),
+            WindowLimit::End(by) => Some(Step::End(row, by, reason)),
+            WindowLimit::LastStart(_) | WindowLimit::FirstEnd(_) => None,
         }
     }
 
     /// Returns the steps of a refuted supposition, which are nested within the step that it justifies.
-    fn refuted(&mut self, refuted: &Refuted) -> Vec<Step> {
+    fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
         for entry in &refuted.entries {
             self.windows[entry.row as usize] = entry.new;
@@ -133,14 +133,14 @@ impl<'a> Pruning<'a> {
             if root == window {
                 continue;
             }
-            let least = |window: Window| window.least(problem, row as usize, &of.amounts, from, until);
+            let least = |window: DeductionWindow| window.least(problem, row as usize, &of.amounts, from, until);
             let now = least(window);
             if now == 0 {
                 continue;
             }
             let sides = if problem.only[row as usize] {
-                let without_start = Window { start: root.start, first_end: root.first_end, ..window };
-                let without_end = Window { last_start: root.last_start, end: root.end, ..window };
+                let without_start = DeductionWindow { start: root.start, first_end: root.first_end, ..window };
+                let without_end = DeductionWindow { last_start: root.last_start, end: root.end, ..window };
                 Sides { start: least(without_start) < now, end: least(without_end) < now }
             } else {
                 Sides { start: true, end: true }

@@ -1,8 +1,8 @@
 //! Deductions from energy (amount times time): the tasks must not hold more in a window of time than the capacity.
 
-use super::problem::Thing;
-use super::state::{Cause, Conflict, State};
-use super::window::{Limit, Window};
+use super::problem::CapacityResource;
+use super::state::{Cause, Conflict, DeductionState};
+use super::window::{DeductionWindow, WindowLimit};
 
 /// Buffers that are kept between calls to avoid allocation.
 #[derive(Default)]
@@ -24,7 +24,7 @@ impl Energy {
     /// stops growing. No other ends are needed: between two of these ends, the capacity that remains is at least as
     /// large as at one of them. Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity. A window
     /// with little remaining capacity takes an additional O(n), because every run of a task is examined there.
-    pub(super) fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
+    pub(super) fn narrow(&mut self, state: &mut DeductionState<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
         self.begins.clear();
@@ -45,7 +45,13 @@ impl Energy {
     }
 
     /// Examines all windows that begin at `from`.
-    fn from(&mut self, state: &mut State<'_>, number: usize, thing: &Thing, from: i64) -> Result<(), Conflict> {
+    fn from(
+        &mut self,
+        state: &mut DeductionState<'_>,
+        number: usize,
+        thing: &CapacityResource,
+        from: i64,
+    ) -> Result<(), Conflict> {
         let problem = state.problem;
         self.slopes.clear();
         self.above.clear();
@@ -151,9 +157,9 @@ impl Sweep {
 /// Narrows the windows of tasks that would hold too much within the span if they started as early, or ended as late, as
 /// they can.
 fn within(
-    state: &mut State<'_>,
+    state: &mut DeductionState<'_>,
     number: usize,
-    thing: &Thing,
+    thing: &CapacityResource,
     (from, until): (i64, i64),
     left: i64,
 ) -> Result<(), Conflict> {
@@ -176,13 +182,13 @@ fn within(
             start = start.min(if early > most { until - most } else { window.start });
             end = end.max(if late > most { from + most } else { window.end });
         }
-        let Window { start: old_start, end: old_end, .. } = window;
+        let DeductionWindow { start: old_start, end: old_end, .. } = window;
         let cause = || Cause::Window(number as u32, from, until);
         if start > old_start {
-            state.narrow(row, Limit::Start(start), cause())?;
+            state.narrow(row, WindowLimit::Start(start), cause())?;
         }
         if end < old_end {
-            state.narrow(row, Limit::End(end), cause())?;
+            state.narrow(row, WindowLimit::End(end), cause())?;
         }
     }
     Ok(())

@@ -9,14 +9,14 @@ mod state;
 mod time_table;
 mod window;
 
-use makespan_core::proof::{Deductions, Places, Step};
+use makespan_core::proof::{Deductions, NodeKinds, Step};
 use makespan_core::{Instance, Time};
 
 use crate::Clock;
 use certificate::Pruning;
 use problem::Problem;
-use shave::{Level, Tools};
-use state::{Conflict, State};
+use shave::{DeductionLevel, ShavingTools};
+use state::{Conflict, DeductionState};
 
 /// Maximum number of distinct tasks, and of runs, of an instance for which deductions are made.
 const MAX_TASKS: usize = 2048;
@@ -38,7 +38,7 @@ const NEAR: u32 = 14;
 /// bisects. The result is deterministic unless the clock ends the search: the limit counts work, not time.
 pub(super) fn latest(
     instance: &Instance,
-    places: &Places<'_>,
+    places: &NodeKinds<'_>,
     known: i128,
     work: u64,
     clock: &Clock,
@@ -54,9 +54,10 @@ pub(super) fn latest(
     }
     // The known bound refutes all deadlines in whole units before it.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
-    let mut search = Search { problem: &problem, tools: Tools::default(), steps: 0, limit: work, clock, found: None };
+    let mut search =
+        Search { problem: &problem, tools: ShavingTools::default(), steps: 0, limit: work, clock, found: None };
     let mut best = first;
-    for level in [Level::TimeTable, Level::Energy, Level::Shaving, Level::Deep] {
+    for level in [DeductionLevel::TimeTable, DeductionLevel::Energy, DeductionLevel::Shaving, DeductionLevel::Deep] {
         best = search.climb(best, level);
     }
     let (deadline, steps) = search.found?;
@@ -67,7 +68,7 @@ pub(super) fn latest(
 
 struct Search<'a> {
     problem: &'a Problem,
-    tools: Tools,
+    tools: ShavingTools,
     steps: u64,
     limit: u64,
     clock: &'a Clock,
@@ -77,7 +78,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Returns the latest deadline that is refuted at this level. `best` is a deadline that is already refuted.
-    fn climb(&mut self, mut best: i64, level: Level) -> i64 {
+    fn climb(&mut self, mut best: i64, level: DeductionLevel) -> i64 {
         let near = (best >> NEAR).max(1);
         let mut step = near;
         let mut high = loop {
@@ -94,8 +95,8 @@ impl Search<'_> {
         best
     }
 
-    fn refute(&mut self, deadline: i64, level: Level) -> bool {
-        let mut state = State::new(self.problem, self.steps, self.limit, self.clock);
+    fn refute(&mut self, deadline: i64, level: DeductionLevel) -> bool {
+        let mut state = DeductionState::new(self.problem, self.steps, self.limit, self.clock);
         let (root, entries, conflict) = if state.begin(deadline) {
             let root = state.windows.clone();
             match shave::narrow(&mut state, &mut self.tools, level) {
@@ -120,9 +121,9 @@ impl Search<'_> {
 
     fn certificate(
         &self,
-        root: &[window::Window],
-        windows: Vec<window::Window>,
-        entries: &[state::Entry],
+        root: &[window::DeductionWindow],
+        windows: Vec<window::DeductionWindow>,
+        entries: &[state::WindowChange],
         conflict: &Conflict,
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);

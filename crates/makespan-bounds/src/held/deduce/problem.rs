@@ -1,6 +1,6 @@
 //! An instance in flat arrays. Times are in units of the instance.
 
-use makespan_core::proof::{Held, Places, Run, time_grid};
+use makespan_core::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
@@ -12,8 +12,8 @@ const MAX_CLOSED: usize = 1024;
 const MAX_AREA: i128 = 1 << 61;
 
 /// A resource, or the processors, with its capacity.
-pub(super) struct Thing {
-    pub(super) held: Held,
+pub(super) struct CapacityResource {
+    pub(super) held: LimitedAmount,
     pub(super) capacity: i64,
     /// The distinct tasks that may hold some of the capacity.
     pub(super) members: Vec<u32>,
@@ -42,14 +42,14 @@ pub(super) struct Problem {
     pub(super) behind: Vec<Vec<u32>>,
     /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
-    pub(super) things: Vec<Thing>,
+    pub(super) things: Vec<CapacityResource>,
     /// For each distinct task, the other distinct tasks that cannot run simultaneously with it.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 
 impl Problem {
     /// Builds the arrays. Returns `None` if numbers are too large for the search.
-    pub(super) fn new(instance: &Instance, places: &Places<'_>) -> Option<Self> {
+    pub(super) fn new(instance: &Instance, places: &NodeKinds<'_>) -> Option<Self> {
         // With transfers, the earliest starts of tasks need not be multiples of the grid. Rounding them down would
         // make deductions weaker.
         let unit = if instance.has_transfers() { 1 } else { time_grid(instance) };
@@ -68,7 +68,7 @@ impl Problem {
             things: Vec::new(),
             excluded: vec![Vec::new(); rows],
         };
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<NodeRun> = Vec::new();
         let mut tasks: Vec<TaskId> = Vec::with_capacity(rows);
         for job in instance.jobs() {
             for task in job.different_task_ids() {
@@ -106,7 +106,7 @@ impl Problem {
         self.begins[row]..self.begins[row + 1]
     }
 
-    fn add_things(&mut self, instance: &Instance, places: &Places<'_>, tasks: &[TaskId], runs: &[Run]) {
+    fn add_things(&mut self, instance: &Instance, places: &NodeKinds<'_>, tasks: &[TaskId], runs: &[NodeRun]) {
         let (platform, one_speed) = (instance.platform(), instance.platform().has_unit_speed());
         let fastest = platform.speeds().1;
         let price = |node: &makespan_core::Node| match node.processors {
@@ -123,19 +123,19 @@ impl Problem {
         }
         for prices in all {
             let by_kind = places.least_prices(&prices);
-            let of = |_: usize, run: &Run| places.price(run, &prices, &by_kind).saturating_mul(run.first.into());
+            let of = |_: usize, run: &NodeRun| places.price(run, &prices, &by_kind).saturating_mul(run.first.into());
             let there = platform.nodes().iter().zip(&prices);
             let there = there.map(|(node, &price)| u128::from(node.processors) * u128::from(price)).sum();
             let closed = self.closed(instance, &prices);
-            self.add(Held::Processors(prices.clone()), there, closed, runs, of);
+            self.add(LimitedAmount::Processors(prices.clone()), there, closed, runs, of);
         }
         for (at, resource) in platform.resources().iter().enumerate() {
             if resource.kind == ResourceKind::Consumable {
                 continue;
             }
             let id = ResourceId(at as u16);
-            let of = |row: usize, run: &Run| run.holds(instance.demands(tasks[row]), id);
-            self.add(Held::Resource(resource.name.to_string()), platform.total(id), Vec::new(), runs, of);
+            let of = |row: usize, run: &NodeRun| run.holds(instance.demands(tasks[row]), id);
+            self.add(LimitedAmount::Resource(resource.name.to_string()), platform.total(id), Vec::new(), runs, of);
         }
     }
 
@@ -143,11 +143,11 @@ impl Problem {
     /// are too large.
     fn add(
         &mut self,
-        held: Held,
+        held: LimitedAmount,
         there: u128,
         closed: Vec<(i64, i64, i64)>,
-        runs: &[Run],
-        of: impl Fn(usize, &Run) -> u64,
+        runs: &[NodeRun],
+        of: impl Fn(usize, &NodeRun) -> u64,
     ) {
         let mut amounts = Vec::with_capacity(runs.len());
         let (mut members, mut all, mut area, mut longest) = (Vec::new(), 0_i128, 0_i128, 0_i128);
@@ -175,7 +175,7 @@ impl Problem {
             let runs = members.iter().map(|&row| self.runs(row as usize).len() as u64).sum();
             let mut is_member = vec![false; self.rows()];
             members.iter().for_each(|&row| is_member[row as usize] = true);
-            self.things.push(Thing { held, capacity, members, is_member, runs, amounts, closed });
+            self.things.push(CapacityResource { held, capacity, members, is_member, runs, amounts, closed });
         }
     }
 
@@ -200,10 +200,10 @@ impl Problem {
 
     /// Finds the pairs of single tasks that together hold too many processors, whatever the prices, or too much of a
     /// resource. O(n^2) for each thing.
-    fn find_excluded(&mut self, processors: u32, runs: &[Run]) {
+    fn find_excluded(&mut self, processors: u32, runs: &[NodeRun]) {
         for thing in &self.things {
             let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {
-                Held::Processors(_) => (processors.into(), &|at| runs[at].first.into()),
+                LimitedAmount::Processors(_) => (processors.into(), &|at| runs[at].first.into()),
                 _ => (thing.capacity, &|at| thing.amounts[at]),
             };
             let least = |row: usize| self.runs(row).map(of).min().unwrap_or(0);

@@ -1,16 +1,16 @@
 //! Shaving: a supposition that leads to a contradiction narrows a window.
 
 use super::energy::Energy;
-use super::state::{Cause, Conflict, Look, Refuted, State};
+use super::state::{Cause, Conflict, DeductionKind, DeductionState, RefutedSupposition};
 use super::time_table::{TimeTable, settle};
-use super::window::Limit;
+use super::window::WindowLimit;
 
 /// The first supposition covers this fraction of a window: 1 / `PARTS`.
 const PARTS: i64 = 64;
 
 /// The deductions that are used. Each level includes the levels before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum DeductionLevel {
     TimeTable,
     Energy,
     Shaving,
@@ -19,7 +19,7 @@ pub(super) enum Level {
 }
 
 #[derive(Default)]
-pub(super) struct Tools {
+pub(super) struct ShavingTools {
     table: TimeTable,
     energy: Energy,
     /// The tasks in the order in which their windows are shaved.
@@ -27,14 +27,18 @@ pub(super) struct Tools {
 }
 
 /// Narrows windows until nothing changes, or the work or the time is used up.
-pub(super) fn narrow(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
+pub(super) fn narrow(
+    state: &mut DeductionState<'_>,
+    tools: &mut ShavingTools,
+    level: DeductionLevel,
+) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
         settle(state, &mut tools.table)?;
-        if level >= Level::Energy {
+        if level >= DeductionLevel::Energy {
             energies(state, tools)?;
         }
-        if level >= Level::Shaving {
+        if level >= DeductionLevel::Shaving {
             shave_all(state, tools, level)?;
         }
         if state.entries.len() == entries || state.is_over() {
@@ -43,11 +47,11 @@ pub(super) fn narrow(state: &mut State<'_>, tools: &mut Tools, level: Level) -> 
     }
 }
 
-fn energies(state: &mut State<'_>, tools: &mut Tools) -> Result<(), Conflict> {
+fn energies(state: &mut DeductionState<'_>, tools: &mut ShavingTools) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
         for thing in 0..state.problem.things.len() {
-            if !state.is_new(Look::Energy(thing), &state.problem.things[thing].is_member) {
+            if !state.is_new(DeductionKind::Energy(thing), &state.problem.things[thing].is_member) {
                 continue;
             }
             let before = state.entries.len();
@@ -64,12 +68,12 @@ fn energies(state: &mut State<'_>, tools: &mut Tools) -> Result<(), Conflict> {
 
 /// Shaves the windows of all single tasks from both sides. If suppositions are expensive, begins with the narrowest
 /// windows, because few suppositions decide them.
-fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(), Conflict> {
+fn shave_all(state: &mut DeductionState<'_>, tools: &mut ShavingTools, level: DeductionLevel) -> Result<(), Conflict> {
     let problem = state.problem;
     let mut order = std::mem::take(&mut tools.order);
     order.clear();
     order.extend(problem.order.iter().filter(|&&row| problem.counts[row as usize] == 1));
-    if level >= Level::Deep {
+    if level >= DeductionLevel::Deep {
         let width = |row: u32| state.windows[row as usize].last_start - state.windows[row as usize].start;
         order.sort_by_key(|&row| width(row));
     }
@@ -83,7 +87,13 @@ fn shave_all(state: &mut State<'_>, tools: &mut Tools, level: Level) -> Result<(
 
 /// Shaves a window from one side: supposes that the task runs in a part of the window at this side. The first part is
 /// small, and each later part is twice as large as the previous part.
-fn shave(state: &mut State<'_>, tools: &mut Tools, row: u32, from_start: bool, level: Level) -> Result<(), Conflict> {
+fn shave(
+    state: &mut DeductionState<'_>,
+    tools: &mut ShavingTools,
+    row: u32,
+    from_start: bool,
+    level: DeductionLevel,
+) -> Result<(), Conflict> {
     let window = state.windows[row as usize];
     let width = if from_start { window.last_start - window.start } else { window.end - window.first_end };
     let least = (width / PARTS).max(1);
@@ -94,16 +104,16 @@ fn shave(state: &mut State<'_>, tools: &mut Tools, row: u32, from_start: bool, l
             return Ok(());
         }
         let (supposed, concluded) = if from_start {
-            (Limit::LastStart(window.start + part - 1), Limit::Start(window.start + part))
+            (WindowLimit::LastStart(window.start + part - 1), WindowLimit::Start(window.start + part))
         } else {
-            (Limit::FirstEnd(window.end - part + 1), Limit::End(window.end - part))
+            (WindowLimit::FirstEnd(window.end - part + 1), WindowLimit::End(window.end - part))
         };
         let mark = state.mark();
         let conflict = suppose(state, tools, row, supposed, level).err();
         let entries = state.take_back(mark);
         match conflict {
             Some(conflict) => {
-                let refuted = Box::new(Refuted { entries, conflict });
+                let refuted = Box::new(RefutedSupposition { entries, conflict });
                 state.narrow(row, concluded, Cause::Refuted(refuted))?;
                 settle(state, &mut tools.table)?;
                 part = part.saturating_mul(2);
@@ -115,8 +125,14 @@ fn shave(state: &mut State<'_>, tools: &mut Tools, row: u32, from_start: bool, l
     Ok(())
 }
 
-fn suppose(state: &mut State<'_>, tools: &mut Tools, row: u32, limit: Limit, level: Level) -> Result<(), Conflict> {
+fn suppose(
+    state: &mut DeductionState<'_>,
+    tools: &mut ShavingTools,
+    row: u32,
+    limit: WindowLimit,
+    level: DeductionLevel,
+) -> Result<(), Conflict> {
     state.narrow(row, limit, Cause::Supposed)?;
     settle(state, &mut tools.table)?;
-    if level >= Level::Deep { energies(state, tools) } else { Ok(()) }
+    if level >= DeductionLevel::Deep { energies(state, tools) } else { Ok(()) }
 }

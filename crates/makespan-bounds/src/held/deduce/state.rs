@@ -1,7 +1,7 @@
 //! The deductions so far, with their causes.
 
 use super::problem::Problem;
-use super::window::{Limit, Window};
+use super::window::{DeductionWindow, WindowLimit};
 use crate::Clock;
 
 /// The cause of a limit.
@@ -14,45 +14,45 @@ pub(super) enum Cause {
     /// The given task, which cannot run simultaneously with the task of the limit.
     Pair(u32),
     /// The supposition that the task exceeds the limit leads to a contradiction.
-    Refuted(Box<Refuted>),
+    Refuted(Box<RefutedSupposition>),
     /// The limit itself is supposed.
     Supposed,
 }
 
 /// A refuted supposition: the entries that follow from it, and the contradiction.
 #[derive(Clone, Debug)]
-pub(super) struct Refuted {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct RefutedSupposition {
+    pub(super) entries: Vec<WindowChange>,
     pub(super) conflict: Conflict,
 }
 
 /// A change that makes a window narrower.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct WindowChange {
     pub(super) row: u32,
-    pub(super) old: Window,
-    pub(super) new: Window,
-    pub(super) limit: Limit,
+    pub(super) old: DeductionWindow,
+    pub(super) new: DeductionWindow,
+    pub(super) limit: WindowLimit,
     pub(super) cause: Cause,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
     /// The limit of the given task leaves no window in which the task can run.
-    Limit(u32, Limit, Cause),
+    Limit(u32, WindowLimit, Cause),
     /// Between the two instants, the tasks must hold more of the given resource than its capacity.
     Full(u32, i64, i64),
 }
 
 /// A kind of deduction that is repeated only if windows have changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Look {
+pub(super) enum DeductionKind {
     Pairs,
     TimeTable(usize),
     Energy(usize),
 }
 
-impl Look {
+impl DeductionKind {
     fn number(self) -> usize {
         match self {
             Self::Pairs => 0,
@@ -67,10 +67,10 @@ impl Look {
 }
 
 /// The windows of all tasks, with the changes that led to them.
-pub(super) struct State<'a> {
+pub(super) struct DeductionState<'a> {
     pub(super) problem: &'a Problem,
-    pub(super) windows: Vec<Window>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) windows: Vec<DeductionWindow>,
+    pub(super) entries: Vec<WindowChange>,
     queue: Vec<u32>,
     queued: Vec<bool>,
     /// For each kind of deduction (`Look`), one more than the number of entries when the deduction was last made. Zero
@@ -84,11 +84,11 @@ pub(super) struct State<'a> {
     clock: &'a Clock,
 }
 
-impl<'a> State<'a> {
+impl<'a> DeductionState<'a> {
     pub(super) fn new(problem: &'a Problem, steps: u64, limit: u64, clock: &'a Clock) -> Self {
         let rows = problem.rows();
         let (windows, entries, queue) = (Vec::with_capacity(rows), Vec::new(), Vec::new());
-        let (seen, queued) = (vec![0; Look::count(problem)], vec![false; rows]);
+        let (seen, queued) = (vec![0; DeductionKind::count(problem)], vec![false; rows]);
         let seen_before = seen.clone();
         Self { problem, windows, entries, queue, queued, seen, seen_before, steps, limit, clock }
     }
@@ -97,12 +97,12 @@ impl<'a> State<'a> {
     pub(super) fn begin(&mut self, deadline: i64) -> bool {
         let problem = self.problem;
         self.windows.clear();
-        self.windows.extend(problem.releases.iter().map(|&release| Window::new(release, deadline)));
+        self.windows.extend(problem.releases.iter().map(|&release| DeductionWindow::new(release, deadline)));
         self.entries.clear();
         for &row in &problem.order {
             let row = row as usize;
             let start = problem.before[row].iter().map(|&other| self.windows[other as usize].first_end).max();
-            match self.windows[row].narrowed(problem, row, Limit::Start(start.unwrap_or(0))) {
+            match self.windows[row].narrowed(problem, row, WindowLimit::Start(start.unwrap_or(0))) {
                 Some(window) => self.windows[row] = window,
                 None => return false,
             }
@@ -110,7 +110,7 @@ impl<'a> State<'a> {
         for &row in problem.order.iter().rev() {
             let row = row as usize;
             let end = problem.behind[row].iter().map(|&other| self.windows[other as usize].last_start).min();
-            match self.windows[row].narrowed(problem, row, Limit::End(end.unwrap_or(deadline))) {
+            match self.windows[row].narrowed(problem, row, WindowLimit::End(end.unwrap_or(deadline))) {
                 Some(window) => self.windows[row] = window,
                 None => return false,
             }
@@ -125,7 +125,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns the positions of the entries since the previous call for `look`, or `None` on the first call.
-    pub(super) fn changes(&mut self, look: Look) -> Option<std::ops::Range<usize>> {
+    pub(super) fn changes(&mut self, look: DeductionKind) -> Option<std::ops::Range<usize>> {
         // Store one more than the number of entries, so that zero means "not yet".
         let before = std::mem::replace(&mut self.seen[look.number()], self.entries.len() + 1);
         before.checked_sub(1).map(|from| from..self.entries.len())
@@ -133,7 +133,7 @@ impl<'a> State<'a> {
 
     /// Returns true if the deduction must be repeated: this is the first call, or the window of a task that may hold
     /// some of the thing has changed since the previous call.
-    pub(super) fn is_new(&mut self, look: Look, is_member: &[bool]) -> bool {
+    pub(super) fn is_new(&mut self, look: DeductionKind, is_member: &[bool]) -> bool {
         let changes = self.changes(look);
         let mut all = changes.is_none();
         for entry in &self.entries[changes.unwrap_or_default()] {
@@ -152,7 +152,7 @@ impl<'a> State<'a> {
     }
 
     /// Narrows the window of a task to a limit, and records the cause.
-    pub(super) fn narrow(&mut self, row: u32, limit: Limit, cause: Cause) -> Result<(), Conflict> {
+    pub(super) fn narrow(&mut self, row: u32, limit: WindowLimit, cause: Cause) -> Result<(), Conflict> {
         let old = self.windows[row as usize];
         self.steps += 1;
         let Some(new) = old.narrowed(self.problem, row as usize, limit) else {
@@ -160,7 +160,7 @@ impl<'a> State<'a> {
         };
         if new != old {
             self.windows[row as usize] = new;
-            self.entries.push(Entry { row, old, new, limit, cause });
+            self.entries.push(WindowChange { row, old, new, limit, cause });
             self.enqueue(row);
         }
         Ok(())
@@ -192,16 +192,16 @@ impl<'a> State<'a> {
                 next = 0;
             }
             self.queued[row as usize] = false;
-            let Window { first_end, last_start, .. } = self.windows[row as usize];
+            let DeductionWindow { first_end, last_start, .. } = self.windows[row as usize];
             self.steps += (problem.behind[row as usize].len() + problem.before[row as usize].len()) as u64 + 1;
             for &other in &problem.behind[row as usize] {
                 if self.windows[other as usize].start < first_end {
-                    self.narrow(other, Limit::Start(first_end), Cause::Edge(row))?;
+                    self.narrow(other, WindowLimit::Start(first_end), Cause::Edge(row))?;
                 }
             }
             for &other in &problem.before[row as usize] {
                 if self.windows[other as usize].end > last_start {
-                    self.narrow(other, Limit::End(last_start), Cause::Edge(row))?;
+                    self.narrow(other, WindowLimit::End(last_start), Cause::Edge(row))?;
                 }
             }
         }
@@ -215,7 +215,7 @@ impl<'a> State<'a> {
     }
 
     /// Undoes all changes since the call of [`Self::mark`] that returned `mark`, and returns them.
-    pub(super) fn take_back(&mut self, mark: usize) -> Vec<Entry> {
+    pub(super) fn take_back(&mut self, mark: usize) -> Vec<WindowChange> {
         let entries = self.entries.split_off(mark);
         self.seen.clone_from(&self.seen_before);
         entries.iter().rev().for_each(|entry| self.windows[entry.row as usize] = entry.old);

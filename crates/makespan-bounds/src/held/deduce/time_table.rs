@@ -1,8 +1,8 @@
 //! Deductions from the time table, which contains the amounts held at instants at which tasks certainly run, and
 //! from pairs of tasks that exclude each other.
 
-use super::state::{Cause, Conflict, Look, State};
-use super::window::{Limit, Window};
+use super::state::{Cause, Conflict, DeductionKind, DeductionState};
+use super::window::{DeductionWindow, WindowLimit};
 
 /// Maximum number of times that a short task may jump over a full level. Each jump is a step of the certificate.
 const MAX_JUMPS: usize = 64;
@@ -23,13 +23,13 @@ pub(super) struct TimeTable {
 }
 
 /// Applies paths, pairs and the time table until nothing changes.
-pub(super) fn settle(state: &mut State<'_>, table: &mut TimeTable) -> Result<(), Conflict> {
+pub(super) fn settle(state: &mut DeductionState<'_>, table: &mut TimeTable) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
         state.edges()?;
         pairs(state)?;
         for thing in 0..state.problem.things.len() {
-            if state.is_new(Look::TimeTable(thing), &state.problem.things[thing].is_member) {
+            if state.is_new(DeductionKind::TimeTable(thing), &state.problem.things[thing].is_member) {
                 table.narrow(state, thing)?;
                 state.edges()?;
             }
@@ -41,9 +41,9 @@ pub(super) fn settle(state: &mut State<'_>, table: &mut TimeTable) -> Result<(),
 }
 
 /// Narrows the windows of pairs of tasks that exclude each other, if only one order of the two tasks is possible.
-fn pairs(state: &mut State<'_>) -> Result<(), Conflict> {
+fn pairs(state: &mut DeductionState<'_>) -> Result<(), Conflict> {
     loop {
-        match state.changes(Look::Pairs) {
+        match state.changes(DeductionKind::Pairs) {
             None => (0..state.problem.rows()).try_for_each(|row| pairs_of(state, row))?,
             Some(changes) if changes.is_empty() => return Ok(()),
             Some(changes) => {
@@ -59,7 +59,7 @@ fn pairs(state: &mut State<'_>) -> Result<(), Conflict> {
     }
 }
 
-fn pairs_of(state: &mut State<'_>, row: usize) -> Result<(), Conflict> {
+fn pairs_of(state: &mut DeductionState<'_>, row: usize) -> Result<(), Conflict> {
     let others = &state.problem.excluded[row];
     state.steps += others.len() as u64;
     for &other in others {
@@ -75,18 +75,24 @@ fn pairs_of(state: &mut State<'_>, row: usize) -> Result<(), Conflict> {
 }
 
 /// Narrows the windows of two tasks if `first` must end before `second` starts.
-fn after(state: &mut State<'_>, first: u32, second: u32, one: Window, two: Window) -> Result<(), Conflict> {
+fn after(
+    state: &mut DeductionState<'_>,
+    first: u32,
+    second: u32,
+    one: DeductionWindow,
+    two: DeductionWindow,
+) -> Result<(), Conflict> {
     if two.start < one.first_end {
-        state.narrow(second, Limit::Start(one.first_end), Cause::Pair(first))?;
+        state.narrow(second, WindowLimit::Start(one.first_end), Cause::Pair(first))?;
     }
     if one.end > two.last_start {
-        state.narrow(first, Limit::End(two.last_start), Cause::Pair(second))?;
+        state.narrow(first, WindowLimit::End(two.last_start), Cause::Pair(second))?;
     }
     Ok(())
 }
 
 impl TimeTable {
-    fn narrow(&mut self, state: &mut State<'_>, number: usize) -> Result<(), Conflict> {
+    fn narrow(&mut self, state: &mut DeductionState<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
         self.events.clear();
@@ -129,17 +135,17 @@ impl TimeTable {
     }
 
     /// Returns the amount that all other tasks hold on a level: the level, minus the amount that the task itself holds there.
-    fn of_others(level: &Level, window: &Window, amount: i64) -> i64 {
+    fn of_others(level: &Level, window: &DeductionWindow, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }
     }
 
     fn start(
         &self,
-        state: &mut State<'_>,
+        state: &mut DeductionState<'_>,
         number: usize,
         row: u32,
-        before: Window,
+        before: DeductionWindow,
         amount: i64,
     ) -> Result<(), Conflict> {
         let most = state.problem.things[number].capacity - amount;
@@ -148,7 +154,7 @@ impl TimeTable {
         for level in &self.levels[first..] {
             state.steps += 1;
             loop {
-                let Window { start, first_end, .. } = state.windows[row as usize];
+                let DeductionWindow { start, first_end, .. } = state.windows[row as usize];
                 if level.from >= first_end {
                     return Ok(());
                 }
@@ -157,20 +163,27 @@ impl TimeTable {
                 }
                 jumps += 1;
                 let at = level.until.min(first_end) - 1;
-                state.narrow(row, Limit::Start(at + 1), Cause::Window(number as u32, at, at + 1))?;
+                state.narrow(row, WindowLimit::Start(at + 1), Cause::Window(number as u32, at, at + 1))?;
             }
         }
         Ok(())
     }
 
-    fn end(&self, state: &mut State<'_>, number: usize, row: u32, before: Window, amount: i64) -> Result<(), Conflict> {
+    fn end(
+        &self,
+        state: &mut DeductionState<'_>,
+        number: usize,
+        row: u32,
+        before: DeductionWindow,
+        amount: i64,
+    ) -> Result<(), Conflict> {
         let most = state.problem.things[number].capacity - amount;
         let mut jumps = 0;
         let last = self.levels.partition_point(|level| level.from < before.end);
         for level in self.levels[..last].iter().rev() {
             state.steps += 1;
             loop {
-                let Window { last_start, end, .. } = state.windows[row as usize];
+                let DeductionWindow { last_start, end, .. } = state.windows[row as usize];
                 if level.until <= last_start {
                     return Ok(());
                 }
@@ -179,7 +192,7 @@ impl TimeTable {
                 }
                 jumps += 1;
                 let at = level.from.max(last_start);
-                state.narrow(row, Limit::End(at), Cause::Window(number as u32, at, at + 1))?;
+                state.narrow(row, WindowLimit::End(at), Cause::Window(number as u32, at, at + 1))?;
             }
         }
         Ok(())

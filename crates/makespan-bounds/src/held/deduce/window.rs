@@ -4,7 +4,7 @@ use super::problem::Problem;
 
 /// The limits of a task: it starts within `start ..= last_start` and ends within `first_end ..= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct DeductionWindow {
     pub(super) start: i64,
     pub(super) last_start: i64,
     pub(super) first_end: i64,
@@ -16,14 +16,14 @@ const FAR: i64 = i64::MAX / 4;
 
 /// A limit of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum WindowLimit {
     Start(i64),
     LastStart(i64),
     FirstEnd(i64),
     End(i64),
 }
 
-impl Window {
+impl DeductionWindow {
     pub(super) fn new(start: i64, end: i64) -> Self {
         Self { start, last_start: FAR, first_end: -FAR, end }
     }
@@ -52,12 +52,12 @@ impl Window {
     }
 
     /// Returns the window restricted by a limit, or `None` if no run of the task fits into it.
-    pub(super) fn narrowed(mut self, problem: &Problem, row: usize, limit: Limit) -> Option<Self> {
+    pub(super) fn narrowed(mut self, problem: &Problem, row: usize, limit: WindowLimit) -> Option<Self> {
         match limit {
-            Limit::Start(at) => self.start = self.start.max(at),
-            Limit::LastStart(at) => self.last_start = self.last_start.min(at),
-            Limit::FirstEnd(at) => self.first_end = self.first_end.max(at),
-            Limit::End(at) => self.end = self.end.min(at),
+            WindowLimit::Start(at) => self.start = self.start.max(at),
+            WindowLimit::LastStart(at) => self.last_start = self.last_start.min(at),
+            WindowLimit::FirstEnd(at) => self.first_end = self.first_end.max(at),
+            WindowLimit::End(at) => self.end = self.end.min(at),
         }
         if problem.only[row] {
             let time = problem.times[problem.runs(row).start];

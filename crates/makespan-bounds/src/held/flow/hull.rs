@@ -17,7 +17,7 @@ pub(super) struct Hulls {
 
 /// The time and the area of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Chosen {
+pub(super) struct HullPoint {
     pub(super) time: f64,
     pub(super) area: f64,
 }
@@ -60,14 +60,14 @@ impl Hulls {
 
     /// Returns the run with the least `through * time + price * area`, or `None` if the task has no run. O(log r) for r
     /// runs of the task.
-    pub(super) fn choose(&self, row: usize, through: f64, price: f64) -> Option<Chosen> {
+    pub(super) fn choose(&self, row: usize, through: f64, price: f64) -> Option<HullPoint> {
         let ways = self.begins[row]..self.begins[row + 1];
         if ways.is_empty() {
             return None;
         }
         let steps = &self.savings[ways.start..ways.end - 1];
         let at = ways.start + steps.partition_point(|saving| saving * price > through);
-        Some(Chosen { time: self.times[at], area: self.areas[at] })
+        Some(HullPoint { time: self.times[at], area: self.areas[at] })
     }
 
     /// Returns the least area of a task.

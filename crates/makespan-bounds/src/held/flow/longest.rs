@@ -6,7 +6,7 @@ use super::ancestry::{Ancestry, Sums};
 
 /// The last step of a path that leads to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum PathStep {
     /// The release of the task.
     Release,
     /// An edge, by its index in the instance.
@@ -27,7 +27,7 @@ pub(super) struct Paths<'a> {
     first: Vec<f64>,
     /// For each task, the end of the longest path that ends with the task, and the step of this path that leads to the task.
     ends: Vec<f64>,
-    reached: Vec<Before>,
+    reached: Vec<PathStep>,
     /// The area of each task, of all its ancestors, and of all its descendants.
     own: Sums,
     areas: Vec<f64>,
@@ -37,7 +37,7 @@ pub(super) struct Paths<'a> {
 }
 
 /// A path, given by its end.
-pub(super) struct Path {
+pub(super) struct LongestPath {
     /// True if the path ends with the area of all tasks that wait for `last`.
     pub(super) is_open: bool,
     pub(super) last: usize,
@@ -66,7 +66,7 @@ impl<'a> Paths<'a> {
             ancestry,
             first,
             ends: vec![0.0; count],
-            reached: vec![Before::Release; count],
+            reached: vec![PathStep::Release; count],
             own: Sums::default(),
             areas: vec![0.0; count],
             behind: vec![0.0; count],
@@ -80,7 +80,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Returns the step of the longest path that leads to a task.
-    pub(super) fn reached(&self, task: usize) -> Before {
+    pub(super) fn reached(&self, task: usize) -> PathStep {
         self.reached[task]
     }
 
@@ -92,7 +92,7 @@ impl<'a> Paths<'a> {
     /// Returns the instant at which a path begins if `task` is its first task. The path may begin with an area arc
     /// before the task.
     pub(super) fn begins(&self, task: usize) -> f64 {
-        if self.reached[task] == Before::Release { self.releases[task] } else { self.first[task] }
+        if self.reached[task] == PathStep::Release { self.releases[task] } else { self.first[task] }
     }
 
     /// Returns the tasks on an area arc.
@@ -108,7 +108,7 @@ impl<'a> Paths<'a> {
     /// Returns the longest path, if tasks take the given times. If `with_areas` is set, paths may use area arcs, with
     /// the given areas divided by the capacity. O(n + e) for n tasks and e edges. With area arcs, O(n^2) plus O(n) for
     /// each arc that may lengthen a path.
-    pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<Path> {
+    pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<LongestPath> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
         self.steps += self.order.len() + self.instance.edges().len();
         if let Some(ancestry) = ancestry {
@@ -120,17 +120,17 @@ impl<'a> Paths<'a> {
             self.steps += self.order.len() * self.order.len() / 8;
         }
         for task in 0..self.order.len() {
-            let (mut start, mut reached) = (self.releases[task], Before::Release);
+            let (mut start, mut reached) = (self.releases[task], PathStep::Release);
             for &edge in self.instance.incoming_edges(self.order[task]) {
                 let end = self.ends[self.from(edge)];
                 if end > start {
-                    (start, reached) = (end, Before::Edge(edge));
+                    (start, reached) = (end, PathStep::Edge(edge));
                 }
             }
             if let Some(ancestry) = ancestry {
                 let area = self.areas[task];
                 if self.first[task] + area > start {
-                    (start, reached) = (self.first[task] + area, Before::Area(None));
+                    (start, reached) = (self.first[task] + area, PathStep::Area(None));
                 }
                 let (mut looked_at, mut summed) = (0, 0);
                 for after in ancestry.before(task) {
@@ -143,7 +143,7 @@ impl<'a> Paths<'a> {
                         summed += task / 64 - after / 64 + 16;
                         let area = ancestry.sum_between(after, task, &self.own);
                         if self.ends[after] + area > start {
-                            (start, reached) = (self.ends[after] + area, Before::Area(Some(after)));
+                            (start, reached) = (self.ends[after] + area, PathStep::Area(Some(after)));
                         }
                     }
                 }
@@ -155,6 +155,6 @@ impl<'a> Paths<'a> {
         let area = |task: usize| if ancestry.is_some() { self.behind[task] } else { 0.0 };
         let length = |task: usize| self.ends[task] + area(task);
         let last = (0..self.order.len()).max_by(|&a, &b| length(a).total_cmp(&length(b)))?;
-        Some(Path { is_open: area(last) > 0.0, last })
+        Some(LongestPath { is_open: area(last) > 0.0, last })
     }
 }

@@ -5,30 +5,30 @@ use std::ops::Range;
 use makespan_core::{Profile, SimpleJob};
 
 /// The data of the jobs as floats. Equal jobs are merged.
-pub(super) struct Jobs {
+pub(super) struct FloatJobs {
     /// For each entry, the number of equal jobs that it stands for.
     pub(super) counts: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) releases: Vec<f64>,
     profiles: Vec<Profile>,
     /// The allotments of all jobs.
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<PricedAllotment>,
     /// The index of the first allotment of each job, and the total number of allotments at the end.
     starts: Vec<usize>,
     /// The kind of allotments that the search tries.
-    kind: Kind,
+    kind: AllotmentKind,
 }
 
 /// An allotment: a number of processors, and the run time on them.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct PricedAllotment {
     pub(super) processors: f64,
     pub(super) time: f64,
     /// The node of the allotment if machines differ, otherwise zero.
     pub(super) node: u32,
 }
 
-impl Shape {
+impl PricedAllotment {
     /// Returns processors times ticks.
     pub(super) fn work(&self) -> f64 {
         self.processors * self.time
@@ -37,20 +37,20 @@ impl Shape {
 
 /// The kind of allotments that are useful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AllotmentKind {
     /// Allotments for which no other allotment has less work and a shorter time.
     Thrifty,
     /// In addition to those of `Thrifty`, allotments of fewer processors, which may fit at times when few processors are open.
     Narrow,
 }
 
-impl Jobs {
+impl FloatJobs {
     /// Collects jobs with about `most` allotments each. If a job has more allotments, uses some of them, in geometric progression.
     /// Each job comes with its multiplicity. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
-        kind: Kind,
+        kind: AllotmentKind,
         weigh: impl Fn(&SimpleJob<'_>) -> f64,
     ) -> Self {
         let key = |job: &SimpleJob<'_>| {
@@ -76,7 +76,7 @@ impl Jobs {
         figures
     }
 
-    fn empty(kind: Kind) -> Self {
+    fn empty(kind: AllotmentKind) -> Self {
         let (counts, weights, releases) = (Vec::new(), Vec::new(), Vec::new());
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
@@ -84,15 +84,15 @@ impl Jobs {
     /// Collects jobs that have their own run time on each node. Each item contains the multiplicity, the weight, the
     /// release, and pairs of node and run time. Nodes on which the job cannot run have no pair.
     pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
-        let mut figures = Self::empty(Kind::Thrifty);
+        let mut figures = Self::empty(AllotmentKind::Thrifty);
         for (count, weight, release, times) in jobs {
-            let shape = |(node, time)| Shape { processors: 1.0, time, node };
+            let shape = |(node, time)| PricedAllotment { processors: 1.0, time, node };
             figures.add(count, weight, release, times.into_iter().map(shape).collect());
         }
         figures
     }
 
-    fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<Shape>) {
+    fn add(&mut self, count: f64, weight: f64, release: f64, shapes: Vec<PricedAllotment>) {
         self.counts.push(count);
         self.weights.push(weight);
         self.releases.push(release);
@@ -134,7 +134,7 @@ impl Jobs {
 
 /// Returns the processors and times of all allotments, or, if there are more than about `most`, of about `most`
 /// allotments in geometric progression.
-pub(super) fn shapes(profile: &Profile, most: usize, kind: Kind) -> Vec<Shape> {
+pub(super) fn shapes(profile: &Profile, most: usize, kind: AllotmentKind) -> Vec<PricedAllotment> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
 
@@ -149,13 +149,14 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
 }
 
 /// Returns the processors and times of those given allotments, in ascending order, that `kind` counts as useful.
-fn useful(profile: &Profile, allotments: &[u32], kind: Kind) -> Vec<Shape> {
-    let mut shapes: Vec<Shape> = Vec::new();
+fn useful(profile: &Profile, allotments: &[u32], kind: AllotmentKind) -> Vec<PricedAllotment> {
+    let mut shapes: Vec<PricedAllotment> = Vec::new();
     for &allotment in allotments {
-        let shape = Shape { processors: f64::from(allotment), time: profile.time(allotment).ticks() as f64, node: 0 };
+        let shape =
+            PricedAllotment { processors: f64::from(allotment), time: profile.time(allotment).ticks() as f64, node: 0 };
         if shapes.last().is_none_or(|last| shape.time < last.time) {
-            let beaten = |last: &Shape| last.work() >= shape.work();
-            while kind == Kind::Thrifty && shapes.last().is_some_and(beaten) {
+            let beaten = |last: &PricedAllotment| last.work() >= shape.work();
+            while kind == AllotmentKind::Thrifty && shapes.last().is_some_and(beaten) {
                 shapes.pop();
             }
             shapes.push(shape);

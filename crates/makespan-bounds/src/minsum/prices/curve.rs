@@ -1,7 +1,7 @@
 //! The choice of least cost of a job at given prices, in floating point.
 
-use super::allotments::Shape;
-use super::rooms::Rooms;
+use super::allotments::PricedAllotment;
+use super::rooms::LevelPeriods;
 
 /// Prices that are constant between instants, with their integral.
 pub(super) struct Curve {
@@ -16,7 +16,7 @@ pub(super) struct Curve {
     /// The instant by which every job ends. It may be infinite.
     horizon: f64,
     /// The possible starts, or `None` if all starts are possible.
-    rooms: Option<Rooms>,
+    rooms: Option<LevelPeriods>,
 }
 
 /// The data of a job whose start is sought, from its release on.
@@ -36,7 +36,7 @@ pub(super) struct Best {
 
 impl Curve {
     /// Builds a curve from instants and the prices between them, so there is one price fewer than instants.
-    pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<Rooms>) -> Self {
+    pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<LevelPeriods>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];
         let mut curve = Self { instants, prices, integrals, falls: Vec::new(), rises: Vec::new(), horizon, rooms };
@@ -78,8 +78,8 @@ impl Curve {
     /// Finds the cheapest start of one allotment, and stores it in `best` if it is cheaper than the choice there.
     /// `before` is the integral of the price until the release.
     #[inline]
-    fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: Shape, allotment: usize) {
-        let (Waiting { weight, release }, Shape { processors, time, .. }) = (job, shape);
+    fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: PricedAllotment, allotment: usize) {
+        let (Waiting { weight, release }, PricedAllotment { processors, time, .. }) = (job, shape);
         let latest = self.horizon - time;
         if latest < release {
             return;
@@ -131,10 +131,10 @@ impl Curve {
     /// Does the work of [`Self::improve`] if not all starts are possible.
     fn improve_within(
         &self,
-        rooms: &Rooms,
+        rooms: &LevelPeriods,
         best: &mut Best,
         Waiting { weight, release }: Waiting,
-        Shape { processors, time, .. }: Shape,
+        PricedAllotment { processors, time, .. }: PricedAllotment,
         allotment: usize,
     ) {
         for &(from, until) in rooms.of_processors(processors) {
@@ -159,7 +159,7 @@ impl Curve {
     }
 
     /// Returns the least cost of a job with these allotments.
-    pub(super) fn best(&self, weight: f64, release: f64, shapes: &[Shape]) -> Best {
+    pub(super) fn best(&self, weight: f64, release: f64, shapes: &[PricedAllotment]) -> Best {
         let before = self.advance(&mut self.cursor(release), release);
         let mut best = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };
         for (allotment, &shape) in shapes.iter().enumerate() {

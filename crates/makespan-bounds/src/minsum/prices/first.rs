@@ -2,22 +2,23 @@
 
 use makespan_core::{Area, Availability, Instance, Time, Unavailable};
 
-use super::allotments::{Jobs, Kind, Shape};
-use super::fluid::{self, Piece};
+use super::allotments::{AllotmentKind, FloatJobs, PricedAllotment};
+use super::fluid::{self, FluidJob};
 use super::instants;
-use super::rooms::Rooms;
+use super::rooms::LevelPeriods;
 use crate::dual;
 
 /// Returns the prices of the fluid machine, which runs one job after another. The work of each job is the work of its
 /// allotment of least work.
-pub(super) fn fluid(jobs: &Jobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
-    let least = |index: usize| jobs.shapes[jobs.all(index)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
-    let piece = |index: usize| Piece {
+pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
+    let least =
+        |index: usize| jobs.shapes[jobs.all(index)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min);
+    let piece = |index: usize| FluidJob {
         weight: jobs.counts[index] * jobs.weights[index],
         release: jobs.releases[index],
         work: jobs.counts[index] * least(index),
     };
-    let pieces: Vec<Piece> = (0..jobs.count()).map(piece).collect();
+    let pieces: Vec<FluidJob> = (0..jobs.count()).map(piece).collect();
     fluid::run(&pieces, f64::from(processors), availability)
 }
 
@@ -91,18 +92,18 @@ fn closings(instance: &Instance) -> Vec<f64> {
 
 /// Returns the possible starts. Returns `None`, so that all starts count as possible, if there are too many instants at
 /// which availability changes.
-pub(super) fn rooms(instance: &Instance) -> Option<Rooms> {
-    if closings(instance).len() > MAX_FIXED { None } else { Rooms::of(instance.availability()) }
+pub(super) fn rooms(instance: &Instance) -> Option<LevelPeriods> {
+    if closings(instance).len() > MAX_FIXED { None } else { LevelPeriods::of(instance.availability()) }
 }
 
-pub(super) fn kind(instance: &Instance) -> Kind {
-    if rooms(instance).is_some() { Kind::Narrow } else { Kind::Thrifty }
+pub(super) fn kind(instance: &Instance) -> AllotmentKind {
+    if rooms(instance).is_some() { AllotmentKind::Narrow } else { AllotmentKind::Thrifty }
 }
 
 const MAX_FIXED: usize = 32;
 
 /// Returns the first grid of instants until a deadline.
-pub(super) fn until(instance: &Instance, jobs: &Jobs, deadline: Time, count: usize) -> Vec<f64> {
+pub(super) fn until(instance: &Instance, jobs: &FloatJobs, deadline: Time, count: usize) -> Vec<f64> {
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let origin = instance.first_release();
     let mut instants = instants::first(instance, short, (deadline - origin).ticks() as f64, count);
@@ -112,7 +113,7 @@ pub(super) fn until(instance: &Instance, jobs: &Jobs, deadline: Time, count: usi
 }
 
 /// Returns the first grid of instants.
-pub(super) fn instants(instance: &Instance, jobs: &Jobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
+pub(super) fn instants(instance: &Instance, jobs: &FloatJobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
     let origin = instance.first_release();
     let guess =
         dual::search(instance.simple_jobs().map(|job| job.profile()), instance.processors()).guess.ticks() as f64;

@@ -7,7 +7,7 @@ use makespan_core::{Area, Availability, Time};
 
 /// A job, or equal jobs together, on the fluid machine.
 #[derive(Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct FluidJob {
     pub(super) weight: f64,
     pub(super) release: f64,
     /// Processors times time.
@@ -21,11 +21,11 @@ pub(super) struct Piece {
 /// number of processors. While a piece runs, the price decreases at the rate of the weight divided by the work, because
 /// this is the cost of waiting. If processors are unavailable at times, the machine has, while it runs a piece, the
 /// mean number of processors that are open then.
-pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
+pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&a, &b| pieces[a].release.total_cmp(&pieces[b].release).then(a.cmp(&b)));
-    let rank = |piece: &Piece| Rank(piece.weight / piece.work.max(f64::MIN_POSITIVE));
+    let rank = |piece: &FluidJob| Rank(piece.weight / piece.work.max(f64::MIN_POSITIVE));
     let mut waiting = BinaryHeap::new();
     // The end of each piece, its weight scaled to all processors, and true if a pause precedes the piece.
     let mut ends: Vec<(f64, f64, bool)> = Vec::with_capacity(pieces.len());
@@ -40,7 +40,7 @@ pub(super) fn run(pieces: &[Piece], processors: f64, availability: &Availability
             next += 1;
         }
         let Some((_, Reverse(index))) = waiting.pop() else { break };
-        let Piece { work, weight, .. } = pieces[index];
+        let FluidJob { work, weight, .. } = pieces[index];
         if open {
             now += work / processors;
             ends.push((now, weight, idle));

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Availability, Instance, JobId, Objective, SimpleJob, Time, Weight};
 
-use allotments::{Jobs, Shape};
+use allotments::{FloatJobs, PricedAllotment};
 use curve::{Best, Curve};
 use first::{falling, fixed, fluid, integrals, interpolated, kind, rooms, until};
 use newton::{COLD, Newton};
@@ -145,7 +145,7 @@ impl PriceSearch {
         let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
         let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
         let allotments = if refutes { deadline::ALLOTMENTS } else { ALLOTMENTS };
-        let jobs = Jobs::new(sampled, allotments, kind(instance), options.weigh());
+        let jobs = FloatJobs::new(sampled, allotments, kind(instance), options.weigh());
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
@@ -276,7 +276,7 @@ impl PriceSearch {
             let best = if prices.len() == 1 {
                 curves.entry(0).or_insert_with(|| self.curve(instance, &prices, None)).best(weight, release, &shapes)
             } else {
-                let of = |(allotment, shape): (usize, &Shape)| {
+                let of = |(allotment, shape): (usize, &PricedAllotment)| {
                     let curve = curves.entry(shape.processors as u32);
                     let curve = curve.or_insert_with(|| self.curve(instance, &prices, Some(shape.processors)));
                     Best { allotment, ..curve.best(weight, release, std::slice::from_ref(shape)) }

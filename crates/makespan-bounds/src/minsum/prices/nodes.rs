@@ -2,7 +2,7 @@
 
 use makespan_core::{Availability, Instance, JobId, Objective, ProcSet, Unavailable};
 
-use super::allotments::Jobs;
+use super::allotments::FloatJobs;
 use super::newton::{COLD, Newton};
 use super::smooth::Landscape;
 use super::terms::Terms;
@@ -46,7 +46,7 @@ impl PriceSearch {
                 (0..nodes).filter_map(time).collect(),
             )
         };
-        let jobs = Jobs::on_nodes(instance.ids().map(job));
+        let jobs = FloatJobs::on_nodes(instance.ids().map(job));
         let processors = instance.processors();
         let availability = instance.availability().clone();
         let tasks = instance.jobs().iter().map(|job| job.tasks() as usize).fold(0, usize::saturating_add);

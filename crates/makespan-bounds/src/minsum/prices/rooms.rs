@@ -2,19 +2,19 @@
 
 use makespan_core::{Availability, Time};
 
-use super::allotments::Shape;
+use super::allotments::PricedAllotment;
 
 /// For each number of open processors that occurs (a level), the periods in which at least this number of processors is open.
 ///
 /// Within a period, the set of open processors may change. So a period may allow a job that fits on no fixed set of
 /// processors. This makes the search inexact, but the check of the bound is exact.
-pub(super) struct Rooms {
+pub(super) struct LevelPeriods {
     levels: Vec<u32>,
     /// First and last instant of each period, in ascending order.
     openings: Vec<Vec<(f64, f64)>>,
 }
 
-impl Rooms {
+impl LevelPeriods {
     /// Returns `None` if all processors are always open.
     pub(super) fn of(availability: &Availability) -> Option<Self> {
         if availability.is_always_open() {
@@ -43,7 +43,7 @@ impl Rooms {
     }
 
     /// Returns the first instant after `instant` at which processors open and a job of this shape can start.
-    pub(super) fn opening_after(&self, instant: f64, shape: Shape) -> Option<f64> {
+    pub(super) fn opening_after(&self, instant: f64, shape: PricedAllotment) -> Option<f64> {
         let openings = self.of_processors(shape.processors);
         let after = openings.partition_point(|opening| opening.0 <= instant);
         openings[after..].iter().find(|opening| opening.0 + shape.time <= opening.1).map(|opening| opening.0)

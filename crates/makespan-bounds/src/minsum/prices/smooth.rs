@@ -11,9 +11,9 @@
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
 //! next to each other. A choice pays for its value in each term.
 
-use super::allotments::{Jobs, Shape};
+use super::allotments::{FloatJobs, PricedAllotment};
 use super::matrix::Matrix;
-use super::rooms::Rooms;
+use super::rooms::LevelPeriods;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
 /// A point in time: the number of the last instant of the grid before it, and its position between this instant (0) and
@@ -86,7 +86,7 @@ const CLOSED: Window = (u32::MAX, 0);
 
 /// The jobs on a grid of instants.
 pub(super) struct Landscape {
-    pub(super) jobs: Jobs,
+    pub(super) jobs: FloatJobs,
     pub(super) instants: Vec<f64>,
     terms: Terms,
     /// The value of each allotment in the terms.
@@ -96,7 +96,7 @@ pub(super) struct Landscape {
     /// The instant by which every job ends. It may be infinite.
     horizon: f64,
     /// The possible starts, or `None` if all starts are possible.
-    rooms: Option<Rooms>,
+    rooms: Option<LevelPeriods>,
     /// The cost of leaving each job out. Empty if no job may be left out.
     drops: Vec<f64>,
     /// If true, starts at which the job ends at an instant of the grid are tried, in addition to starts at an instant.
@@ -144,7 +144,7 @@ const NEGLIGIBLE: f64 = 14.0;
 const NEAR: f64 = 0.01;
 
 impl Landscape {
-    pub(super) fn new(jobs: Jobs, terms: Terms, horizon: f64, rooms: Option<Rooms>, ends: bool) -> Self {
+    pub(super) fn new(jobs: FloatJobs, terms: Terms, horizon: f64, rooms: Option<LevelPeriods>, ends: bool) -> Self {
         let (instants, open, windows, slope) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (candidates, touched) = (Vec::new(), Vec::new());
         let (values, drops) = (terms.values(&jobs.shapes), Vec::new());
@@ -154,8 +154,9 @@ impl Landscape {
     /// Allows the optimum to leave jobs out, each at a cost of its least work. If the optimum leaves a job out, not all
     /// jobs can end by the horizon.
     pub(super) fn leave_out(&mut self) {
-        let least =
-            |job: usize| self.jobs.shapes[self.jobs.all(job)].iter().map(Shape::work).fold(f64::INFINITY, f64::min);
+        let least = |job: usize| {
+            self.jobs.shapes[self.jobs.all(job)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min)
+        };
         self.drops = (0..self.jobs.count()).map(least).collect();
     }
 
@@ -288,9 +289,9 @@ impl Landscape {
     }
 
     /// Lists the starts of one allotment within a window.
-    fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&Rooms>, found: &mut Found<'_>) {
+    fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&LevelPeriods>, found: &mut Found<'_>) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
-        let Shape { processors, time, .. } = self.jobs.shapes[shape];
+        let PricedAllotment { processors, time, .. } = self.jobs.shapes[shape];
         let latest = self.horizon - time;
         if latest < release {
             return;
@@ -321,7 +322,7 @@ impl Landscape {
         if let Some(rooms) = rooms
             && until == last
             && let Some(begin) =
-                rooms.opening_after(self.instants[last].max(release), Shape { processors, time, node: 0 })
+                rooms.opening_after(self.instants[last].max(release), PricedAllotment { processors, time, node: 0 })
             && begin <= latest
         {
             let behind = Place { node: last, share: 0.0 };
@@ -357,7 +358,7 @@ impl Landscape {
         let mut touched = std::mem::take(&mut self.touched);
         touched.clear();
         for &Candidate { cost, start, end, shape } in &self.candidates {
-            let Shape { time, .. } = self.jobs.shapes[shape];
+            let PricedAllotment { time, .. } = self.jobs.shapes[shape];
             let share = cost / sum;
             let mut all = [(0, 0.0); 4 * MAX_OF_ONE];
             let values = self.values.of(shape);

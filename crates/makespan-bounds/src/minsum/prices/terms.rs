@@ -3,7 +3,7 @@
 use makespan_core::Availability;
 use makespan_core::proof::Scale;
 
-use super::allotments::Shape;
+use super::allotments::PricedAllotment;
 use super::instants;
 
 /// Maximum number of terms of which one allotment takes capacity.
@@ -85,7 +85,7 @@ impl Terms {
         }
     }
 
-    pub(super) fn values(&self, shapes: &[Shape]) -> Values {
+    pub(super) fn values(&self, shapes: &[PricedAllotment]) -> Values {
         let (mut entries, mut starts) = (Vec::with_capacity(shapes.len()), vec![0]);
         for shape in shapes {
             match self {

@@ -8,23 +8,23 @@ use crate::output::table;
 use crate::summary;
 
 /// The figures of one algorithm.
-pub struct Measured {
+pub struct AlgorithmFigures {
     pub algorithm: String,
     pub seconds: f64,
     /// One figure for each bound of the comparison.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ObjectiveFigure>,
     metrics: Option<Metrics>,
 }
 
 /// The value of one objective.
-pub struct Figure {
+pub struct ObjectiveFigure {
     pub value: Option<Value>,
     pub ratio: Option<f64>,
     /// True if the algorithm minimises the objective; `None` if this is unknown.
     pub is_minimised: Option<bool>,
 }
 
-impl Figure {
+impl ObjectiveFigure {
     /// Returns the mark of a value: [`NO_AIM`] if the algorithm does not minimise the objective and the value is not
     /// proved optimal.
     fn mark(&self) -> &'static str {
@@ -50,7 +50,7 @@ pub struct Comparison {
     pub jobs: usize,
     pub processors: u32,
     pub bounds: Vec<(Objective, Value)>,
-    pub rows: Vec<Measured>,
+    pub rows: Vec<AlgorithmFigures>,
     /// Specs of the algorithms that made no plan, with the reason.
     pub left_out: Vec<(String, String)>,
     pub remarks: Vec<String>,
@@ -63,18 +63,18 @@ pub struct Comparison {
 }
 
 /// Data of a comparison other than its figures.
-pub struct Beside {
+pub struct ComparisonContext {
     pub name: String,
     pub left_out: Vec<(String, String)>,
     pub remarks: Vec<String>,
 }
 
 impl Comparison {
-    pub fn new(instance: &Instance, bounds: &[Bound], rows: Vec<Row>, beside: Beside) -> Self {
-        let measured = |row: Row| Measured {
+    pub fn new(instance: &Instance, bounds: &[Bound], rows: Vec<Row>, beside: ComparisonContext) -> Self {
+        let measured = |row: Row| AlgorithmFigures {
             figures: bounds
                 .iter()
-                .map(|bound| Figure {
+                .map(|bound| ObjectiveFigure {
                     value: row.plan.value(bound.objective, instance),
                     ratio: makespan::plan_ratio(instance, &row.plan, bound),
                     is_minimised: minimises(&row.algorithm, bound.objective),
@@ -100,13 +100,13 @@ impl Comparison {
     }
 
     /// Returns the figure of an algorithm for an objective.
-    pub fn figure(&self, algorithm: &str, objective: Objective) -> Option<&Figure> {
+    pub fn figure(&self, algorithm: &str, objective: Objective) -> Option<&ObjectiveFigure> {
         let at = self.bounds.iter().position(|(known, _)| *known == objective)?;
         self.rows.iter().find(|row| row.algorithm == algorithm).map(|row| &row.figures[at])
     }
 
     /// Returns true if no algorithm has a better value for this objective.
-    pub fn is_best(&self, figure: &Figure, objective: Objective) -> bool {
+    pub fn is_best(&self, figure: &ObjectiveFigure, objective: Objective) -> bool {
         let others = self.rows.iter().filter_map(|row| self.figure(&row.algorithm, objective)?.value.as_ref());
         let best = if objective.is_maximised() { others.max() } else { others.min() };
         figure.value.is_some() && figure.value.as_ref() == best
@@ -144,7 +144,7 @@ impl Comparison {
             for &objective in &objectives {
                 let figure = self.figure(&row.algorithm, objective);
                 let is_best = figure.is_some_and(|figure| self.is_best(figure, objective));
-                let mark = if is_best { "*" } else { figure.map_or(" ", Figure::mark) };
+                let mark = if is_best { "*" } else { figure.map_or(" ", ObjectiveFigure::mark) };
                 let value = figure.and_then(|figure| figure.value.clone());
                 let ratio = figure.and_then(|figure| figure.ratio);
                 cells.push(value.map_or("-".into(), |value| summary::value(objective, value)));
@@ -177,7 +177,7 @@ impl Comparison {
         })
     }
 
-    fn json_row(&self, row: &Measured) -> serde_json::Value {
+    fn json_row(&self, row: &AlgorithmFigures) -> serde_json::Value {
         let mut object = json!({"algorithm": row.algorithm, "seconds": row.seconds, "metrics": row.metrics});
         for ((objective, bound), figure) in self.bounds.iter().zip(&row.figures) {
             object[objective.name()] = json!({

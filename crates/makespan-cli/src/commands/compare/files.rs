@@ -100,7 +100,7 @@ fn steps(out: &mut dyn Write, names: &[String], profiles: &[PerformanceProfile])
 /// Returns the cells of a table: the algorithm, the number of instances that it planned, and for each objective the
 /// mean ratio, the largest ratio and the number of best results.
 fn cells(totals: &Totals) -> Vec<Vec<String>> {
-    let row = |total: &super::many::Total| {
+    let row = |total: &super::many::AlgorithmTotal| {
         let sums =
             total.sums.iter().flat_map(|sum| sum.as_ref().map_or_else(|| ["", "", ""].map(str::to_owned), Sum::cells));
         [spec_title(&total.algorithm), total.planned.to_string()].into_iter().chain(sums).collect()

@@ -39,7 +39,7 @@ impl Sum {
 }
 
 /// The results of one algorithm over all instances.
-pub struct Total {
+pub struct AlgorithmTotal {
     pub algorithm: String,
     /// Number of instances that the algorithm planned.
     pub planned: usize,
@@ -53,7 +53,7 @@ pub struct Total {
 pub struct Totals {
     pub instances: usize,
     pub objectives: Vec<Objective>,
-    pub rows: Vec<Total>,
+    pub rows: Vec<AlgorithmTotal>,
     /// Algorithms that planned no instance, with the reason on the first instance.
     pub left_out: Vec<(String, String)>,
 }
@@ -70,7 +70,7 @@ impl Totals {
         let total = |algorithm: &String| {
             let rows = comparisons.iter().filter_map(|one| one.rows.iter().find(|row| row.algorithm == *algorithm));
             let seconds: Vec<f64> = rows.map(|row| row.seconds).collect();
-            Total {
+            AlgorithmTotal {
                 algorithm: algorithm.clone(),
                 planned: seconds.len(),
                 sums: objectives.iter().map(|&objective| sum(comparisons, algorithm, objective)).collect(),
@@ -127,7 +127,7 @@ impl Totals {
 
     /// Returns the totals as JSON.
     pub fn json(&self) -> serde_json::Value {
-        let row = |total: &Total| {
+        let row = |total: &AlgorithmTotal| {
             let mut object = json!({"algorithm": total.algorithm, "planned": total.planned, "seconds": total.seconds});
             for (objective, sum) in self.objectives.iter().zip(&total.sums) {
                 object[objective.name()] = sum.as_ref().map_or(serde_json::Value::Null, |sum| {

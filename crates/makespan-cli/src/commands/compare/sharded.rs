@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Outcome, Row, outcome, specs};
 use crate::args::{Arguments, Command, CompareOptions, ShardCommand};
-use crate::commands::shards::{self, SHARDS, Shard, ShardPlan, Work, build};
+use crate::commands::shards::{self, SHARDS, Shard, ShardPlan, ShardWork, build};
 use crate::output::{shown, write_file};
 
 /// Name of the file with the instance. The options of the command line are already applied to this instance.
@@ -42,8 +42,13 @@ pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String])
     }
     let identity = identity(options, instance, specs)?;
     let parts: Vec<PathBuf> = (0..specs.len()).map(|index| part(&folder, index)).collect();
-    let work =
-        Work { folder: &folder, identity: identity.clone(), parts: specs.len(), processors: 1, option: "--folder" };
+    let work = ShardWork {
+        folder: &folder,
+        identity: identity.clone(),
+        parts: specs.len(),
+        processors: 1,
+        option: "--folder",
+    };
     shards::refuse_other(&work)?;
     if !parts.iter().all(|part| is_done(part, &identity)) {
         keep(instance, &folder)?;

@@ -5,7 +5,7 @@ mod unroll;
 
 pub use unroll::length;
 
-use makespan::{Part, STEADY_STATE, SteadyState, upgrades};
+use makespan::{NodePart, STEADY_STATE, SteadyState, upgrades};
 use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of};
 use makespan_core::{Bound, Instance, Objective, Proof, Time, counted};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
@@ -23,7 +23,7 @@ const BOTTLENECKS: usize = 10;
 const DIGITS: usize = 12;
 
 /// A steady state with its bound.
-pub struct Found {
+pub struct TreePlan {
     problem: TreeProblem,
     state: SteadyState,
     bound: Bound,
@@ -35,7 +35,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
     let bound = bounds.into_iter().find(|bound| bound.objective == Objective::Throughput);
     let bound = bound.ok_or_else(|| miette!("the throughput has no bound, a defect of Makespan"))?;
-    let mut found = Found { problem, state, bound };
+    let mut found = TreePlan { problem, state, bound };
     if let Some(length) = length {
         found.state.period = Ok(unroll::period(&found, length)?);
     }
@@ -66,7 +66,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     draw(gantt, |mut out| write_tree_svg(&mut out, instance, problem, rates, title))?;
     let summary = format!("{}; {}", summary::instance(instance), headline(&found, instance));
     if let Some(path) = report {
-        let nodes = nodes::Nodes::new(instance, &found).all();
+        let nodes = nodes::TreeNodes::new(instance, &found).all();
         let (remarks, sections) = (&remarks, &[applications(instance, &found), bottlenecks(instance, &found), nodes]);
         let pictures = &[TreePicture { title, name: title, rates }];
         let report =
@@ -80,7 +80,7 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
             emit(&String::from_utf8_lossy(&text))
         }
         Format::Text => {
-            let mut sections = nodes::Nodes::new(instance, &found).for_reading();
+            let mut sections = nodes::TreeNodes::new(instance, &found).for_reading();
             sections.insert(0, applications(instance, &found));
             sections.push(bottlenecks(instance, &found));
             let tables: String = sections.iter().map(printed).collect();
@@ -126,7 +126,7 @@ fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     }
 }
 
-fn headline(found: &Found, instance: &Instance) -> String {
+fn headline(found: &TreePlan, instance: &Instance) -> String {
     let state = &found.state;
     let value = format!("fair throughput {} weighted tasks a second", float(float_of(&state.throughput)));
     match &state.optimum {
@@ -139,7 +139,7 @@ fn headline(found: &Found, instance: &Instance) -> String {
     }
 }
 
-impl Found {
+impl TreePlan {
     /// Returns the relative gap between the value and its bound.
     fn gap(&self) -> f64 {
         let bound = self.bound.value.rational();
@@ -148,7 +148,7 @@ impl Found {
 }
 
 /// Describes the period in one sentence.
-fn period(found: &Found) -> String {
+fn period(found: &TreePlan) -> String {
     let digits = exact_period(&found.state.rates).to_string().len();
     match &found.state.period {
         Ok(period) => {
@@ -169,7 +169,7 @@ fn period(found: &Found) -> String {
 }
 
 /// Returns notes for the user about the rates.
-fn notes(instance: &Instance, found: &Found) -> Vec<String> {
+fn notes(instance: &Instance, found: &TreePlan) -> Vec<String> {
     let mut notes = Vec::new();
     let problem = &found.problem;
     let late = |node: &usize| {
@@ -210,7 +210,7 @@ fn notes(instance: &Instance, found: &Found) -> Vec<String> {
     notes
 }
 
-fn applications(instance: &Instance, found: &Found) -> Section {
+fn applications(instance: &Instance, found: &TreePlan) -> Section {
     let flows = found.state.rates.flows(&found.problem);
     let root = found.problem.root() * instance.jobs().len();
     let rows = found.problem.applications().iter().enumerate().map(|(at, app)| {
@@ -231,15 +231,15 @@ fn applications(instance: &Instance, found: &Found) -> Section {
 }
 
 /// Lists the parts whose upgrade would raise the fair throughput.
-fn bottlenecks(instance: &Instance, found: &Found) -> Section {
+fn bottlenecks(instance: &Instance, found: &TreePlan) -> Section {
     let Proof::TreePrices(prices) = &found.bound.proof else { return Section::default() };
     let upgrades = upgrades(&found.problem, &found.state.rates, prices);
     let rows = upgrades.iter().take(BOTTLENECKS).map(|upgrade| {
         let name = &instance.platform().nodes()[upgrade.node].name;
         let part = match upgrade.part {
-            Part::Processors => format!("processors of {name}"),
-            Part::Link => format!("link to {name}"),
-            Part::Latency => format!("latency of the link to {name}"),
+            NodePart::Processors => format!("processors of {name}"),
+            NodePart::Link => format!("link to {name}"),
+            NodePart::Latency => format!("latency of the link to {name}"),
         };
         vec![part, format!("{:.3}", upgrade.gain)]
     });

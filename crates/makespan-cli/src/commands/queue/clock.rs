@@ -5,11 +5,11 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// Formats instants relative to the present.
-pub struct Clock {
+pub struct QueueClock {
     now: Zoned,
 }
 
-impl Clock {
+impl QueueClock {
     /// Creates a clock. `now` is the present, in seconds after 1970.
     pub fn new(now: i64) -> Self {
         Self { now: zoned(now, TimeZone::system()) }
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn what_is_near_has_seconds_and_what_is_far_a_date() {
         let now = 1_795_311_793;
-        let clock = Clock { now: zoned(now, TimeZone::UTC) };
+        let clock = QueueClock { now: zoned(now, TimeZone::UTC) };
         let words = [10, 7200, 100_000, 40_000_000, i64::MAX - now].map(|later| clock.words(now + later));
         assert_eq!(words[..4], ["01:43:23", "03:43", "Nov 23 05:29", "2028-02-28"]);
         assert_eq!(words[4], "9999-12-30");

@@ -1,14 +1,14 @@
 //! `makespan queue --job 123`: one job, with details of its predicted start.
 
 use makespan_core::counted;
-use makespan_slurm::forecast::{Expected, Known, Size};
+use makespan_slurm::forecast::{ExpectedJob, NodeCountStart, PredictionSource};
 
 use super::rows::{between, clocked, head, nodes, remarks, width};
 use super::{Chosen, Seen};
 use crate::output::{shown, wrapped};
 
 /// A function that returns the predicted starts of a job for other numbers of nodes that the job accepts.
-pub type Sizes<'a> = &'a dyn Fn(&Expected) -> Vec<Size>;
+pub type Sizes<'a> = &'a dyn Fn(&ExpectedJob) -> Vec<NodeCountStart>;
 
 /// Default for the maximum number of array tasks to show.
 const SHOWN: usize = 8;
@@ -44,7 +44,7 @@ pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: S
     text + &remarks(seen, width())
 }
 
-fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
+fn job(seen: &Seen<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
     let job = &seen.queue.jobs[one.job];
     let line = |label: &str, text: &str| wrapped(&format!("  {label:<12}"), 14, &shown(text));
     let account = job.account.as_ref().map_or(String::new(), |account| format!(" ({account})"));
@@ -70,7 +70,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
         format!("{}{spread}", seen.clock.full(at))
     });
     text += &line("starts", &start);
-    let run_time = if one.known == Known::Limit && job.limit.is_none() {
+    let run_time = if one.known == PredictionSource::Limit && job.limit.is_none() {
         "unknown: the job has no limit, and there are no records of similar jobs".to_owned()
     } else {
         format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known, job.limit.is_some()))
@@ -99,7 +99,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
     }
     let sizes = sizes(one);
     if !sizes.is_empty() {
-        let each = |size: &Size| {
+        let each = |size: &NodeCountStart| {
             let start = size.start.map_or("never".to_owned(), |at| seen.clock.words(at));
             format!("{}: {start}", counted(size.nodes, "node"))
         };
@@ -109,7 +109,7 @@ fn job(seen: &Seen<'_>, one: &Expected, sizes: Sizes<'_>) -> String {
 }
 
 /// Describes the source of the predicted run time of a job.
-fn known(known: Known, has_limit: bool) -> String {
+fn known(known: PredictionSource, has_limit: bool) -> String {
     let jobs = |count: usize| counted(count, "job");
     // The estimate includes the default as if it were one more job. With many jobs, this has little effect and is not
     // printed.
@@ -118,16 +118,16 @@ fn known(known: Known, has_limit: bool) -> String {
     };
     let public = |count: usize| one_more(count, "the usual share in public logs");
     match known {
-        Known::Name(count) => {
+        PredictionSource::Name(count) => {
             format!("learned from {} of this name{}", jobs(count), one_more(count, "the share that other jobs use"))
         }
-        Known::User(count) => {
+        PredictionSource::User(count) => {
             format!("learned from the share of their limits that {} of this user used{}", jobs(count), public(count))
         }
-        Known::Anybody(count) => {
+        PredictionSource::Anybody(count) => {
             format!("learned from the share of their limits that {} of all users used{}", jobs(count), public(count))
         }
-        Known::Usual => "as jobs of public logs use their limits".to_owned(),
-        Known::Limit => "its limit".to_owned(),
+        PredictionSource::Usual => "as jobs of public logs use their limits".to_owned(),
+        PredictionSource::Limit => "its limit".to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The queue as JSON.
 
-use makespan_slurm::forecast::{Expected, Known};
+use makespan_slurm::forecast::{ExpectedJob, PredictionSource};
 use serde_json::{Value, json};
 
 use super::detail::Sizes;
@@ -24,15 +24,15 @@ fn instant(seen: &Seen<'_>, seconds: i64) -> Value {
     json!({ "unix": seconds, "text": seen.clock.iso(seconds) })
 }
 
-fn job(seen: &Seen<'_>, one: &Expected, sizes: Option<Sizes<'_>>) -> Value {
+fn job(seen: &Seen<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) -> Value {
     let of = &seen.queue.jobs[one.job];
     let at = |seconds: Option<i64>| seconds.map(|seconds| instant(seen, seconds));
     let (known, runs) = match one.known {
-        Known::Name(runs) => ("name", runs),
-        Known::User(runs) => ("user", runs),
-        Known::Anybody(runs) => ("all", runs),
-        Known::Usual => ("usual", 0),
-        Known::Limit => ("limit", 0),
+        PredictionSource::Name(runs) => ("name", runs),
+        PredictionSource::User(runs) => ("user", runs),
+        PredictionSource::Anybody(runs) => ("all", runs),
+        PredictionSource::Usual => ("usual", 0),
+        PredictionSource::Limit => ("limit", 0),
     };
     let mut value = json!({
         "job": of.shown,

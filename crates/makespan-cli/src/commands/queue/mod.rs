@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use makespan_slurm::forecast::{Expected, Forecast, Options, forecast};
+use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, forecast};
 use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
 
@@ -21,19 +21,19 @@ use crate::args::{Format, KnownTimes, QueueOptions};
 #[cfg(feature = "service")]
 use crate::output::complain;
 use crate::output::{check_kind, emit, write_file};
-use clock::Clock;
+use clock::QueueClock;
 
 /// A queue with its forecast.
 struct Seen<'a> {
     queue: &'a Queue,
     forecast: &'a Forecast,
-    clock: &'a Clock,
+    clock: &'a QueueClock,
 }
 
 /// The jobs that the options select.
 struct Chosen<'a> {
     /// Pending jobs, ordered by their predicted starts.
-    waiting: Vec<&'a Expected>,
+    waiting: Vec<&'a ExpectedJob>,
     /// Running jobs with their predicted ends, ordered by these ends.
     running: Vec<(usize, i64)>,
     /// Description of the selection, such as `of ann`. Empty if all jobs are selected.
@@ -44,7 +44,7 @@ struct Chosen<'a> {
 
 impl<'a> Chosen<'a> {
     /// Returns the pending jobs to show.
-    fn shown(&self) -> &[&'a Expected] {
+    fn shown(&self) -> &[&'a ExpectedJob] {
         &self.waiting[..self.waiting.len().min(self.limit)]
     }
 
@@ -137,17 +137,17 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let mut queue = source::read(from, at, if learns { options.past.unwrap_or(DAYS) } else { 0 })?;
     queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
     queue.remarks.extend(makespan_formats::Clock::unknown_here());
-    let clock = Clock::new(queue.now);
+    let clock = QueueClock::new(queue.now);
     let words = |seconds: i64| clock.words(seconds);
     let times = options.times.unwrap_or_default().into();
-    let play = Options { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };
+    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };
     let forecast = forecast(&queue, &play);
     let seen = Seen { queue: &queue, forecast: &forecast, clock: &clock };
     let chosen = chosen(&seen, options)?;
     if let Some(path) = &options.report {
         write_report(&seen, &chosen, from, path)?;
     }
-    let sizes = |expected: &Expected| makespan_slurm::forecast::sizes(&queue, expected.job, &play);
+    let sizes = |expected: &ExpectedJob| makespan_slurm::forecast::sizes(&queue, expected.job, &play);
     let text = match (options.format, &options.job) {
         (Format::Json, _) => format!("{:#}\n", json::document(&seen, &chosen, options.job.is_some().then_some(&sizes))),
         (Format::Text, Some(_)) => detail::text(&seen, &chosen, options.limit, &sizes),
@@ -160,7 +160,7 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
 /// Returns the jobs that the options select.
 fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
     let jobs = &seen.queue.jobs;
-    let mut waiting: Vec<&Expected> = seen.forecast.expected.iter().collect();
+    let mut waiting: Vec<&ExpectedJob> = seen.forecast.expected.iter().collect();
     waiting.sort_by_key(|one| (one.start.unwrap_or(i64::MAX), one.job));
     let mut running = seen.forecast.ends.clone();
     running.sort_by_key(|&(job, end)| (end, job));

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use makespan_core::ProcSet;
-use makespan_formats::report::{QueueNode, QueueReport, QueuedJob, Reserved, write_queue};
-use makespan_slurm::forecast::Expected;
+use makespan_formats::report::{QueueNode, QueueReport, QueuedJob, ReservedProcessors, write_queue};
+use makespan_slurm::forecast::ExpectedJob;
 
 use super::rows::{between, clocked, head, nodes};
 use super::{Chosen, Seen};
@@ -85,7 +85,7 @@ fn running(seen: &Seen<'_>, is_listed: &[bool]) -> Vec<Drawn> {
     ends.into_iter().filter_map(of).collect()
 }
 
-fn expected(seen: &Seen<'_>, one: &Expected, is_listed: bool) -> Drawn {
+fn expected(seen: &Seen<'_>, one: &ExpectedJob, is_listed: bool) -> Drawn {
     let from_now = |at: i64| at.saturating_sub(seen.queue.now);
     let end = one.start.map(|start| start.saturating_add(one.lasts));
     let words = |at: Option<i64>| at.map_or("-".to_owned(), |at| seen.clock.words(at));
@@ -175,17 +175,17 @@ impl Cluster {
         }
     }
 
-    fn reserved(&self, seen: &Seen<'_>) -> Vec<Reserved> {
+    fn reserved(&self, seen: &Seen<'_>) -> Vec<ReservedProcessors> {
         let by_name: HashMap<&str, usize> =
             self.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-        let of = |reservation: &makespan_slurm::queue::Reservation| {
+        let of = |reservation: &makespan_slurm::queue::SlurmReservation| {
             let own = reservation.nodes.iter().filter_map(|name| by_name.get(name.as_str()));
             let own = own.map(|&node| (self.first[node], self.first[node + 1]));
             let processors = intervals(own.filter(|(first, end)| first < end).map(|(first, end)| (first, end - 1)));
             let (start, end) = (reservation.start - seen.queue.now, reservation.end - seen.queue.now);
             let [from, to] = [reservation.start, reservation.end].map(|at| seen.clock.words(at));
             let text = format!("reservation {}, {from} to {to}", reservation.name);
-            Reserved { text, start: start.max(0), end, processors }
+            ReservedProcessors { text, start: start.max(0), end, processors }
         };
         let reservations = seen.queue.reservations.iter();
         reservations.filter(|one| !one.is_partial && one.end > seen.queue.now).map(of).collect()

@@ -2,7 +2,7 @@
 
 use makespan_core::counted;
 use makespan_slurm::JobState;
-use makespan_slurm::forecast::Expected;
+use makespan_slurm::forecast::ExpectedJob;
 use makespan_slurm::queue::{Queue, QueueJob};
 
 use super::{Chosen, Seen};
@@ -80,7 +80,7 @@ fn columns(width: usize) -> Vec<Column> {
     wide.into_iter().filter(|column| width >= WIDE || narrow.contains(&column.0)).collect()
 }
 
-fn row(seen: &Seen<'_>, one: &Expected, width: usize) -> Vec<String> {
+fn row(seen: &Seen<'_>, one: &ExpectedJob, width: usize) -> Vec<String> {
     let job = &seen.queue.jobs[one.job];
     let start = one.start.map_or("-".to_owned(), |at| seen.clock.words(at));
     let all = [
@@ -99,7 +99,7 @@ fn row(seen: &Seen<'_>, one: &Expected, width: usize) -> Vec<String> {
 }
 
 /// Returns the range of a start, or `-` if the start has no range.
-pub fn between(seen: &Seen<'_>, one: &Expected) -> String {
+pub fn between(seen: &Seen<'_>, one: &ExpectedJob) -> String {
     match (one.early, one.late) {
         (Some(early), Some(late)) if early != late => {
             let (early, late) = (seen.clock.words(early), seen.clock.words(late));

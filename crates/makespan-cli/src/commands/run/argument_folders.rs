@@ -50,7 +50,7 @@ impl ArgumentFolders {
     }
 
     /// Links the outputs of jobs that ended in earlier sessions. Warns if jobs have the same folder.
-    pub fn begin<'a>(&mut self, jobs: &Jobs<'_>, ended: impl Iterator<Item = &'a TaskId>) {
+    pub fn begin<'a>(&mut self, jobs: &FolderJobs<'_>, ended: impl Iterator<Item = &'a TaskId>) {
         let folders: BTreeSet<PathBuf> = jobs.instance.task_ids().map(|task| jobs.folder(task)).collect();
         let same = jobs.instance.tasks() - folders.len() as u64;
         if same > 0 {
@@ -61,7 +61,7 @@ impl ArgumentFolders {
     }
 
     /// Links the outputs of a job that starts.
-    pub fn add(&mut self, jobs: &Jobs<'_>, task: TaskId) {
+    pub fn add(&mut self, jobs: &FolderJobs<'_>, task: TaskId) {
         let folder = self.root.join(jobs.folder(task));
         let linked = link_all(&folder, &jobs.outputs.of(jobs.instance, task), task);
         if let Err(error) = linked
@@ -79,13 +79,13 @@ impl ArgumentFolders {
 }
 
 /// Jobs with their arguments and output files.
-pub struct Jobs<'a> {
+pub struct FolderJobs<'a> {
     pub instance: &'a Instance,
     pub arguments: &'a Arguments,
     pub outputs: &'a OutputFiles,
 }
 
-impl Jobs<'_> {
+impl FolderJobs<'_> {
     /// Returns the folder of a job. The path contains, for each argument, the number of the argument's source and the
     /// argument. If a job has no arguments, its command is its argument.
     fn folder(&self, task: TaskId) -> PathBuf {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Stop, TaskId};
 
-use super::printed::{Printed, PrintedSizes};
-use super::prints::{Closed, Output, Prints};
+use super::printed::{PrintedOutputs, PrintedSizes};
+use super::prints::{ClosedOutput, Output, Prints};
 use crate::output::{complain, shown};
 
 /// Time between two checks for new output of running jobs.
@@ -61,7 +61,7 @@ impl Console {
     pub fn start(
         tasks: Option<u64>,
         shows_progress: bool,
-        (prints, printed): (Option<Prints>, Printed),
+        (prints, printed): (Option<Prints>, PrintedOutputs),
         stop: Stop,
     ) -> Self {
         let target = if shows_progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -148,7 +148,7 @@ struct Screen {
     prints: Option<Prints>,
     /// True if the user does not want outputs to be printed.
     hides: bool,
-    printed: Printed,
+    printed: PrintedOutputs,
     has_progress: Arc<AtomicBool>,
     /// True if an error prevented an output from being printed.
     has_failed: bool,
@@ -225,13 +225,13 @@ impl Screen {
     }
 
     /// Prints outputs above the progress line. If standard output is closed, the run ends.
-    fn print(&mut self, print: impl FnOnce(&mut Prints) -> Result<(), Closed>) {
+    fn print(&mut self, print: impl FnOnce(&mut Prints) -> Result<(), ClosedOutput>) {
         let Some(prints) = &mut self.prints else { return };
         let printed = self.bar.suspend(|| print(prints));
         prints.take_printed().iter().for_each(|(stem, sizes)| self.printed.add(stem, *sizes));
         let Err(closed) = printed else { return };
         self.prints = None;
-        if let Closed::ByError(error) = closed {
+        if let ClosedOutput::ByError(error) = closed {
             self.has_failed = true;
             let text = format!("error: cannot write to standard output: {error}; the run is stopped");
             self.bar.suspend(|| complain(&shown(&text)));

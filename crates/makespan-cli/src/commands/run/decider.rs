@@ -5,7 +5,7 @@ use makespan::{Planner, Scene, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance, Objective, Policy};
 use miette::{Result, miette};
 
-use super::Begun;
+use super::BegunPlan;
 use super::job_changes::SLOTS;
 use crate::args::RunOptions;
 
@@ -90,7 +90,7 @@ impl Decider {
 
     /// Returns the plan with which the run begins. For a policy, the plan is a simulation in which all run times equal
     /// their estimates.
-    pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<Begun> {
+    pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<BegunPlan> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
         let (spec, is_stated) = match self {
             Self::Algorithm { spec } | Self::Default { spec } => {
@@ -99,7 +99,7 @@ impl Decider {
                 remarks.append(&mut planned.remarks);
                 let (algorithm, bounds) = (planned.algorithm.clone(), std::mem::take(&mut planned.bounds));
                 let schedule = planned.into_schedule().map_err(|error| failed(&error))?;
-                return Ok(Begun { algorithm, seed, schedule, bounds, remarks });
+                return Ok(BegunPlan { algorithm, seed, schedule, bounds, remarks });
             }
             Self::Policy { spec, is_stated } => (spec, *is_stated),
         };
@@ -127,12 +127,12 @@ impl Decider {
         }
         let schedule = simulated.simulation.trace.schedule();
         let bounds = makespan::bound(instance).map_err(|error| failed(&error))?;
-        Ok(Begun { algorithm: spec.clone(), seed, schedule, bounds, remarks })
+        Ok(BegunPlan { algorithm: spec.clone(), seed, schedule, bounds, remarks })
     }
 
     /// Returns the policy that controls the run. With a named algorithm, the policy keeps the order of the plan if
     /// tasks depend on each other. Otherwise, it plans the remaining jobs again when the run departs from the plan.
-    pub fn policy(&self, instance: &Instance, begun: &Begun, resume: bool) -> Result<Box<dyn Policy>> {
+    pub fn policy(&self, instance: &Instance, begun: &BegunPlan, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec, .. } => {
                 return policy_for(spec, instance, begun.seed).map_err(|error| miette!("{error}"));

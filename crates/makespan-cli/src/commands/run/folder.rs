@@ -8,7 +8,7 @@ use makespan_core::{Instance, validate};
 use makespan_formats::schedule::ScheduleFile;
 use miette::{Result, miette};
 
-use super::Begun;
+use super::BegunPlan;
 pub use super::own::own;
 use super::own::{COMMANDS, PRINTED, RECORD};
 use super::record::RunRecord;
@@ -113,7 +113,7 @@ fn numbers(stem: &str) -> Vec<u32> {
 }
 
 /// Returns the plan of an earlier session. Returns `None` if there is no plan or if it is invalid for this instance.
-pub fn planned(folder: &Path, instance: &Instance) -> Option<Begun> {
+pub fn planned(folder: &Path, instance: &Instance) -> Option<BegunPlan> {
     let path = folder.join(PLAN);
     let bytes = fs::read(&path).ok()?;
     let file = ScheduleFile::read(&path.display().to_string(), &bytes, instance).ok()?;
@@ -121,5 +121,5 @@ pub fn planned(folder: &Path, instance: &Instance) -> Option<Begun> {
     // The plan may be invalid: after an edit, the instance may contain a job with a name in the plan but with other
     // properties.
     validate(instance, &schedule).ok()?;
-    Some(Begun { algorithm, seed: seed.unwrap_or(1), schedule, bounds, remarks })
+    Some(BegunPlan { algorithm, seed: seed.unwrap_or(1), schedule, bounds, remarks })
 }

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use makespan_core::{Outcome, Run, Time, counted};
-use makespan_exec::journal::{Progression, Recorded};
+use makespan_exec::journal::{Progression, RecordedRun};
 use miette::{Result, miette};
 
 use super::command::command_line;
 use super::copy::{CopyError, Stream, Style, copy, streams};
-use super::printed::Printed;
+use super::printed::PrintedOutputs;
 use super::record::{RunRecord, command_of};
 use crate::args::StatusOptions;
 use crate::output::{complain, emit, shell_word, shown};
@@ -24,7 +24,7 @@ const NAMED: usize = 20;
 /// A run, as read from its folder.
 struct InspectedRun {
     folder: PathBuf,
-    run: Recorded,
+    run: RecordedRun,
     /// The last ended execution of each task.
     last: BTreeMap<usize, Run>,
 }
@@ -35,7 +35,7 @@ impl InspectedRun {
         if !folder.is_dir() {
             return Err(miette!("there is no folder {name} of a run"));
         }
-        let run = Recorded::read(folder).map_err(|error| miette!("{name} shows no run: {error}"))?;
+        let run = RecordedRun::read(folder).map_err(|error| miette!("{name} shows no run: {error}"))?;
         let last = run.history.runs.iter().map(|run| (run.task.index(), run.clone())).collect();
         Ok(Self { folder: folder.to_owned(), run, last })
     }
@@ -87,7 +87,7 @@ fn outcome_words(outcome: Outcome) -> String {
 /// job wrote it. With `only_errors`, prints only the standard error of the jobs, to standard output.
 pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     let run = InspectedRun::read(folder)?;
-    let sizes = Printed::read(folder).unwrap_or_default();
+    let sizes = PrintedOutputs::read(folder).unwrap_or_default();
     let mut streams = streams().map_err(|error| miette!("cannot print: {error}"))?;
     let mut damaged = 0;
     for task in (0..run.run.names.len()).filter(|&task| run.has_output(task)) {
@@ -165,7 +165,8 @@ pub fn show_job(folder: &Path, job: Option<&str>) -> Result<ExitCode> {
     if !run.has_output(task) {
         return Ok(ExitCode::SUCCESS);
     }
-    let stated = Printed::read(folder).unwrap_or_default().get(&run.run.stems[task]).copied().unwrap_or_default();
+    let stated =
+        PrintedOutputs::read(folder).unwrap_or_default().get(&run.run.stems[task]).copied().unwrap_or_default();
     let [mut out, _] = streams().map_err(|error| miette!("cannot print: {error}"))?;
     for ((label, path), least) in ["output", "errors"].iter().zip(run.files(task)).zip(stated) {
         let is_running = matches!(run.run.history.tasks[task], Progression::Running(_));

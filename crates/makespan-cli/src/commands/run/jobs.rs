@@ -9,15 +9,15 @@ use std::time::Duration;
 use makespan_core::{Instance, Platform, Schedule, Time};
 use makespan_formats::{Language, read_platform, write_instance};
 use makespan_slurm::engine::this_program;
-use makespan_slurm::jobs::{Jobs, JobsOptions, inexpressible, occupied};
-use makespan_slurm::{Commands, Limit, duration};
+use makespan_slurm::jobs::{JobsOptions, SlurmJobEngine, inexpressible, occupied};
+use makespan_slurm::{Commands, OptionalLimit, duration};
 use miette::{Result, miette};
 
-pub use later::Later;
+pub use later::LaterPlan;
 
 use super::cluster::slurm_time;
 use super::source::within_nodes;
-use super::{Begun, Decider, folder};
+use super::{BegunPlan, Decider, folder};
 use crate::args::RunOptions;
 use crate::output::{complain, write_file};
 
@@ -84,7 +84,7 @@ impl ClusterOfJobs {
             None => partition.is_default,
         });
         let stated = slurm.time.as_ref().map(|time| {
-            let read = slurm_time(time).as_deref().and_then(duration).and_then(Limit::value);
+            let read = slurm_time(time).as_deref().and_then(duration).and_then(OptionalLimit::value);
             read.ok_or_else(|| miette!("--time {time}: write a time such as 90m, 2h or 1-12:00:00"))
         });
         let stated = stated.transpose()?;
@@ -112,7 +112,7 @@ impl ClusterOfJobs {
         instance: &Instance,
         seed: u64,
         mut remarks: Vec<String>,
-    ) -> Result<Begun> {
+    ) -> Result<BegunPlan> {
         let jobs = self.commands.jobs_with_shares().map_err(|error| miette!("{error}"))?.items;
         let mut closed = occupied(instance.platform(), &jobs);
         if closed.is_empty() {
@@ -163,7 +163,7 @@ impl ClusterOfJobs {
     }
 
     /// Creates the engine that submits the tasks, and writes the platform to the folder of the run.
-    pub fn begin<'a>(&self, instance: &'a Instance, folder: &Path, grace: Duration) -> Result<Jobs<'a>> {
+    pub fn begin<'a>(&self, instance: &'a Instance, folder: &Path, grace: Duration) -> Result<SlurmJobEngine<'a>> {
         let program = this_program().map_err(|error| miette!("{error}"))?;
         let kept = Instance::new(instance.platform().clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;
         let path = folder.join(PLATFORM);
@@ -178,7 +178,7 @@ impl ClusterOfJobs {
             limit: self.limit.filter(|_| self.is_stated),
             most: self.most,
         };
-        Jobs::begin(instance, options).map_err(|error| miette!("{error}"))
+        SlurmJobEngine::begin(instance, options).map_err(|error| miette!("{error}"))
     }
 }
 

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use makespan::policy::Renewed;
+use makespan::policy::RenewedPolicy;
 use makespan_core::{Instance, Platform, Policy, Schedule, TaskId, Trace};
-use makespan_exec::{ExecuteOptions, Observer, Reserved, notes, reserve, reserve_folder};
+use makespan_exec::{ExecuteOptions, Observer, ReservedRun, notes, reserve, reserve_folder};
 use miette::{Result, miette};
 
-use super::Begun;
+use super::BegunPlan;
 use super::cluster::Cluster;
 use super::decider::Decider;
-use super::jobs::{ClusterOfJobs, Later};
+use super::jobs::{ClusterOfJobs, LaterPlan};
 use super::signals::outlive_the_terminal;
-use crate::args::{On, RunOptions};
+use crate::args::{RunOptions, SlurmMode};
 
 /// Inputs for the execution of a planned run.
-pub struct Work<'a> {
+pub struct RunWork<'a> {
     pub instance: &'a Instance,
-    pub begun: &'a Begun,
+    pub begun: &'a BegunPlan,
     pub decider: &'a Decider,
     /// Prefix of the names of pilots.
     pub stem: &'a str,
@@ -26,14 +26,14 @@ pub struct Work<'a> {
     pub resume: bool,
 }
 
-impl Work<'_> {
+impl RunWork<'_> {
     fn policy(&self) -> Result<Box<dyn Policy>> {
         self.decider.policy(self.instance, self.begun, self.resume)
     }
 }
 
 /// A place where runs are executed.
-pub trait Place {
+pub trait RunPlace {
     /// Returns the machines of the plan if the options state none. Returns `None` for this machine: the source of the
     /// jobs then states the machines.
     fn platform(&self) -> Option<&Platform>;
@@ -51,7 +51,7 @@ pub trait Place {
     fn prepare(&self) {}
 
     /// Makes the plan.
-    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
+    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<BegunPlan> {
         decider.plan(instance, seed, remarks)
     }
 
@@ -61,26 +61,26 @@ pub trait Place {
     }
 
     /// Executes the run.
-    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace>;
+    fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace>;
 }
 
 /// Returns the place that the options select.
-pub fn place_of(options: &RunOptions) -> Result<Box<dyn Place>> {
+pub fn place_of(options: &RunOptions) -> Result<Box<dyn RunPlace>> {
     Ok(match options.slurm.on {
         None => Box::new(Here),
-        Some(On::Slurm) => Box::new(Cluster::of(options)?),
-        Some(On::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
+        Some(SlurmMode::Slurm) => Box::new(Cluster::of(options)?),
+        Some(SlurmMode::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
     })
 }
 
-impl dyn Place + '_ {
+impl dyn RunPlace + '_ {
     /// Returns true if the place is this machine.
     pub fn is_here(&self) -> bool {
         self.platform().is_none()
     }
 
     /// Locks the folder of the run, so that no other session uses it.
-    pub fn reserve<'a>(&self, instance: &'a Instance, options: &'a ExecuteOptions) -> Result<Reserved<'a>> {
+    pub fn reserve<'a>(&self, instance: &'a Instance, options: &'a ExecuteOptions) -> Result<ReservedRun<'a>> {
         let reserve = if self.is_here() { reserve } else { reserve_folder };
         reserve(instance, options).map_err(|error| miette!("{error}"))
     }
@@ -89,7 +89,7 @@ impl dyn Place + '_ {
 /// This machine.
 struct Here;
 
-impl Place for Here {
+impl RunPlace for Here {
     fn platform(&self) -> Option<&Platform> {
         None
     }
@@ -98,13 +98,13 @@ impl Place for Here {
         notes(instance)
     }
 
-    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+    fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         reserved.execute(work.policy()?.as_mut(), observer).map_err(|error| miette!("{error}"))
     }
 }
 
 /// Pilots on a cluster.
-impl Place for Cluster {
+impl RunPlace for Cluster {
     fn platform(&self) -> Option<&Platform> {
         Some(&self.platform)
     }
@@ -122,16 +122,17 @@ impl Place for Cluster {
     }
 
     /// The policy is created again when the pilots start, because the ends of the pilots are known only then.
-    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+    fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;
-        let trace = reserved.execute_on(&mut pilots, &mut Renewed::new(work.policy()?, work.instance, again), observer);
+        let trace =
+            reserved.execute_on(&mut pilots, &mut RenewedPolicy::new(work.policy()?, work.instance, again), observer);
         trace.map_err(|error| miette!("{error}"))
     }
 }
 
 /// Jobs on a cluster: each task of the run is one job of Slurm.
-impl Place for ClusterOfJobs {
+impl RunPlace for ClusterOfJobs {
     fn platform(&self) -> Option<&Platform> {
         Some(&self.platform)
     }
@@ -146,7 +147,7 @@ impl Place for ClusterOfJobs {
     }
 
     /// Makes a plan in which the other jobs of the cluster keep their processors.
-    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<Begun> {
+    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<BegunPlan> {
         self.plan_beside(decider, instance, seed, remarks)
     }
 
@@ -154,9 +155,9 @@ impl Place for ClusterOfJobs {
         self.check_plan(instance, schedule)
     }
 
-    fn execute(&self, reserved: Reserved<'_>, work: &Work<'_>, observer: &mut dyn Observer) -> Result<Trace> {
+    fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         let mut engine = self.begin(work.instance, reserved.folder(), work.grace)?;
-        let mut again = Later::new(self, work.decider, work.begun.seed);
+        let mut again = LaterPlan::new(self, work.decider, work.begun.seed);
         let mut again = |instance: &Instance, now, tasks: &[TaskId]| again.plan(instance, now, tasks);
         let trace = reserved.hand_over(&mut engine, &work.begun.schedule, &mut again, observer);
         trace.map_err(|error| miette!("{error}"))

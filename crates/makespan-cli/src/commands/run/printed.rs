@@ -12,12 +12,12 @@ pub type PrintedSizes = BTreeMap<String, [u64; 2]>;
 
 /// The file that records printed outputs. Each line contains the stem of the output files and their sizes. An output
 /// that the user suppressed is recorded as printed.
-pub struct Printed {
+pub struct PrintedOutputs {
     path: PathBuf,
     file: File,
 }
 
-impl Printed {
+impl PrintedOutputs {
     /// Opens the record in the folder of a run.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let path = own(folder, PRINTED).map_err(|error| io::Error::other(error.to_string()))?;

@@ -38,7 +38,7 @@ pub struct Prints {
 }
 
 /// The reason why no more outputs are printed.
-pub enum Closed {
+pub enum ClosedOutput {
     /// The reader of standard output has closed the pipe.
     ByReader,
     /// Standard output cannot be written.
@@ -76,7 +76,7 @@ impl Prints {
 
     /// Prints the rest of the output of a failed attempt. Has no effect unless lines are printed while their job is
     /// running.
-    pub fn replace(&mut self, output: &Output) -> Result<(), Closed> {
+    pub fn replace(&mut self, output: &Output) -> Result<(), ClosedOutput> {
         let has_turn = self.order.as_ref().is_none_or(|order| order.first() == Some(&output.task));
         // The attempt may have failed before the message about its start arrives.
         self.running.remove(&output.task);
@@ -89,7 +89,7 @@ impl Prints {
     }
 
     /// Prints the output of a job that has ended, or stores the output until the outputs before it are printed.
-    pub fn end(&mut self, output: Output) -> Result<(), Closed> {
+    pub fn end(&mut self, output: Output) -> Result<(), ClosedOutput> {
         self.running.remove(&output.task);
         if self.order.is_none() {
             return self.print(&output, true);
@@ -99,7 +99,7 @@ impl Prints {
     }
 
     /// Removes a job that has no output from the order.
-    pub fn skip(&mut self, task: TaskId) -> Result<(), Closed> {
+    pub fn skip(&mut self, task: TaskId) -> Result<(), ClosedOutput> {
         self.running.remove(&task);
         if let Some(order) = &mut self.order {
             order.remove(&task);
@@ -114,7 +114,7 @@ impl Prints {
 
     /// Prints the new lines of running jobs. If the order of the list is kept, prints only the lines of the first job
     /// whose output is not complete.
-    pub fn follow(&mut self) -> Result<(), Closed> {
+    pub fn follow(&mut self) -> Result<(), ClosedOutput> {
         let first = self.order.as_ref().map(|order| order.first().copied());
         let running = std::mem::take(&mut self.running);
         let mut followed = running.values().filter(|output| first.is_none_or(|first| first == Some(output.task)));
@@ -130,7 +130,7 @@ impl Prints {
 
     /// Prints the outputs that still wait for outputs of earlier jobs in the list. If the run was stopped, prints a
     /// note instead, because a later session runs the missing jobs and then prints all outputs in order.
-    pub fn finish(&mut self, stopped: bool) -> Result<(), Closed> {
+    pub fn finish(&mut self, stopped: bool) -> Result<(), ClosedOutput> {
         self.follow()?;
         let ended = std::mem::take(&mut self.ended);
         if stopped && !ended.is_empty() {
@@ -148,7 +148,7 @@ impl Prints {
     }
 
     /// Prints the stored outputs whose earlier outputs are all printed.
-    fn advance(&mut self) -> Result<(), Closed> {
+    fn advance(&mut self) -> Result<(), ClosedOutput> {
         while let Some(order) = &mut self.order
             && let Some(first) = order.first().copied()
             && let Some(output) = self.ended.remove(&first)
@@ -159,7 +159,7 @@ impl Prints {
         Ok(())
     }
 
-    fn print(&mut self, output: &Output, ended: bool) -> Result<(), Closed> {
+    fn print(&mut self, output: &Output, ended: bool) -> Result<(), ClosedOutput> {
         let mut printed = self.printed.remove(&output.task).unwrap_or_default();
         let style = Style { tag: output.tag.as_deref(), lines: self.lines, ended };
         for ((path, at), (index, stream)) in
@@ -169,8 +169,8 @@ impl Prints {
                 Ok(next) => *at = next,
                 Err(CopyError::Write(error)) if index == 0 => {
                     return Err(match error.kind() {
-                        ErrorKind::BrokenPipe => Closed::ByReader,
-                        _ => Closed::ByError(error),
+                        ErrorKind::BrokenPipe => ClosedOutput::ByReader,
+                        _ => ClosedOutput::ByError(error),
                     });
                 }
                 // The reader of standard error has closed the pipe.

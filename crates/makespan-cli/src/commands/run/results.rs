@@ -6,7 +6,7 @@ use makespan_formats::report::Report;
 use makespan_formats::{CsvNames, LogRow, jobs_csv, write_log_csv};
 use miette::Result;
 
-use super::Begun;
+use super::BegunPlan;
 use super::folder::own;
 use super::outcome::Outcomes;
 use super::page;
@@ -17,7 +17,7 @@ use crate::output::{draw, write_file, write_page};
 const DECISIONS: &str = "decisions.csv";
 
 /// Writes the outcome of all sessions, the decisions of their policies, and a report with this title.
-pub fn write(title: &str, begun: &Begun, outcomes: &Outcomes<'_>, log: &[LogEntry]) -> Result<()> {
+pub fn write(title: &str, begun: &BegunPlan, outcomes: &Outcomes<'_>, log: &[LogEntry]) -> Result<()> {
     let folder = outcomes.outputs.folder();
     let (instance, trace) = (outcomes.instance, outcomes.trace);
     let told = LogRow::all(instance, log);

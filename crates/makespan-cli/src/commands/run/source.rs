@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::args::{ArgumentOptions, JobSlots, RunOptions, SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 use crate::input::{self, load_to_run, standard_input};
-use crate::loaded::Loaded;
+use crate::loaded::LoadedInstance;
 use crate::machine;
 use crate::makefile::is_makefile;
 use crate::output::shown;
@@ -33,7 +33,7 @@ const MAX_ARGUMENTS: u64 = 1 << 30;
 
 /// The jobs of a run, with the arguments of their commands.
 pub struct Source {
-    pub loaded: Loaded,
+    pub loaded: LoadedInstance,
     /// The arguments of a template's commands.
     pub arguments: Arguments,
     /// The rest of standard input, if more jobs may arrive during the run.
@@ -80,7 +80,7 @@ impl Source {
                 None => return Ok(None),
             }
         } else {
-            let machines = input::Machines::of(&options.machines, options.strict)?.or(cluster);
+            let machines = input::StatedMachines::of(&options.machines, options.strict)?.or(cluster);
             made(&options.template, machines, &arguments, digits, options.shell.as_deref())?
         };
         let loaded = match options.cores_per_job {
@@ -105,7 +105,7 @@ impl Source {
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         stream.iter_mut().for_each(|stream| stream.fit(&instance));
-        Ok(Some(Self { loaded: Loaded { instance, ..loaded }, arguments, stream, oversubscribed }))
+        Ok(Some(Self { loaded: LoadedInstance { instance, ..loaded }, arguments, stream, oversubscribed }))
     }
 }
 
@@ -160,13 +160,13 @@ fn stream_of(lines: InputLines, text: &str, options: &SourceOptions, arguments: 
 }
 
 /// Gives jobs the whole machine: later jobs may need resources that the first jobs do not need.
-fn on_whole_machine(loaded: Loaded, options: &SourceOptions) -> Result<Loaded> {
-    let machines = input::Machines::of(&options.machines, options.strict)?;
+fn on_whole_machine(loaded: LoadedInstance, options: &SourceOptions) -> Result<LoadedInstance> {
+    let machines = input::StatedMachines::of(&options.machines, options.strict)?;
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let (jobs, closed) = (loaded.instance.all_submitted(), loaded.instance.unavailable().to_vec());
     let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
-    Ok(Loaded { instance, ..loaded })
+    Ok(LoadedInstance { instance, ..loaded })
 }
 
 impl Source {
@@ -206,7 +206,7 @@ fn is_instance(path: &Path) -> bool {
 }
 
 /// Sets the processors of each job whose single core is only assumed to `cores`.
-fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
+fn with_cores(mut loaded: LoadedInstance, cores: u32) -> Result<LoadedInstance> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--cores-per-job {cores}: {error}");
     let instance = &loaded.instance;
     let mut jobs = instance.all_submitted();
@@ -221,7 +221,7 @@ fn with_cores(mut loaded: Loaded, cores: u32) -> Result<Loaded> {
 }
 
 /// Refuses `--shell` for files that are no lists, and unknown shells.
-fn check_shell(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
+fn check_shell(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let Some(shell) = &options.shell else { return Ok(()) };
     if !loaded.has_made_up_names || is_asked(options) {
         return Err(miette!(
@@ -319,11 +319,11 @@ pub fn argument_sources(words: &[String], read: &dyn Fn(&Path) -> Result<Vec<Str
 /// Creates the commands of a template.
 pub fn made(
     template: &TemplateOptions,
-    machines: input::Machines,
+    machines: input::StatedMachines,
     arguments: &Arguments,
     digits: Option<usize>,
     shell: Option<&str>,
-) -> Result<Loaded> {
+) -> Result<LoadedInstance> {
     let words = template.command();
     let wrong = |error: TemplateError| miette!("{error}");
     let lines = Template::of_words(words).map_err(wrong)?.lines(arguments).map_err(wrong)?;
@@ -339,7 +339,7 @@ pub fn made(
     };
     let instance = machines.closing(made)?;
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-    Ok(Loaded { instance, remarks, has_made_up_names: true })
+    Ok(LoadedInstance { instance, remarks, has_made_up_names: true })
 }
 
 /// Returns a warning about a command that probably needs another shell. A shell operator in a command of several words
@@ -374,7 +374,7 @@ pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
 
 /// Returns an error if the program of a command is a folder. Otherwise, the run would start and these jobs would fail
 /// one by one.
-fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
+fn refuse_folders(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let instance = &loaded.instance;
     for task in instance.different_task_ids() {
         if let Some(folder) = folder_of(instance, task) {
@@ -391,7 +391,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
 }
 
 /// Returns an error for a file that was read as a list if most of its first commands name no program of this machine.
-fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
+fn refuse_strangers(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
     if !is_list || options.format.is_some() {
         return Ok(());
@@ -405,7 +405,7 @@ fn refuse_strangers(options: &SourceOptions, loaded: &Loaded) -> Result<()> {
 
 /// Returns the beginning of a message: the file and, for a list, the line of the job. The names of jobs in a list
 /// begin with their line numbers.
-fn place(options: &SourceOptions, loaded: &Loaded, job: &str) -> String {
+fn place(options: &SourceOptions, loaded: &LoadedInstance, job: &str) -> String {
     let Some(path) = &options.instance else { return String::new() };
     let file = if path.as_os_str() == STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
     let line = job.split_once('-').map(|(line, _)| line).filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
@@ -435,7 +435,7 @@ pub fn within_nodes(platform: Platform) -> Platform {
 
 /// Removes the rule of [`within_nodes`] if every job uses one processor. Such a job is on one node in any case, and
 /// planning without the rule is faster. Otherwise, adds a note if a job may use several nodes.
-fn placed_by_default(mut loaded: Loaded) -> Result<Loaded> {
+fn placed_by_default(mut loaded: LoadedInstance) -> Result<LoadedInstance> {
     let instance = &loaded.instance;
     let platform = instance.platform();
     if !platform.is_compact() {

@@ -11,18 +11,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
-use makespan_exec::{HaltCause, Measured, Observer, OutputFiles, Progress, SessionBegin};
+use makespan_exec::{HaltCause, MeasuredAttempt, Observer, OutputFiles, Progress, SessionBegin};
 use makespan_formats::list::Arguments;
 use miette::{Result, miette};
 
-use super::argument_folders::{ArgumentFolders, Jobs};
+use super::argument_folders::{ArgumentFolders, FolderJobs};
 use super::console::{Console, Message};
 use super::joblog::JobLog;
 use super::milestones::Milestones;
-use super::outcome::tail::{self, Tail};
-use super::outcome::{Spent, ended_before};
+use super::outcome::tail::{self, OutputTail};
+use super::outcome::{SessionSeconds, ended_before};
 use super::own::PRINTED;
-use super::printed::{Printed, PrintedSizes};
+use super::printed::{PrintedOutputs, PrintedSizes};
 use super::prints::{Output, Prints};
 use super::record::RunRecord;
 use super::stream::{Arrival, Feed};
@@ -45,7 +45,7 @@ impl Observer for Messages {
 }
 
 /// Settings for the display of a run.
-pub struct Shown<'a> {
+pub struct WatchOptions<'a> {
     pub options: &'a PrintingOptions,
     /// The folder of the run.
     pub folder: &'a Path,
@@ -62,7 +62,7 @@ pub struct Shown<'a> {
 }
 
 /// The observer of a run. Shows the run on the console and collects data for the report.
-pub struct Watch<'a> {
+pub struct RunWatch<'a> {
     /// The instance, with the jobs that have arrived during the run.
     instance: Cow<'a, Instance>,
     arguments: Cow<'a, Arguments>,
@@ -72,7 +72,7 @@ pub struct Watch<'a> {
     grows: bool,
     /// True if the error of the input was printed.
     has_bad_input: bool,
-    shown: Shown<'a>,
+    shown: WatchOptions<'a>,
     console: Console,
     reasons: BTreeMap<TaskId, String>,
     interrupted: Vec<Run>,
@@ -102,15 +102,15 @@ pub struct Watch<'a> {
     replaced: u64,
 }
 
-impl<'a> Watch<'a> {
-    pub fn new(instance: &'a Instance, shown: Shown<'a>, memory: Memory) -> Result<Self> {
+impl<'a> RunWatch<'a> {
+    pub fn new(instance: &'a Instance, shown: WatchOptions<'a>, memory: Memory) -> Result<Self> {
         let options = shown.options;
         let prints = (!options.hides_output() && !shown.is_silent)
             .then(|| Prints::new(options.keep_order, options.line_buffer))
             .transpose()
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
-        let earlier = Printed::read(shown.folder);
-        let printed = Printed::open(shown.folder);
+        let earlier = PrintedOutputs::read(shown.folder);
+        let printed = PrintedOutputs::open(shown.folder);
         let printed = printed.map_err(|error| miette!("{}: {error}", crate::output::shown(PRINTED)))?;
         let shows_progress =
             !options.quiet && (options.progress || options.hides_output() || !is_pipe(std::io::stdout()));
@@ -206,8 +206,8 @@ impl<'a> Watch<'a> {
     }
 
     /// Returns the sum of the run times in this session, and the time since the session began.
-    pub fn spent(&self) -> Spent {
-        Spent { busy: self.busy.seconds(), wall: self.begun.elapsed().as_secs_f64() }
+    pub fn spent(&self) -> SessionSeconds {
+        SessionSeconds { busy: self.busy.seconds(), wall: self.begun.elapsed().as_secs_f64() }
     }
 
     /// Returns the jobs of this session that left processes in the background. These processes were ended with the
@@ -301,7 +301,7 @@ impl<'a> Watch<'a> {
             return;
         }
         let reason = reason.unwrap_or("it did not succeed");
-        let tail = tail::of(&self.outputs, &self.instance, run.task).and_then(Tail::last);
+        let tail = tail::of(&self.outputs, &self.instance, run.task).and_then(OutputTail::last);
         // If a shell does not find a program, its message is both the last line and a part of the reason. Then only the
         // reason is printed.
         let is_told = |line: &str| reason.strip_suffix(line).is_some_and(|before| before.ends_with(": "));
@@ -322,14 +322,14 @@ fn is_pipe(stream: impl AsFd) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.file_type().is_socket())
 }
 
-impl Observer for Watch<'_> {
+impl Observer for RunWatch<'_> {
     fn began(&mut self, begin: &SessionBegin<'_>) {
         self.outputs = begin.outputs.within(self.shown.folder);
         if let Some(joblog) = &mut self.joblog {
             joblog.begin(&self.instance, begin);
         }
         if let Some(folders) = &mut self.folders {
-            let jobs = Jobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
+            let jobs = FolderJobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
             folders.begin(&jobs, ended_before(begin).iter().map(|run| &run.task));
         }
         self.print_earlier(begin);
@@ -346,7 +346,7 @@ impl Observer for Watch<'_> {
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
         self.memory.started(running, &self.instance);
         if let Some(folders) = &mut self.folders {
-            let jobs = Jobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
+            let jobs = FolderJobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
             folders.add(&jobs, running.task);
         }
         if self.shown.options.line_buffer {
@@ -447,7 +447,7 @@ impl Observer for Watch<'_> {
         self.console.send(Message::Skipped(task));
     }
 
-    fn measured(&mut self, measured: &Measured<'_>) {
+    fn measured(&mut self, measured: &MeasuredAttempt<'_>) {
         self.memory.measured(measured);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use makespan_service::Service;
 use makespan_service::client::write_url;
-use makespan_service::http::{Limits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
+use makespan_service::http::{RequestLimits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
 use makespan_service::tokens::{Tokens, ensure_own};
 use miette::{Result, miette};
 
@@ -33,7 +33,7 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
         tls: files,
         behind_proxy: options.behind_proxy,
         tokens,
-        limits: Limits::default(),
+        limits: RequestLimits::default(),
     };
     let bound = bind(options, service).map_err(|error| match error {
         ServerError::Certificate { .. } => miette!("--tls-certificate {error}"),

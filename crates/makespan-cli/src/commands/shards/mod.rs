@@ -37,7 +37,7 @@ const COMMANDS: &str = "commands.txt";
 const RUN: &str = "run";
 
 /// Work that can be split into shards.
-pub struct Work<'a> {
+pub struct ShardWork<'a> {
     /// Folder for the results.
     pub folder: &'a Path,
     /// All inputs that determine the results, as a text.
@@ -51,12 +51,12 @@ pub struct Work<'a> {
 }
 
 /// Returns an error if a folder contains shards of other work.
-pub fn refuse_other(work: &Work<'_>) -> Result<()> {
+pub fn refuse_other(work: &ShardWork<'_>) -> Result<()> {
     ShardPlan::read(work.folder)?.map_or(Ok(()), |plan| plan.checked(work, None).map(drop))
 }
 
 /// Runs all shards without results. Returns false if the user stopped the run.
-pub fn carry_out(work: &Work<'_>, options: &ShardOptions) -> Result<bool> {
+pub fn carry_out(work: &ShardWork<'_>, options: &ShardOptions) -> Result<bool> {
     let run = |words: &[String]| run_options(words, options);
     // If Slurm does not accept the options, the error occurs before a file is written.
     let there = run::processors(&run(&["-".into()])?)?;
@@ -142,7 +142,7 @@ fn made(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Locks the work. The lock is held while the returned file is open.
-fn locked(work: &Work<'_>, folder: &Path) -> Result<File> {
+fn locked(work: &ShardWork<'_>, folder: &Path) -> Result<File> {
     let path = folder.join(SHARDS).join("lock");
     let fail = |error: std::io::Error| miette!("{}: {error}", shown(&path.display().to_string()));
     let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(fail)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::{SHARDS, Work};
+use super::{SHARDS, ShardWork};
 use crate::output::{shown, write_file};
 
 /// Name of the file, in the folder of the shards.
@@ -30,7 +30,7 @@ pub struct ShardPlan {
 
 impl ShardPlan {
     /// Creates the plan from the command line of this process.
-    pub fn new(work: &Work<'_>, shards: usize) -> Result<Self> {
+    pub fn new(work: &ShardWork<'_>, shards: usize) -> Result<Self> {
         let directory = std::env::current_dir().map_err(|error| miette!("cannot find the current folder: {error}"))?;
         let words = std::env::args_os().skip(1).map(|word| word.into_string().map_err(drop)).collect();
         let words: Result<Vec<String>, ()> = words;
@@ -77,7 +77,7 @@ impl ShardPlan {
 
     /// Returns this plan if it describes `work`. Returns an error for other work, another build of the program, or
     /// another number of shards.
-    pub fn checked(self, work: &Work<'_>, shards: Option<u32>) -> Result<Self> {
+    pub fn checked(self, work: &ShardWork<'_>, shards: Option<u32>) -> Result<Self> {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
             return Err(miette!(

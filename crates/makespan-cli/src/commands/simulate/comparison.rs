@@ -8,7 +8,7 @@ use makespan_formats::report::Section;
 use serde_json::{Value, json};
 
 use super::compound;
-use super::row::Row;
+use super::row::MeasureRow;
 use crate::output::table;
 use crate::summary::{column, figure, grouped, grouped_rows};
 
@@ -20,13 +20,13 @@ const MAX_NAME: usize = 28;
 type Figure<T, F> = (&'static str, fn(&T) -> F);
 
 /// The format of the figures in a group of measures.
-pub(super) struct Written {
+pub(super) struct FigureFormat {
     /// Unit in the label of a row.
     pub(super) word: &'static str,
     pub(super) text: fn(f64) -> String,
 }
 
-impl Written {
+impl FigureFormat {
     /// Returns the format for a terminal and for files, in seconds.
     fn plain(_largest: f64, _is_time: bool) -> Self {
         Self { word: "", text: figure }
@@ -57,7 +57,7 @@ fn on_a_clock(seconds: f64) -> String {
     }
 }
 
-fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> {
+fn rows(simulated: &[Simulated], written: fn(f64, bool) -> FigureFormat) -> Vec<MeasureRow> {
     let mut rows = Vec::new();
     let mut add = |label: &str, of: &dyn Fn(&Measures) -> String| {
         rows.push((label.to_owned(), simulated.iter().map(|one| of(&one.measures)).collect()));
@@ -132,7 +132,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> Written) -> Vec<Row> 
 }
 
 /// Returns the rows for a flow of tasks. Returns none for other instances.
-fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
+fn flow_rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
     let Some(flows) = simulated.iter().map(|one| one.task_flow.as_ref()).collect::<Option<Vec<_>>>() else {
         return Vec::new();
     };
@@ -154,7 +154,7 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<Row> {
 /// Formats a table with one column for each policy. A table wider than `widest` characters is split into several
 /// tables.
 pub fn text(simulated: &[Simulated], widest: usize) -> String {
-    let rows = rows(simulated, Written::plain);
+    let rows = rows(simulated, FigureFormat::plain);
     let (names, notes) = short_names(simulated);
     let label = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let width = |at: usize| {
@@ -198,7 +198,7 @@ pub fn section(simulated: &[Simulated]) -> Section {
     let columns = std::iter::once(String::new()).chain(simulated.iter().map(|one| one.policy.clone()));
     // On a terminal, the first line of the output states the unit. On a page, each label contains the unit.
     let labelled = |label: String| if label == "span of the flow" { label + " (s)" } else { label };
-    let rows = rows(simulated, Written::on_page)
+    let rows = rows(simulated, FigureFormat::on_page)
         .into_iter()
         .map(|(label, cells)| [vec![labelled(label).replace(" %", "\u{A0}%")], cells].concat());
     Section {

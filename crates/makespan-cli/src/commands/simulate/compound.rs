@@ -5,7 +5,7 @@ use makespan_core::{FlowMeasures, Instance, JobMeasures, Time};
 use makespan_formats::LogRow;
 use serde_json::{Value, json};
 
-use super::row::Row;
+use super::row::MeasureRow;
 use crate::output::wrapped;
 use crate::summary::figure;
 
@@ -16,7 +16,7 @@ const PRINTED: usize = 10;
 type Shown = fn(&FlowMeasures) -> String;
 
 /// Returns the rows for compound jobs, or none if the instance has no compound jobs.
-pub fn rows(simulated: &[Simulated]) -> Vec<Row> {
+pub fn rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
     let flow_of = |one: &Simulated| one.compound.as_ref().map(|compound| compound.flow.clone());
     let Some(flows) = simulated.iter().map(flow_of).collect::<Option<Vec<_>>>() else { return Vec::new() };
     let mut rows = Vec::new();
@@ -131,8 +131,8 @@ fn job_json(name: &str, job: &JobMeasures) -> Value {
 #[cfg(test)]
 mod tests {
     use makespan::{Scene, Silent, SimulationOptions, simulate};
-    use makespan_core::{Actual, CompoundMeasures, Edge, Graph, Job, LogEntry, Logged, Payload};
-    use makespan_core::{NamedTask, Platform, Profile, Spot, TaskId};
+    use makespan_core::{Actual, CompoundMeasures, Edge, Graph, Job, LogEntry, LoggedDecision, Payload};
+    use makespan_core::{NamedTask, Platform, Profile, StartPlace, TaskId};
 
     use super::*;
 
@@ -147,8 +147,8 @@ mod tests {
         let options = SimulationOptions::default();
         let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
         let mut simulated = simulate(&scene, "follow", &mut Silent).unwrap();
-        let spot = |processor, start| Spot { processor, start: Time::from_seconds(start) };
-        let what = Logged::Collision { planned: spot(0, 1), resolved: spot(1, 2), penalty: 3 };
+        let spot = |processor, start| StartPlace { processor, start: Time::from_seconds(start) };
+        let what = LoggedDecision::Collision { planned: spot(0, 1), resolved: spot(1, 2), penalty: 3 };
         simulated.log = vec![LogEntry { time: Time::ZERO, task: TaskId(1), what }; collisions];
         simulated.compound = CompoundMeasures::of(&instance, &simulated.simulation.trace, &simulated.log);
         (instance, simulated)

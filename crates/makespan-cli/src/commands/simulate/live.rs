@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time, counted};
-use makespan_formats::{Clock, Past};
-use makespan_slurm::forecast::{Expected, Forecast, Known, Options, RunTimes, forecast};
+use makespan_formats::{Clock, LoggedStarts};
+use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, PredictionSource, RunTimes, forecast};
 use makespan_slurm::queue::{Present, Queue};
 use miette::{Result, miette};
 
-use super::log::{Live, Log};
+use super::log::{LiveQueue, Log};
 use crate::args::{EstimatesName, SimulateOptions};
 use crate::present;
 
@@ -46,7 +46,7 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
 
 /// Returns the log of the queue with `more` additional nodes, and the names of the jobs that fit only on the larger
 /// cluster.
-pub fn grown(live: &Live, more: u32, before: &Instance) -> Result<(Log, Vec<String>), String> {
+pub fn grown(live: &LiveQueue, more: u32, before: &Instance) -> Result<(Log, Vec<String>), String> {
     let queue = live.queue.with_more_nodes(more);
     let present = queue.present().map_err(|error| error.to_string())?;
     let known: HashSet<&str> = before.jobs().iter().map(|job| job.name.as_str()).collect();
@@ -57,7 +57,7 @@ pub fn grown(live: &Live, more: u32, before: &Instance) -> Result<(Log, Vec<Stri
 
 fn log(queue: Queue, present: Present) -> Log {
     let words = |seconds: i64| seconds.to_string();
-    let play = Options { draws: 0, seed: 1, times: RunTimes::Learned, clock: &words };
+    let play = ForecastOptions { draws: 0, seed: 1, times: RunTimes::Learned, clock: &words };
     let forecast = forecast(&queue, &play);
     let (actual, known, usual) = times(&queue, &present, &forecast);
     let Present { instance, running, remarks, .. } = present;
@@ -78,9 +78,9 @@ fn log(queue: Queue, present: Present) -> Log {
     ));
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
     remarks.extend(Clock::unknown_here());
-    let past = Past { starts: Vec::new(), clock: Clock::here(queue.now), now: Some(Time::ZERO) };
+    let past = LoggedStarts { starts: Vec::new(), clock: Clock::here(queue.now), now: Some(Time::ZERO) };
     let week = past.clock.as_ref().map(Clock::week);
-    let start = |one: &Expected| {
+    let start = |one: &ExpectedJob| {
         let from_now = one.start?.saturating_sub(queue.now);
         Some((queue.jobs[one.job].shown.clone(), Time::from_seconds(from_now)))
     };
@@ -88,10 +88,10 @@ fn log(queue: Queue, present: Present) -> Log {
     let (usual, told) = policy(&queue);
     remarks.extend(told);
     let usual = Some(usual);
-    Log { instance, actual, remarks, week, past, running, usual, live: Some(Arc::new(Live { queue, expected })) }
+    Log { instance, actual, remarks, week, past, running, usual, live: Some(Arc::new(LiveQueue { queue, expected })) }
 }
 
-impl Live {
+impl LiveQueue {
     /// Describes the additional nodes of a scenario.
     pub fn new_nodes(&self) -> Option<String> {
         let like = self.queue.like_new_nodes()?;
@@ -142,9 +142,9 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
     let there: HashSet<usize> = present.jobs.iter().copied().collect();
     for one in forecast.expected.iter().filter(|one| there.contains(&one.job)) {
         match one.known {
-            Known::Limit => {}
-            Known::Usual => usual += 1,
-            Known::Name(_) | Known::User(_) | Known::Anybody(_) => known += 1,
+            PredictionSource::Limit => {}
+            PredictionSource::Usual => usual += 1,
+            PredictionSource::Name(_) | PredictionSource::User(_) | PredictionSource::Anybody(_) => known += 1,
         }
     }
     let instance = &present.instance;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use makespan_core::{Actual, Instance, Job, JobId, ProcSet, Rows, TaskId, Time};
-use makespan_formats::Past;
+use makespan_formats::LoggedStarts;
 use makespan_slurm::queue::Queue;
 
 /// A log with the machines and settings for all policies.
@@ -16,13 +16,13 @@ pub struct Log {
     /// Second of the week at which the log begins, if known.
     pub week: Option<i64>,
     /// The recorded starts and the clock of the log, if the log states them.
-    pub past: Past,
+    pub past: LoggedStarts,
     /// Jobs that run at instant 0, with their processors.
     pub running: Vec<(TaskId, ProcSet)>,
     /// The cluster's own policy, if the log is the queue of a cluster.
     pub usual: Option<String>,
     /// Queue of a cluster, if the log is one.
-    pub live: Option<Arc<Live>>,
+    pub live: Option<Arc<LiveQueue>>,
 }
 
 impl Log {
@@ -66,7 +66,7 @@ impl Log {
 }
 
 /// The queue of a cluster with the predicted starts of its jobs.
-pub struct Live {
+pub struct LiveQueue {
     pub(super) queue: Queue,
     pub(super) expected: HashMap<String, Time>,
 }

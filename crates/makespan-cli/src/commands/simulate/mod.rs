@@ -32,7 +32,7 @@ use crate::args::{Format, SimulateOptions};
 use crate::output::{csv_names, emit};
 use crate::summary;
 use log::Log;
-use question::{Answer, Question};
+use question::{PolicyAnswer, Question};
 use sizes::Sizes;
 
 /// Maximum width of a table, in columns of text.
@@ -76,7 +76,7 @@ fn cluster(
     options: &SimulateOptions,
     specs: &[String],
     threads: usize,
-    targets: &[outputs::Target],
+    targets: &[outputs::OutputTarget],
     log: &Log,
 ) -> Result<ExitCode> {
     let rules = scene::rules(options, log)?;
@@ -92,7 +92,7 @@ fn cluster(
     let scenes: Vec<(Scene<'_>, &str)> = specs.iter().map(|spec| (scene, spec.as_str())).collect();
     let simulated = play::play(&scenes, threads)?;
     let answer = |one: &Simulated| question.as_ref().map(|question| question.answer(&scene, one)).transpose();
-    let answers: Vec<Option<Answer>> = simulated.iter().map(answer).collect::<Result<_>>()?;
+    let answers: Vec<Option<PolicyAnswer>> = simulated.iter().map(answer).collect::<Result<_>>()?;
     let title = options.title();
     let sizes = simulated.iter().filter(|_| options.sizes).map(|one| Sizes::of(&log.instance, one));
     let sizes: Vec<Sizes> = sizes.collect::<Result<_>>()?;
@@ -111,7 +111,7 @@ fn cluster(
     }
     match options.format {
         Format::Json => {
-            let answered = |(index, answer): (usize, &Option<Answer>)| {
+            let answered = |(index, answer): (usize, &Option<PolicyAnswer>)| {
                 Some((index, question.as_ref()?.json(&scene, answer.as_ref()?)))
             };
             let answers: BTreeMap<_, _> = answers.iter().enumerate().filter_map(answered).collect();

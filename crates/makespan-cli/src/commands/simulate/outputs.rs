@@ -11,7 +11,7 @@ use crate::args::SimulationOutputs;
 use crate::output::{check_gantt, check_kind, check_targets, write_file};
 
 /// An output file for one policy.
-pub struct Target {
+pub struct OutputTarget {
     policy: usize,
     kind: Kind,
     pub path: PathBuf,
@@ -25,14 +25,14 @@ enum Kind {
 }
 
 /// Returns the requested files. Returns an error if a file cannot be written or is named twice.
-pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<Target>> {
+pub fn targets(trace: &Path, outputs: &SimulationOutputs, specs: &[String]) -> Result<Vec<OutputTarget>> {
     let SimulationOutputs { jobs, swf, log, gantt, report, raw_names: _ } = outputs;
     let mut targets = Vec::new();
     for (kind, path) in [(Kind::Jobs, jobs), (Kind::Swf, swf), (Kind::Log, log)] {
         let Some(path) = path else { continue };
         for (policy, spec) in specs.iter().enumerate() {
             let path = if specs.len() == 1 { path.clone() } else { named(path, spec) };
-            targets.push(Target { policy, kind, path });
+            targets.push(OutputTarget { policy, kind, path });
         }
     }
     let pages = gantt.iter().map(PathBuf::as_path).chain(report.as_deref());
@@ -67,11 +67,11 @@ fn named(path: &Path, spec: &str) -> PathBuf {
 pub fn write(
     instances: &[&Instance],
     workload: &str,
-    targets: &[Target],
+    targets: &[OutputTarget],
     simulated: &[Simulated],
     names: CsvNames,
 ) -> Result<()> {
-    for Target { policy, kind, path } in targets {
+    for OutputTarget { policy, kind, path } in targets {
         let (trace, instance) = (&simulated[*policy].simulation.trace, instances[*policy]);
         let told = || LogRow::all(instance, &simulated[*policy].log);
         match kind {

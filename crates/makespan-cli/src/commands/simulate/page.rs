@@ -6,7 +6,7 @@ use makespan::{Scene, Simulated};
 use makespan_core::{Instance, Measures, Schedule, Usage, UsageStep};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{GanttOptions, Marks, NamedSchedule, duration, write_svg};
-use makespan_formats::report::{Level, PolicyPanel, Section, SimulationReport, write_simulation};
+use makespan_formats::report::{PolicyPanel, Section, SimulationLevel, SimulationReport, write_simulation};
 use miette::Result;
 
 use super::comparison;
@@ -22,7 +22,7 @@ const MAX_CHARTED: u64 = 1_500_000;
 /// Writes one page about all policies.
 pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: &[Simulated]) -> Result<()> {
     let charted = scene.instance.tasks().saturating_mul(simulated.len() as u64) <= MAX_CHARTED;
-    let levels: Vec<Vec<Level>> = simulated.iter().map(|one| levels(scene, one)).collect();
+    let levels: Vec<Vec<SimulationLevel>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
         simulated.iter().filter(|_| charted).map(|one| one.simulation.trace.schedule()).collect();
     let summaries = summaries(simulated.iter());
@@ -87,7 +87,7 @@ pub fn write_scenarios(
     outcomes: &[(&Instance, &Simulated)],
     sections: &[Section],
 ) -> Result<()> {
-    let levels: Vec<Vec<Level>> = outcomes.iter().map(|(instance, one)| levels_of(instance, one)).collect();
+    let levels: Vec<Vec<SimulationLevel>> = outcomes.iter().map(|(instance, one)| levels_of(instance, one)).collect();
     let summaries = summaries(outcomes.iter().map(|(_, one)| *one));
     let all: Vec<Simulated> = outcomes.iter().map(|(_, one)| (*one).clone()).collect();
     let panel = |(index, one): (usize, &Simulated)| {
@@ -140,12 +140,12 @@ fn sections(scene: &Scene<'_>, simulated: &[Simulated]) -> Vec<Section> {
     simulated.iter().flat_map(of).flatten().collect()
 }
 
-fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<Level> {
+fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<SimulationLevel> {
     levels_of(scene.instance, simulated)
 }
 
-fn levels_of(instance: &Instance, simulated: &Simulated) -> Vec<Level> {
-    let level = |&UsageStep { from, held, waiting }: &UsageStep| Level { time: from, held, waiting };
+fn levels_of(instance: &Instance, simulated: &Simulated) -> Vec<SimulationLevel> {
+    let level = |&UsageStep { from, held, waiting }: &UsageStep| SimulationLevel { time: from, held, waiting };
     Usage::of(instance, &simulated.simulation.trace).steps.iter().map(level).collect()
 }
 

@@ -4,7 +4,7 @@ use makespan::policy::ExpectedStart;
 use makespan::{Moment, Scene, Simulated, expected_at};
 use makespan_core::{Outcome, TaskId, Time, counted};
 use makespan_formats::gantt::duration;
-use makespan_formats::{Clock, Past};
+use makespan_formats::{Clock, LoggedStarts};
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub struct Question {
 }
 
 /// Parses a time of the log or a date.
-fn instant(text: &str, past: &Past) -> Result<Time> {
+fn instant(text: &str, past: &LoggedStarts) -> Result<Time> {
     if let Some(read) = past.clock.as_ref().and_then(|clock| clock.read(text)) {
         return read.map_err(|problem| miette!("--at {text}: {problem}"));
     }
@@ -39,7 +39,7 @@ fn instant(text: &str, past: &Past) -> Result<Time> {
 }
 
 /// The answer of one policy.
-pub struct Answer {
+pub struct PolicyAnswer {
     state: State,
     /// Start of the job's last run in the simulation.
     simulated: Option<Time>,
@@ -55,7 +55,7 @@ enum State {
 
 impl Question {
     /// Finds the job and parses the instant. Returns `None` if the options ask no question.
-    pub fn new(options: &StartQuestion, scene: &Scene<'_>, past: &Past) -> Result<Option<Self>> {
+    pub fn new(options: &StartQuestion, scene: &Scene<'_>, past: &LoggedStarts) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
         if !instance.edges().is_empty() || instance.has_compound_jobs() {
@@ -91,7 +91,7 @@ impl Question {
     }
 
     /// Returns the prediction of the policy at the instant of the question, computed from estimates only.
-    pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<Answer> {
+    pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<PolicyAnswer> {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.task == self.task && run.outcome != Outcome::NotStarted);
         let last = runs().map(|run| run.start).max();
@@ -106,7 +106,7 @@ impl Question {
         } else {
             State::GivenUp
         };
-        Ok(Answer { state, simulated: last })
+        Ok(PolicyAnswer { state, simulated: last })
     }
 
     /// Formats the question in one line.
@@ -126,7 +126,7 @@ impl Question {
     }
 
     /// Formats the answer of a policy in a few lines.
-    pub fn describe(&self, scene: &Scene<'_>, policy: &str, answer: &Answer) -> String {
+    pub fn describe(&self, scene: &Scene<'_>, policy: &str, answer: &PolicyAnswer) -> String {
         let release = scene.instance.release(self.task);
         let started = answer.simulated.map_or("it never starts".into(), |start| {
             format!(
@@ -155,7 +155,7 @@ impl Question {
     }
 
     /// Returns the answer of a policy as JSON.
-    pub fn json(&self, scene: &Scene<'_>, answer: &Answer) -> Value {
+    pub fn json(&self, scene: &Scene<'_>, answer: &PolicyAnswer) -> Value {
         let names = |tasks: &[TaskId]| -> Value {
             tasks.iter().map(|&task| scene.instance.name(task)).collect::<Vec<_>>().into()
         };

@@ -5,13 +5,13 @@ use makespan_core::{Instance, ResourceKind, Run, TaskId, Time};
 
 /// Free amounts of a node, of the platform, or of the licences. The first amount is the number of processors, followed
 /// by the amount of each resource.
-pub struct Place {
+pub struct AmountPlace {
     begins: Vec<Time>,
     /// Free amounts from each instant in `begins` until the next one.
     free: Vec<Vec<i64>>,
 }
 
-impl Place {
+impl AmountPlace {
     fn new(all: Vec<i64>, mut changes: Vec<(Time, usize, i64)>) -> Self {
         changes.sort_unstable();
         let (mut begins, mut free) = (vec![Time::ZERO], vec![all]);
@@ -92,11 +92,11 @@ impl Place {
 }
 
 /// The free amounts of all nodes over time.
-pub struct Rooms<'a> {
+pub struct NodeAmounts<'a> {
     instance: &'a Instance,
-    nodes: Vec<Place>,
+    nodes: Vec<AmountPlace>,
     /// Free amounts of licences, which belong to no node.
-    common: Place,
+    common: AmountPlace,
 }
 
 /// Returns the amounts that a task holds on these processors, each as a node, a resource number and an amount. For a
@@ -117,7 +117,7 @@ fn to_signed(amount: u64) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
 }
 
-impl<'a> Rooms<'a> {
+impl<'a> NodeAmounts<'a> {
     /// Returns the free amounts during a simulation. Returns `None` if jobs need only processors.
     pub fn of(instance: &'a Instance, simulated: &Simulated) -> Option<Self> {
         if !instance.has_demands() {
@@ -146,12 +146,12 @@ impl<'a> Rooms<'a> {
         let nodes = (0..count).zip(&mut changes).map(|(node, changes)| {
             let processors = i64::from(platform.nodes()[node].processors);
             let all = [processors].into_iter().chain(ids().map(|id| to_signed(platform.amount(node, id))));
-            Place::new(all.collect(), changes)
+            AmountPlace::new(all.collect(), changes)
         });
         let nodes = nodes.collect();
         let total = |id| i64::try_from(platform.total(id)).unwrap_or(i64::MAX);
         let all = [0].into_iter().chain(ids().map(total));
-        Some(Self { instance, nodes, common: Place::new(all.collect(), changes.next().unwrap_or_default()) })
+        Some(Self { instance, nodes, common: AmountPlace::new(all.collect(), changes.next().unwrap_or_default()) })
     }
 
     /// Returns true if a job could have run on `size` processors in a period. The amounts of its actual run `own` are
@@ -170,7 +170,7 @@ impl<'a> Rooms<'a> {
         if licences.any(|demand| to_signed(demand.need.total(size)) > free[1 + demand.resource.index()]) {
             return false;
         }
-        let room = |(place, back): (&Place, &Vec<i64>)| {
+        let room = |(place, back): (&AmountPlace, &Vec<i64>)| {
             let free = place.least(period, back, ran);
             let most = u32::try_from(free[0].max(0)).unwrap_or(u32::MAX).min(size);
             let of_nodes = demands.iter().filter(|demand| demand.kind == ResourceKind::OfNodes);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use makespan::policy::{Unheeded, unheeded};
+use makespan::policy::{IgnoredRules, unheeded};
 use makespan_core::{Instance, TaskId};
 
 use super::log::Log;
@@ -10,7 +10,7 @@ use super::words::{self, named};
 
 /// Returns the cluster rules that a policy ignores. Returns `None` if the platform has no rules or the policy follows
 /// them.
-pub fn of(policy: &str, log: &Log) -> Option<Unheeded> {
+pub fn of(policy: &str, log: &Log) -> Option<IgnoredRules> {
     if knows(policy) || log.instance.platform().site().is_none() {
         return None;
     }
@@ -24,7 +24,7 @@ fn knows(policy: &str) -> bool {
 }
 
 /// Describes the rules that a policy ignores, and the number of jobs with such rules.
-pub fn told(unheeded: &Unheeded, policy: &str) -> Option<String> {
+pub fn told(unheeded: &IgnoredRules, policy: &str) -> Option<String> {
     let rules: Vec<String> = unheeded.rules.iter().map(|(what, jobs)| format!("{what}: {jobs}")).collect();
     let jobs = unheeded.jobs;
     (jobs > 0).then(|| {

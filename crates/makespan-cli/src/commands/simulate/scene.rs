@@ -3,13 +3,13 @@
 use makespan::estimate::Medians;
 use makespan::{Circumstances, Deviation, SimulationOptions};
 use makespan_core::{Actual, Estimate, Estimation, Instance, TaskId, counted};
-use makespan_formats::{Format, FormatOption, Past, Replay, ReplayOptions};
+use makespan_formats::{Format, FormatOption, LoggedStarts, Replay, ReplayOptions};
 use miette::{Result, miette};
 
 use super::live;
 use super::log::Log;
-use crate::args::{EstimatesName, SimulateOptions, Teachers};
-use crate::input::{Machines, replay_at};
+use crate::args::{EstimatesName, SimulateOptions, TrainingJobs};
+use crate::input::{StatedMachines, replay_at};
 use crate::past::kinds;
 use crate::{machine, present};
 
@@ -18,7 +18,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if let Some(from) = present::meant(&options.trace, &options.machines)? {
         return live::read(&from, options);
     }
-    let machines = Machines::of(&options.machines, options.strict)?;
+    let machines = StatedMachines::of(&options.machines, options.strict)?;
     let usual = ReplayOptions::default();
     let reading = ReplayOptions {
         processors: machines.processors,
@@ -111,7 +111,7 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     }
     let mut remarks = log.remarks;
     // The recorded starts are removed, because the run times have changed.
-    let past = Past { starts: Vec::new(), ..log.past };
+    let past = LoggedStarts { starts: Vec::new(), ..log.past };
     remarks.push(format!(
         "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
          deviation {share}; policies know the estimates only",
@@ -149,7 +149,7 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
         ));
     }
     Ok(Some(Estimation::new(move |instance| {
-        let of = |task| if teachers == Teachers::Alike { kinds(instance, task, None) } else { Vec::new() };
+        let of = |task| if teachers == TrainingJobs::Alike { kinds(instance, task, None) } else { Vec::new() };
         Box::new(Medians::new(instance, of))
     })))
 }

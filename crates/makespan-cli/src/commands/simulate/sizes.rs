@@ -6,7 +6,7 @@ use makespan_formats::length;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::rooms::{Place, Rooms};
+use super::rooms::{AmountPlace, NodeAmounts};
 use crate::output::{shown, table, wrapped};
 use crate::summary::figure;
 
@@ -41,7 +41,7 @@ impl Sizes {
     /// time.
     pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
         check(instance)?;
-        let (free, rooms) = (Place::of_processors(instance, simulated), Rooms::of(instance, simulated));
+        let (free, rooms) = (AmountPlace::of_processors(instance, simulated), NodeAmounts::of(instance, simulated));
         let runs = simulated.simulation.trace.runs.iter();
         let (mut asked, mut earlier) = (0, Vec::new());
         for run in runs.filter(|run| matches!(run.outcome, Outcome::Succeeded)) {
@@ -220,7 +220,7 @@ mod tests {
             let jobs = rows.into_iter().enumerate().map(job).collect();
             let instance = Instance::new(platform, jobs, vec![]).unwrap();
             let done = makespan::simulate(&Scene::new(&instance), "easy", &mut makespan::Silent).unwrap();
-            let Some(rooms) = Rooms::of(&instance, &done) else { return Ok(()) };
+            let Some(rooms) = NodeAmounts::of(&instance, &done) else { return Ok(()) };
             for run in &done.simulation.trace.runs {
                 let width = run.processors.len();
                 proptest::prop_assert!(rooms.fit(width, (run.start, run.end), run), "{:?}", run);

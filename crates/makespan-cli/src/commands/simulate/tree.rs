@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use makespan::policy::tree::Heuristic;
-use makespan::{NetworkOptions, TreeRun, TreeScene, Until};
+use makespan::{EndCondition, NetworkOptions, TreeRun, TreeScene};
 use makespan_core::Instance;
 use makespan_core::tree::TreeProblem;
 use miette::{Result, miette};
@@ -32,7 +32,7 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
     let rules = rules(options, instance, &problem)?;
     let scene = TreeScene::of(&problem).map_err(|error| failed(&error))?;
     let runs = play(&scene, &heuristics, &rules, threads)?;
-    let page = report::Page { instance, scene: &scene, rules: &rules, runs: &runs };
+    let page = report::TreeReportPage { instance, scene: &scene, rules: &rules, runs: &runs };
     if let Some(path) = &options.outputs.report {
         let title = options.title();
         page::write(path, &title, &problem, &page)?;
@@ -99,7 +99,7 @@ fn rules(options: &SimulateOptions, instance: &Instance, problem: &TreeProblem) 
         sends,
         slow_requests: options.tree.slow_requests,
         changes: changes.collect::<Result<_>>()?,
-        until: Until::AllDone,
+        until: EndCondition::AllDone,
         ..usual
     })
 }

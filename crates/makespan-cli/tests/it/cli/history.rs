@@ -1,13 +1,13 @@
 //! `makespan history`.
 
 use makespan_core::Time;
-use makespan_history::{Command, Ending, Filter, History, Record, now};
+use makespan_history::{Command, Ending, Filter, History, RunRecord, now};
 use serde_json::Value;
 
 use crate::cli::sandbox::Sandbox;
 
-fn record(line: &str, seconds: f64) -> Record {
-    Record {
+fn record(line: &str, seconds: f64) -> RunRecord {
+    RunRecord {
         command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: "/work".into(),
         host: "here".into(),
@@ -25,7 +25,7 @@ fn record(line: &str, seconds: f64) -> Record {
 }
 
 /// Creates a sandbox whose history has these records.
-fn remembering(records: &[Record]) -> Sandbox {
+fn remembering(records: &[RunRecord]) -> Sandbox {
     let sandbox = Sandbox::new();
     History::open(&sandbox.history()).unwrap().append_all(records).unwrap();
     sandbox
@@ -37,7 +37,7 @@ fn count(sandbox: &Sandbox) -> u64 {
 
 #[test]
 fn records_are_listed_in_80_columns_and_as_json() {
-    let long = Record {
+    let long = RunRecord {
         cpu: Some(Time::from_seconds(123_456)),
         memory: Some(3 << 29),
         ending: Ending::Failed(137),
@@ -65,7 +65,7 @@ fn records_are_listed_in_80_columns_and_as_json() {
 
 #[test]
 fn records_are_forgotten_by_command_host_and_age_or_all() {
-    let old = Record { ended: 10, host: "there".into(), ..record("gzip b.txt", 1.0) };
+    let old = RunRecord { ended: 10, host: "there".into(), ..record("gzip b.txt", 1.0) };
     let sandbox =
         remembering(&[record("gzip a.txt", 1.0), record("true", 1.0), old.clone(), old, record("false", 1.0)]);
     sandbox.makespan("history forget").misused(&["--all"]);

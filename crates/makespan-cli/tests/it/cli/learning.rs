@@ -2,19 +2,19 @@
 
 use makespan_core::Time;
 use makespan_exec::host;
-use makespan_history::{Command, Ending, Entry, Filter, History, Record, folder_here};
+use makespan_history::{Command, Ending, Filter, History, RunRecord, StoredRecord, folder_here};
 
 use crate::cli::sandbox::Sandbox;
 
-fn entries(sandbox: &Sandbox) -> Vec<Entry> {
+fn entries(sandbox: &Sandbox) -> Vec<StoredRecord> {
     let mut entries = History::open(&sandbox.history()).unwrap().entries(&Filter::default(), 1000).unwrap();
     entries.reverse();
     entries
 }
 
 /// Returns the record of a shell command that succeeded on this machine.
-fn ran(line: &str, processors: u32, seconds: f64) -> Record {
-    Record {
+fn ran(line: &str, processors: u32, seconds: f64) -> RunRecord {
+    RunRecord {
         command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: folder_here(),
         host: host(),
@@ -31,7 +31,7 @@ fn ran(line: &str, processors: u32, seconds: f64) -> Record {
     }
 }
 
-fn remember(sandbox: &Sandbox, records: &[Record]) {
+fn remember(sandbox: &Sandbox, records: &[RunRecord]) {
     History::open(&sandbox.history()).unwrap().append_all(records).unwrap();
 }
 
@@ -152,7 +152,8 @@ fn commands_of_a_template_teach_each_other() {
 #[test]
 fn the_tasks_of_a_bag_teach_the_next_bag() {
     let sandbox = Sandbox::new();
-    let records: Vec<Record> = (0..9).map(|number| ran(&format!("./part --number {number} > out"), 1, 0.25)).collect();
+    let records: Vec<RunRecord> =
+        (0..9).map(|number| ran(&format!("./part --number {number} > out"), 1, 0.25)).collect();
     remember(&sandbox, &records);
     remember(&sandbox, &[ran("./whole", 1, 40.0)]);
     sandbox.write(
@@ -233,7 +234,7 @@ fn a_history_that_cannot_be_used_is_said_once_and_the_run_goes_on() {
     }
     assert!(sandbox.read("text").starts_with("this is no database"));
     // Damage after the first pages of the database is found when they are read.
-    let many: Vec<Record> = (0..3000).map(|number| ran(&format!("sleep {number}"), 1, 1.0)).collect();
+    let many: Vec<RunRecord> = (0..3000).map(|number| ran(&format!("sleep {number}"), 1, 1.0)).collect();
     remember(&sandbox, &many);
     let mut bytes = std::fs::read(sandbox.history()).unwrap();
     bytes[20_000..].fill(0x5a);
@@ -255,7 +256,7 @@ fn a_task_that_may_have_more_processors_is_tried_on_them_within_bounds() {
     let plan = planned(&sandbox, "f");
     assert_eq!(plan.iter().filter(|(_, _, processors)| *processors == 2).count(), 1, "{plan:?}");
     assert_eq!(plan.iter().filter(|(_, _, processors)| *processors == 1).count(), 4, "{plan:?}");
-    let explored: Vec<Entry> = entries(&sandbox).into_iter().filter(|entry| entry.explored).collect();
+    let explored: Vec<StoredRecord> = entries(&sandbox).into_iter().filter(|entry| entry.explored).collect();
     assert_eq!(explored.iter().map(|entry| entry.processors).collect::<Vec<_>>(), [2]);
 }
 

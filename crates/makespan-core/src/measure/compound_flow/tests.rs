@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::*;
 use crate::model::{Edge, Graph, NamedTask, Node, Payload, Platform, ProcSet, Profile, TaskId};
-use crate::online::Spot;
+use crate::online::StartPlace;
 
 fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
@@ -42,17 +42,17 @@ fn jobs_and_flow_have_the_figures_of_what_really_ran() {
         run(3, 25..45, 0, DONE),
     ];
     let entry = |time, task, what| LogEntry { time: s(time), task: TaskId(task), what };
-    let spot = |processor, start| Spot { processor, start: s(start) };
-    let collision = Logged::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
+    let spot = |processor, start| StartPlace { processor, start: s(start) };
+    let collision = LoggedDecision::Collision { planned: spot(0, 15), resolved: spot(1, 15), penalty: 3 };
     let log = [
         // These entries belong to a first plan, which a second plan replaces at the same instant.
-        entry(5, 0, Logged::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
+        entry(5, 0, LoggedDecision::Planned { variants: 2, finish: s(30), cost: 3000, deadline: s(40) }),
         entry(5, 1, collision),
-        entry(5, 0, Logged::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),
+        entry(5, 0, LoggedDecision::Planned { variants: 2, finish: s(31), cost: 3000, deadline: s(40) }),
         entry(5, 1, collision),
-        entry(6, 1, Logged::Collision { planned: spot(0, 15), resolved: spot(1, 20), penalty: 4 }),
-        entry(10, 2, Logged::Fallback { finish: s(45), deadline: s(44) }),
-        entry(20, 0, Logged::OtherVariant { from: 1, to: 0 }),
+        entry(6, 1, LoggedDecision::Collision { planned: spot(0, 15), resolved: spot(1, 20), penalty: 4 }),
+        entry(10, 2, LoggedDecision::Fallback { finish: s(45), deadline: s(44) }),
+        entry(20, 0, LoggedDecision::OtherVariant { from: 1, to: 0 }),
     ];
     let instance = instance();
     let found = CompoundMeasures::of(&instance, &Trace { runs }, &log).unwrap();

@@ -9,7 +9,7 @@ use super::{Instance, InstanceError};
 use crate::model::{Dependence, Graph, Job, JobId, Work};
 
 /// Job ids by name.
-pub(super) type Known<'a> = FxHashMap<&'a str, JobId>;
+pub(super) type JobIdsByName<'a> = FxHashMap<&'a str, JobId>;
 
 /// Returns, for each of these jobs, the jobs that it waits for. The instance already has `before` older jobs; `older`
 /// finds an older job by its name.
@@ -24,7 +24,7 @@ pub(super) fn resolved(
     if jobs.iter().all(|job| job.after.is_empty()) {
         return Ok(vec![Vec::new(); jobs.len()]);
     }
-    let known: Known<'_> = jobs.iter().zip(before..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
+    let known: JobIdsByName<'_> = jobs.iter().zip(before..).map(|(job, id)| (job.name.as_str(), JobId(id))).collect();
     let each = |job: &Job| {
         let id = |name: &std::sync::Arc<str>| {
             let found = known.get(&**name).copied().or_else(|| older(name));
@@ -41,7 +41,7 @@ pub(super) fn resolved(
 }
 
 /// Returns the jobs in `known` that `job` waits for. Other names are ignored.
-pub(super) fn among(job: &Job, known: &Known<'_>) -> Vec<JobId> {
+pub(super) fn among(job: &Job, known: &JobIdsByName<'_>) -> Vec<JobId> {
     once(job.after.iter().filter_map(|name| known.get(&**name).copied()).collect())
 }
 

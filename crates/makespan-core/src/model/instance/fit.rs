@@ -1,7 +1,7 @@
 //! Removal of allotments that exceed the platform or the walltime.
 
 use super::InstanceError;
-use super::room::Room;
+use super::room::AllotmentFilter;
 use super::walltime::{self, Class};
 use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 
@@ -10,17 +10,22 @@ use crate::model::{Graph, Job, NamedTask, Platform, Profile, Task, Time, Work};
 /// # Errors
 /// If a job cannot run on any allotment, returns the error of the first such job.
 pub(super) fn fitted(jobs: Vec<Job>, platform: &Platform) -> Result<Vec<Job>, InstanceError> {
-    let (classes, mut room) = (walltime::classes(platform), Room::new(platform));
+    let (classes, mut room) = (walltime::classes(platform), AllotmentFilter::new(platform));
     jobs.into_iter().map(|job| one(job, platform, &classes, &mut room)).collect()
 }
 
 /// Returns a job with only the allotments on which it can run. `classes` are the speed classes of the platform; `room`
 /// checks the job's needs for resources.
-fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut Room<'p>) -> Result<Job, InstanceError> {
+fn one<'p>(
+    mut job: Job,
+    platform: &'p Platform,
+    classes: &[Class],
+    room: &mut AllotmentFilter<'p>,
+) -> Result<Job, InstanceError> {
     if let Some(deadline) = job.deadline.filter(|&deadline| deadline < job.release) {
         return Err(InstanceError::Deadline { job: job.name, deadline, release: job.release });
     }
-    let mut limits = Limits { platform, classes, room, walltime: job.walltime };
+    let mut limits = JobTaskLimits { platform, classes, room, walltime: job.walltime };
     job.work = match job.work {
         Work::Task(task) => Work::Task(limits.applied(task, || job.name.clone())?),
         Work::Bag(task, count) => Work::Bag(limits.applied(task, || job.name.clone())?, count),
@@ -38,15 +43,15 @@ fn one<'p>(mut job: Job, platform: &'p Platform, classes: &[Class], room: &mut R
 }
 
 /// The limits that all tasks of one job must respect: the speeds, the resources and the walltime.
-pub(super) struct Limits<'a, 'p> {
+pub(super) struct JobTaskLimits<'a, 'p> {
     pub platform: &'p Platform,
     /// The speed classes of the platform.
     pub classes: &'a [Class],
-    pub room: &'a mut Room<'p>,
+    pub room: &'a mut AllotmentFilter<'p>,
     pub walltime: Option<Time>,
 }
 
-impl Limits<'_, '_> {
+impl JobTaskLimits<'_, '_> {
     /// Returns the task with the remaining allotments. `name` returns the name of the task for error messages.
     pub fn applied(&mut self, task: Task, name: impl Fn() -> String) -> Result<Task, InstanceError> {
         self.check_machines(&task.profile, &name)?;

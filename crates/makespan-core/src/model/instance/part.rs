@@ -5,7 +5,7 @@ use crate::model::{Job, JobId, TaskId, Work};
 
 /// An instance of some jobs and tasks of another instance, with a map back to the other instance.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct SubInstance {
     /// The instance of the selected jobs and tasks.
     pub instance: Instance,
     /// For each task of `instance`, the task of the other instance that it comes from.

@@ -1,14 +1,14 @@
 //! Replacement of the estimated times of tasks by better estimates while an instance is executed.
 
-use super::fit::Limits;
+use super::fit::JobTaskLimits;
 use super::totals::Horizon;
 use super::{Instance, walltime};
-use crate::model::instance::room::Room;
+use crate::model::instance::room::AllotmentFilter;
 use crate::model::{Estimate, Profile, Task, TaskId};
 
 /// New times for a task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Restated {
+pub struct NewTimes {
     /// The task. If it belongs to a bag, the times apply to all tasks of the bag.
     pub task: TaskId,
     /// New times, on the allotments that the task already accepts.
@@ -44,11 +44,11 @@ impl Instance {
     /// assert_eq!((instance.guesses(), instance.profile(TaskId(1)).longest()), (0, Time::from_seconds(60)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn restate(&mut self, restated: Vec<Restated>) -> Vec<TaskId> {
+    pub fn restate(&mut self, restated: Vec<NewTimes>) -> Vec<TaskId> {
         let before = self.horizon.take();
         let mut horizon = before.clone().unwrap_or_else(|| self.measured_horizon());
         let new = self.checked(restated);
-        for Restated { task, profile, .. } in &new {
+        for NewTimes { task, profile, .. } in &new {
             let (own, job) = (self.task(*task), self.job_of(*task));
             let alone = Task { needs: own.needs.clone(), ..Task::new(profile.clone()) };
             let waits = !job.after.is_empty() && !job.is_compound();
@@ -77,9 +77,9 @@ impl Instance {
     }
 
     /// Returns those entries that change only the times of a task, not its allotments or machines.
-    fn checked(&self, mut restated: Vec<Restated>) -> Vec<Restated> {
-        let (classes, mut room) = (walltime::classes(&self.platform), Room::new(&self.platform));
-        restated.retain_mut(|Restated { task, profile, .. }| {
+    fn checked(&self, mut restated: Vec<NewTimes>) -> Vec<NewTimes> {
+        let (classes, mut room) = (walltime::classes(&self.platform), AllotmentFilter::new(&self.platform));
+        restated.retain_mut(|NewTimes { task, profile, .. }| {
             if !self.has_task(*task) || self.task(*task).estimate == Estimate::Stated {
                 return false;
             }
@@ -90,7 +90,7 @@ impl Instance {
                 return false;
             }
             let alone = Task { needs: own.needs.clone(), ..Task::new(profile.clone()) };
-            let mut limits = Limits { platform: &self.platform, classes: &classes, room: &mut room, walltime };
+            let mut limits = JobTaskLimits { platform: &self.platform, classes: &classes, room: &mut room, walltime };
             let left = limits.applied(alone, || self.name(*task).into_owned());
             left.is_ok_and(|left| same_places(&own.profile, &left.profile))
         });
@@ -98,10 +98,10 @@ impl Instance {
     }
 
     /// Writes the new times into the table. Returns the times that they replace.
-    fn put(&mut self, restated: Restated) -> Restated {
-        let Restated { task, profile, estimate } = restated;
+    fn put(&mut self, restated: NewTimes) -> NewTimes {
+        let NewTimes { task, profile, estimate } = restated;
         let (profile, estimate) = self.table.restate(task, profile, estimate);
-        Restated { task, profile, estimate }
+        NewTimes { task, profile, estimate }
     }
 
     /// Returns an instant by which every schedule has ended, computed from the current times of all tasks.

@@ -112,14 +112,14 @@ fn room_on<'a>(
 }
 
 /// Removes from the profiles of tasks the allotments for which even an empty platform has too few resources.
-pub(super) struct Room<'a> {
+pub(super) struct AllotmentFilter<'a> {
     platform: &'a Platform,
     /// The node classes. They are computed when they are first needed.
     classes: Option<NodeClasses>,
     demands: FxHashMap<Needs, Box<[Demand]>>,
 }
 
-impl<'a> Room<'a> {
+impl<'a> AllotmentFilter<'a> {
     pub fn new(platform: &'a Platform) -> Self {
         Self { platform, classes: None, demands: FxHashMap::default() }
     }

@@ -10,7 +10,7 @@ const MOST: usize = 1024;
 
 /// The resources of a platform, in the order of their ids, and their amounts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Held {
+pub(super) struct PlatformAmounts {
     /// All resources: first the resources of nodes, then the others. Resources of one kind are sorted by name.
     resources: Vec<Resource>,
     /// Number of resources that belong to nodes.
@@ -96,7 +96,7 @@ impl Platform {
             }
         }
         totals.extend(licences.iter().chain(consumables.iter()).map(|(_, amount)| u128::from(amount)));
-        let held = Arc::new(Held { resources, of_nodes, amounts, totals, licences, consumables });
+        let held = Arc::new(PlatformAmounts { resources, of_nodes, amounts, totals, licences, consumables });
         Ok(Self { held, ..self })
     }
 
@@ -122,7 +122,7 @@ impl Platform {
 
     /// Returns a node's amount of a resource, or zero if the resource belongs to no node.
     pub fn amount(&self, node: usize, resource: ResourceId) -> u64 {
-        let Held { of_nodes, amounts, .. } = &*self.held;
+        let PlatformAmounts { of_nodes, amounts, .. } = &*self.held;
         if resource.index() >= *of_nodes {
             return 0;
         }

@@ -23,14 +23,14 @@ pub(super) struct Law {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Curve {
     /// The maximum of three lines, which are linear functions of 1/n. At n = 1, the maximum is [`UNIT`].
-    Lines([Line; 3]),
+    Lines([InverseLine; 3]),
     /// `n^-exponent` for an exponent from [`power::LEAST`] to 1.
     Power(f64),
 }
 
 /// The linear function `constant + shared / n` of 1/n. Both coefficients are in units of 2^-62.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Line {
+pub(super) struct InverseLine {
     constant: u64,
     shared: u64,
 }
@@ -38,7 +38,7 @@ pub(super) struct Line {
 const UNIT_BITS: u32 = 62;
 const UNIT: u64 = 1 << UNIT_BITS;
 
-impl Line {
+impl InverseLine {
     fn new(constant: f64, shared: f64) -> Self {
         let units = |share: f64| ((share * UNIT as f64).round() as u64).min(UNIT);
         let constant = units(constant);
@@ -75,7 +75,7 @@ impl Law {
         let ticks = match &self.curve {
             Curve::Power(exponent) => power::ticks(self.sequential.ticks(), *exponent, processors),
             Curve::Lines(lines) => {
-                let Line { constant, shared } = highest(lines, processors);
+                let InverseLine { constant, shared } = highest(lines, processors);
                 let shared = (self.ticks() * u128::from(shared)).div_ceil(u128::from(processors));
                 (self.ticks() * u128::from(constant) + shared).div_ceil(u128::from(UNIT)) as i64
             }
@@ -122,7 +122,7 @@ impl Law {
                 power::least_work(self.sequential.ticks(), *exponent, processors, self.max).max(1)
             }
             Curve::Lines(lines) => {
-                let Line { constant, shared } = highest(lines, processors);
+                let InverseLine { constant, shared } = highest(lines, processors);
                 let (ticks, unit) = (self.ticks(), u128::from(UNIT));
                 let constant = ticks * u128::from(constant);
                 let rest = (constant % unit * p + ticks * u128::from(shared)).div_ceil(unit);
@@ -152,30 +152,34 @@ impl Law {
 }
 
 /// Returns the line with the largest value on n processors.
-fn highest(lines: &[Line; 3], processors: u32) -> Line {
+fn highest(lines: &[InverseLine; 3], processors: u32) -> InverseLine {
     let [first, second, third] = *lines;
-    let higher = |a: Line, b: Line| if b.over(processors) > a.over(processors) { b } else { a };
+    let higher = |a: InverseLine, b: InverseLine| if b.over(processors) > a.over(processors) { b } else { a };
     higher(higher(first, second), third)
 }
 
 impl Curve {
     fn of(law: SpeedupLaw) -> Self {
-        let none = Line::default();
+        let none = InverseLine::default();
         match law {
-            SpeedupLaw::Linear {} | SpeedupLaw::Power { exponent: 1.0 } => Self::Lines([Line::serial(0.0), none, none]),
-            SpeedupLaw::Amdahl { serial } => Self::Lines([Line::serial(serial), none, none]),
+            SpeedupLaw::Linear {} | SpeedupLaw::Power { exponent: 1.0 } => {
+                Self::Lines([InverseLine::serial(0.0), none, none])
+            }
+            SpeedupLaw::Amdahl { serial } => Self::Lines([InverseLine::serial(serial), none, none]),
             // The error is less than one part in 2^50 on 2^32 processors.
-            SpeedupLaw::Power { exponent } if exponent < power::LEAST => Self::Lines([Line::serial(1.0), none, none]),
+            SpeedupLaw::Power { exponent } if exponent < power::LEAST => {
+                Self::Lines([InverseLine::serial(1.0), none, none])
+            }
             SpeedupLaw::Power { exponent } => Self::Power(exponent),
             // Each of Downey's cases is a linear function of 1/n. The slopes grow with 1/n, and adjacent lines meet
             // where one case changes to the next. So the law is the maximum of the lines.
             SpeedupLaw::Downey { parallelism: a, sigma } => {
-                let end = Line::new(1.0 / a, 0.0);
+                let end = InverseLine::new(1.0 / a, 0.0);
                 if sigma <= 1.0 {
-                    let middle = Line::new((1.0 - sigma / 2.0) / a, sigma * (1.0 - 0.5 / a));
-                    Self::Lines([Line::serial(sigma / (2.0 * a)), middle, end])
+                    let middle = InverseLine::new((1.0 - sigma / 2.0) / a, sigma * (1.0 - 0.5 / a));
+                    Self::Lines([InverseLine::serial(sigma / (2.0 * a)), middle, end])
                 } else {
-                    Self::Lines([Line::serial(sigma / (a * (sigma + 1.0))), end, none])
+                    Self::Lines([InverseLine::serial(sigma / (a * (sigma + 1.0))), end, none])
                 }
             }
         }

@@ -13,7 +13,7 @@ pub use error::ProfileError;
 use law::Law;
 use machines::Machines;
 pub use speedup::SpeedupLaw;
-use table::Table;
+use table::TimeTable;
 
 use crate::model::{Area, Time};
 
@@ -32,7 +32,7 @@ pub struct Profile(Shape);
 #[derive(Clone, Debug, PartialEq)]
 enum Shape {
     Rigid { processors: u32, time: Time },
-    Table(Arc<Table>),
+    Table(Arc<TimeTable>),
     Law(Arc<Law>),
     Machines(Arc<Machines>),
 }
@@ -61,7 +61,7 @@ impl Profile {
         match times.as_slice() {
             [] => Err(ProfileError::Empty),
             &[time] => Self::rigid(1, time),
-            _ => Ok(Self(Shape::Table(Arc::new(Table::new(times, 1))))),
+            _ => Ok(Self(Shape::Table(Arc::new(TimeTable::new(times, 1))))),
         }
     }
 
@@ -316,7 +316,7 @@ impl Profile {
             // A table with a single time becomes a rigid profile.
             Shape::Table(table) if processors == 1 => Shape::Rigid { processors, time: table.times[0] },
             Shape::Table(table) => {
-                Shape::Table(Arc::new(Table::new(table.times[..processors as usize].to_vec(), table.min)))
+                Shape::Table(Arc::new(TimeTable::new(table.times[..processors as usize].to_vec(), table.min)))
             }
             Shape::Law(law) => Shape::Law(Arc::new(Law { max: processors, ..*law })),
             shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
@@ -333,7 +333,7 @@ impl Profile {
             return None;
         }
         Some(Self(match self.0 {
-            Shape::Table(table) => Shape::Table(Arc::new(Table::new(table.times.clone(), processors))),
+            Shape::Table(table) => Shape::Table(Arc::new(TimeTable::new(table.times.clone(), processors))),
             Shape::Law(law) => Shape::Law(Arc::new(Law { min: processors, ..*law })),
             shape @ (Shape::Rigid { .. } | Shape::Machines(_)) => shape,
         }))
@@ -361,7 +361,7 @@ impl Profile {
         Self(match self.0 {
             Shape::Rigid { processors, time } => Shape::Rigid { processors, time: scaled(time) },
             Shape::Table(table) => {
-                Shape::Table(Arc::new(Table::new(table.times.iter().copied().map(scaled).collect(), table.min)))
+                Shape::Table(Arc::new(TimeTable::new(table.times.iter().copied().map(scaled).collect(), table.min)))
             }
             Shape::Law(law) => Shape::Law(Arc::new(Law { sequential: scaled(law.sequential), ..*law })),
             Shape::Machines(ref machines) => {

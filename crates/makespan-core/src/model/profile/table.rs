@@ -4,7 +4,7 @@ use crate::model::Time;
 
 /// Times on `1 ..= times.len()` processors. The task does not accept allotments below `min`.
 #[derive(Debug, PartialEq)]
-pub(super) struct Table {
+pub(super) struct TimeTable {
     pub(super) times: Vec<Time>,
     pub(super) min: u32,
     /// The allotments that are not dominated, with their times; `None` if no allotment is dominated.
@@ -14,7 +14,7 @@ pub(super) struct Table {
     pub(super) least: Option<Vec<u32>>,
 }
 
-impl Table {
+impl TimeTable {
     pub(super) fn new(times: Vec<Time>, min: u32) -> Self {
         // In most tables, each additional processor shortens the run time and increases the work. Then `kept` and
         // `least` are not needed.

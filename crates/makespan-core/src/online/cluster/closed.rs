@@ -6,7 +6,7 @@ use crate::online::quarter;
 
 /// The start or the end of an unavailable period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Change {
+pub(super) struct ClosureChange {
     pub at: Time,
     pub closes: bool,
     /// Position of the period in the instance's list of unavailable periods.
@@ -14,12 +14,12 @@ pub(super) struct Change {
 }
 
 /// Returns the starts and ends of all unavailable periods in order of time. At one instant, ends come before starts.
-pub(super) fn changes(instance: &Instance) -> Vec<Change> {
+pub(super) fn changes(instance: &Instance) -> Vec<ClosureChange> {
     let both = |(index, period): (usize, &Unavailable)| {
-        let change = |at, closes| Change { at, closes, period: index as u32 };
+        let change = |at, closes| ClosureChange { at, closes, period: index as u32 };
         [change(period.start, true), change(period.end, false)]
     };
-    let mut changes: Vec<Change> = instance.unavailable().iter().enumerate().flat_map(both).collect();
+    let mut changes: Vec<ClosureChange> = instance.unavailable().iter().enumerate().flat_map(both).collect();
     changes.sort_unstable();
     changes
 }

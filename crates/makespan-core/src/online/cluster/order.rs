@@ -2,11 +2,11 @@
 
 use super::Cluster;
 use crate::model::{Instance, ProcSet, TaskId, Time};
-use crate::online::{Defect, Ended};
+use crate::online::{Defect, EndedTasks};
 
 /// The progress of the predecessors of each task. The lists are empty if no task waits for another.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Order {
+pub(super) struct PredecessorProgress {
     /// For each distinct task (a bag counts as one), the number of its predecessors that have not succeeded.
     missing: Vec<u64>,
     released: Vec<bool>,
@@ -27,7 +27,7 @@ enum End {
     Failed,
 }
 
-impl Order {
+impl PredecessorProgress {
     pub fn new(instance: &Instance) -> Self {
         let mut order = Self::default();
         order.grow(instance);
@@ -75,8 +75,8 @@ impl Order {
         all
     }
 
-    pub fn ended<'a>(&'a self, used_up: &'a [u64]) -> Ended<'a> {
-        Ended { runs: &self.runs, at_hand: self.at_hand, used_up }
+    pub fn ended<'a>(&'a self, used_up: &'a [u64]) -> EndedTasks<'a> {
+        EndedTasks { runs: &self.runs, at_hand: self.at_hand, used_up }
     }
 
     /// Abandons the tasks that wait for `task`, directly or indirectly. Returns these tasks, without those that were
@@ -151,7 +151,7 @@ impl Cluster<'_> {
 
     /// Returns true if a task may still start: it waits, or it is released and all its predecessors can still succeed.
     pub fn may_start(&self, task: TaskId) -> bool {
-        let Order { released, abandoned, ends, .. } = &self.order;
+        let PredecessorProgress { released, abandoned, ends, .. } = &self.order;
         let waits_for_others = || {
             let at = task.index();
             released.get(at) == Some(&true) && !abandoned[at] && ends[at] == End::Open && self.run_of(task).is_none()

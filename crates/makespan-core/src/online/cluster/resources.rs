@@ -8,7 +8,7 @@ use crate::online::Defect;
 
 /// For each resource, the amount that tasks hold or have used up.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct HeldAmounts {
     /// For each node, the held amount of each resource of nodes. The list is empty until a task needs a resource of
     /// nodes.
     nodes: Vec<u64>,
@@ -20,7 +20,7 @@ pub(super) struct Held {
     used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,
 }
 
-impl Held {
+impl HeldAmounts {
     /// Returns the amount of each resource that has been used up. The list may be empty if nothing has been used up.
     pub fn used_up(&self) -> &[u64] {
         &self.spent
@@ -106,7 +106,7 @@ impl Cluster<'_> {
         for demand in demands {
             let resource = demand.resource;
             let mut short = None;
-            Held::each(instance, demand, processors, |node, needs| {
+            HeldAmounts::each(instance, demand, processors, |node, needs| {
                 let (held, there) = match node {
                     Some(node) => {
                         (self.held.nodes[node * row + resource.index()], u128::from(platform.amount(node, resource)))

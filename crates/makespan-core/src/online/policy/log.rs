@@ -16,12 +16,12 @@ pub struct LogEntry {
     #[serde(rename = "job")]
     pub task: TaskId,
     /// The decision that was made.
-    pub what: Logged,
+    pub what: LoggedDecision,
 }
 
 /// A processor, and the instant at which a task starts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct StartPlace {
     /// Id of the processor.
     pub processor: u32,
     /// The instant at which the task starts.
@@ -31,7 +31,7 @@ pub struct Spot {
 /// A logged decision of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Logged {
+pub enum LoggedDecision {
     /// A job received a plan, which is one variant of its strategy.
     Planned {
         /// Number of variants of the job's strategy.
@@ -46,9 +46,9 @@ pub enum Logged {
     /// The planned processor of a task was not free, and the task received another processor.
     Collision {
         /// The planned processor and start.
-        planned: Spot,
+        planned: StartPlace,
         /// The actual processor and start.
-        resolved: Spot,
+        resolved: StartPlace,
         /// Penalty of the change from the planned to the actual processor.
         penalty: i64,
     },
@@ -81,7 +81,7 @@ pub enum Logged {
     },
 }
 
-impl Logged {
+impl LoggedDecision {
     /// Returns true if the decision is about a job, not about one of its tasks.
     pub const fn is_of_job(&self) -> bool {
         !matches!(self, Self::Collision { .. })
@@ -134,33 +134,33 @@ impl LogEntry {
     /// Seconds are rounded to milliseconds.
     pub fn sentence(&self) -> String {
         match self.what {
-            Logged::Planned { variants, finish, cost, deadline } => format!(
+            LoggedDecision::Planned { variants, finish, cost, deadline } => format!(
                 "is planned by {}: it ends at {} s at a cost of {}{}",
                 if variants == 1 { "the only variant".to_owned() } else { format!("one of {variants} variants") },
                 short(finish),
                 cost as f64 / 1e3,
                 late(finish, deadline)
             ),
-            Logged::Collision { planned, resolved, penalty } => format!(
+            LoggedDecision::Collision { planned, resolved, penalty } => format!(
                 "collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
                 planned.processor,
                 short(planned.start),
                 resolved.processor,
                 short(resolved.start)
             ),
-            Logged::OtherVariant { from, to } => {
+            LoggedDecision::OtherVariant { from, to } => {
                 format!("continues with variant {} instead of {}, because machines changed", to + 1, from + 1)
             }
-            Logged::PlannedAgain { finish } => format!(
+            LoggedDecision::PlannedAgain { finish } => format!(
                 "is planned again, because machines changed and no variant remains: it ends at {} s",
                 short(finish)
             ),
-            Logged::Fallback { finish, deadline } => format!(
+            LoggedDecision::Fallback { finish, deadline } => format!(
                 "has no variant that meets the deadline and uses a list schedule: it ends at {} s{}",
                 short(finish),
                 late(finish, deadline)
             ),
-            Logged::Rejected { finish, deadline } => {
+            LoggedDecision::Rejected { finish, deadline } => {
                 format!("is cancelled: it would end at {} s{}", short(finish), late(finish, deadline))
             }
         }
@@ -190,12 +190,12 @@ mod tests {
         let bag = Job::new("bag", Profile::rigid(1, Time::from_seconds(1)).unwrap()).with_count(2.try_into().unwrap());
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job, bag], vec![]).unwrap();
         let entry = |task, what| LogEntry { time: Time::ZERO, task: TaskId(task), what };
-        let at = |processor, seconds| Spot { processor, start: Time::from_seconds(seconds) };
-        let moved = entry(1, Logged::Collision { planned: at(0, 1), resolved: at(1, 2), penalty: 3 });
+        let at = |processor, seconds| StartPlace { processor, start: Time::from_seconds(seconds) };
+        let moved = entry(1, LoggedDecision::Collision { planned: at(0, 1), resolved: at(1, 2), penalty: 3 });
         assert_eq!(moved.name(&instance), "pair/b");
         assert_eq!(moved.sentence(), "collided on processor 0 at 1 s and runs on 1 from 2 s: penalty 3");
         let (finish, deadline) = (Time::from_seconds(5), Time::from_seconds(3));
-        let late = entry(0, Logged::Fallback { finish, deadline });
+        let late = entry(0, LoggedDecision::Fallback { finish, deadline });
         assert_eq!((late.name(&instance), entry(3, late.what).name(&instance)), ("pair".into(), "bag".into()));
         assert!(late.sentence().ends_with("it ends at 5 s, 2 s after its deadline"), "{}", late.sentence());
     }

@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::runs::Runs;
-use super::windows::{Window, Windows};
+use super::windows::{TaskWindow, Windows};
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::malformed;
-use crate::proof::{CertificateError, Run};
+use crate::proof::{CertificateError, NodeRun};
 
 /// A limited amount: at every instant, all tasks together hold at most this amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Held {
+pub enum LimitedAmount {
     /// Processors, each counted with the price of its node.
     Processors(Vec<u64>),
     /// A resource that tasks return, by name.
@@ -58,7 +58,11 @@ pub(super) struct All<'a> {
 }
 
 impl<'a> All<'a> {
-    pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, held: &'a [Held]) -> Result<Self, CertificateError> {
+    pub(super) fn new(
+        instance: &'a Instance,
+        runs: &'a Runs<'a>,
+        held: &'a [LimitedAmount],
+    ) -> Result<Self, CertificateError> {
         let resources = instance.platform().resources().len();
         let least = (0..runs.tasks.len()).map(|row| Least::of(instance, runs, row)).collect();
         let of_resources = (0..resources).map(|_| Members::default()).collect();
@@ -87,16 +91,16 @@ impl<'a> All<'a> {
         Ok(all)
     }
 
-    fn kind(&self, held: &'a Held) -> Result<Kind<'a>, CertificateError> {
+    fn kind(&self, held: &'a LimitedAmount) -> Result<Kind<'a>, CertificateError> {
         let (runs, platform) = (self.runs, self.instance.platform());
         match held {
-            Held::Processors(prices) => {
+            LimitedAmount::Processors(prices) => {
                 let nodes = platform.nodes().len();
                 if prices.len() != nodes {
                     return malformed(format!("it has {} prices for {nodes} nodes", prices.len()));
                 }
                 let by_kind = runs.places.least_prices(prices);
-                let price = |run: &Run| i128::from(runs.places.price(run, prices, &by_kind));
+                let price = |run: &NodeRun| i128::from(runs.places.price(run, prices, &by_kind));
                 let mut members = Members::default();
                 for row in 0..runs.tasks.len() {
                     let of = runs.of(row).iter();
@@ -104,14 +108,14 @@ impl<'a> All<'a> {
                 }
                 Ok(Kind::Processors(prices, members))
             }
-            Held::Resource(name) => {
+            LimitedAmount::Resource(name) => {
                 let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
                 match platform.resource(name).filter(comes_back) {
                     Some(id) => Ok(Kind::Resource(id)),
                     None => malformed(format!("the platform has no resource `{name}` that tasks hold and return")),
                 }
             }
-            Held::OneAtATime(tasks) => {
+            LimitedAmount::OneAtATime(tasks) => {
                 self.check_one_at_a_time(tasks)?;
                 Ok(Kind::One(tasks))
             }
@@ -185,7 +189,7 @@ impl<'a> All<'a> {
         from: i128,
         until: i128,
         windows: &Windows<'_>,
-        special: Option<(usize, Window)>,
+        special: Option<(usize, TaskWindow)>,
     ) -> Result<(i128, i128), CertificateError> {
         let Some(kind) = self.kinds.get(held) else {
             return malformed("a step refers to a limited amount that the certificate does not contain");
@@ -196,7 +200,7 @@ impl<'a> All<'a> {
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
         // The minimum amount that a task holds in one way to run it.
-        let held = |window: Window, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
+        let held = |window: TaskWindow, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
             let mut first = 0;
             members.rows.iter().fold(0_i128, |sum, &row| {

@@ -1,13 +1,13 @@
 //! The ways to run the tasks.
 
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
-use crate::proof::{Places, Run};
+use crate::proof::{NodeKinds, NodeRun};
 
 /// The ways to run each distinct task.
 pub(super) struct Runs<'a> {
-    pub(super) places: Places<'a>,
+    pub(super) places: NodeKinds<'a>,
     begins: Vec<usize>,
-    all: Vec<Run>,
+    all: Vec<NodeRun>,
     /// The minimum time of each distinct task, or `None` if it has no way to run.
     fastest: Vec<Option<i128>>,
     pub(super) tasks: Vec<TaskId>,
@@ -18,7 +18,7 @@ impl<'a> Runs<'a> {
     /// Collects the ways to run all tasks. Omits a way that uses up so much of a consumable that too little remains
     /// for the minimum needs of the other tasks.
     pub(super) fn new(instance: &'a Instance) -> Self {
-        let places = Places::new(instance);
+        let places = NodeKinds::new(instance);
         let (mut begins, mut runs, mut tasks, mut counts) = (vec![0], Vec::new(), Vec::new(), Vec::new());
         for job in instance.jobs() {
             for task in job.different_task_ids() {
@@ -39,7 +39,7 @@ impl<'a> Runs<'a> {
     }
 
     fn without_too_much(&mut self, instance: &Instance, resource: ResourceId) {
-        let need = |task: TaskId, run: &Run| -> u128 {
+        let need = |task: TaskId, run: &NodeRun| -> u128 {
             let demand = instance.demands(task).iter().find(|demand| demand.resource == resource);
             demand.map_or(0, |demand| run.least(&demand.need).into())
         };
@@ -50,14 +50,14 @@ impl<'a> Runs<'a> {
         let left = instance.platform().total(resource).saturating_sub(all);
         let (mut begins, mut runs) = (vec![0], Vec::with_capacity(self.all.len()));
         for (row, least) in least.iter().enumerate() {
-            let fits = |run: &&Run| need(self.tasks[row], run) - least <= left;
+            let fits = |run: &&NodeRun| need(self.tasks[row], run) - least <= left;
             runs.extend(self.of(row).iter().filter(fits).cloned());
             begins.push(runs.len());
         }
         (self.begins, self.all) = (begins, runs);
     }
 
-    pub(super) fn of(&self, row: usize) -> &[Run] {
+    pub(super) fn of(&self, row: usize) -> &[NodeRun] {
         &self.all[self.begins[row]..self.begins[row + 1]]
     }
 

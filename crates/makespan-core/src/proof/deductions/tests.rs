@@ -22,7 +22,11 @@ fn project(activities: &[(i64, u64)], edges: &[(u32, u32)], closed: Vec<Unavaila
 }
 
 fn deductions(deadline: i64, steps: Vec<Step>) -> Deductions {
-    let held = vec![Held::Resource("crew".into()), Held::Processors(vec![1]), Held::OneAtATime(vec![0, 1])];
+    let held = vec![
+        LimitedAmount::Resource("crew".into()),
+        LimitedAmount::Processors(vec![1]),
+        LimitedAmount::OneAtATime(vec![0, 1]),
+    ];
     Deductions { deadline: Time::from_ticks(deadline), unit: UNIT, held, steps }
 }
 
@@ -70,7 +74,7 @@ fn a_supposition_may_have_steps_of_its_own() {
 fn tasks_that_exclude_each_other_are_checked() {
     let instance = project(&[(4, 2), (4, 2), (4, 1)], &[(1, 2)], Vec::new());
     let with = |tasks: &[u32], step| {
-        let held = vec![Held::OneAtATime(tasks.to_vec())];
+        let held = vec![LimitedAmount::OneAtATime(tasks.to_vec())];
         Deductions { deadline: Time::from_ticks(79), unit: UNIT, held, steps: vec![step] }.proves(&instance)
     };
     assert_eq!(with(&[0, 1], Step::Full(0, 0, 7)), Ok(80));
@@ -95,14 +99,18 @@ fn closed_periods_count_and_bind_the_unit() {
 
 #[test]
 fn a_run_lasts_from_its_last_start_to_its_first_end() {
-    let window = Window { start: 0, last_start: 1, first_end: 6, end: 8 };
+    let window = TaskWindow { start: 0, last_start: 1, first_end: 6, end: 8 };
     assert_eq!(window.within(2, 2, 5), Some(3), "the run starts by 1 and ends at 6 or later");
     assert_eq!(window.within(2, 0, 9), Some(5));
     assert_eq!(window.within(7, 0, 9), Some(7));
     assert_eq!(window.within(7, 2, 5), Some(3));
     assert_eq!(window.within(2, 7, 9), Some(0));
     assert_eq!(window.within(9, 2, 5), None);
-    assert_eq!(Window { last_start: 8, first_end: 0, ..window }.within(2, 2, 5), Some(0), "a run avoids this period");
+    assert_eq!(
+        TaskWindow { last_start: 8, first_end: 0, ..window }.within(2, 2, 5),
+        Some(0),
+        "a run avoids this period"
+    );
 }
 
 #[test]
@@ -133,7 +141,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let one = Job::new("one", Profile::rigid(2, ticks(40)).unwrap());
     let instance = Instance::new(Platform::flat(2).unwrap(), vec![bag(1, 40, 2), one], Vec::new()).unwrap();
     let with = |held, steps| Deductions { deadline: ticks(79), unit: UNIT, held, steps }.proves(&instance);
-    let prices = || vec![Held::Processors(vec![1])];
+    let prices = || vec![LimitedAmount::Processors(vec![1])];
     assert_eq!(with(prices(), vec![Step::Full(0, 0, 7)]), Ok(80), "all tasks of the bag count");
     // If both tasks end by 79, neither of them can run first, so the named task has no window left.
     for step in [Step::Start(0, 4, Reason::Pair(1)), Step::Start(1, 4, Reason::Pair(0))] {
@@ -142,7 +150,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let supposed = Step::End(0, 1, Reason::Steps(vec![]));
     let problem = "its deductions make a supposition about a bag of tasks".to_owned();
     assert_eq!(with(prices(), vec![supposed]), Err(CertificateError::Malformed(problem)));
-    assert!(with(vec![Held::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
+    assert!(with(vec![LimitedAmount::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
     // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one after
     // the other behind it.
     let closed = Unavailable { processors: ProcSet::first(2), start: ticks(60), end: ticks(130) };
@@ -190,7 +198,7 @@ fn a_task_takes_one_time_where_it_has_one_way_to_run() {
 fn prices_are_stated_for_some_purposes_only() {
     let instance = project(&[(4, 2), (4, 2)], &[], Vec::new());
     let with = |count| {
-        let (held, steps) = (vec![Held::Processors(vec![1]); count], vec![Step::Full(0, 0, 4)]);
+        let (held, steps) = (vec![LimitedAmount::Processors(vec![1]); count], vec![Step::Full(0, 0, 4)]);
         Deductions { deadline: Time::from_ticks(30), unit: UNIT, held, steps }.proves(&instance)
     };
     assert_eq!(with(16), Ok(40));

@@ -8,14 +8,14 @@ use crate::model::{Instance, TaskId};
 
 /// The window of a task, in ticks. The task starts within `start ..= last_start` and ends within `first_end ..= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct TaskWindow {
     pub(super) start: i128,
     pub(super) last_start: i128,
     pub(super) first_end: i128,
     pub(super) end: i128,
 }
 
-impl Window {
+impl TaskWindow {
     /// A window without limits.
     pub(super) const ALL: Self =
         Self { start: i128::MIN / 4, last_start: i128::MAX / 4, first_end: i128::MIN / 4, end: i128::MAX / 4 };
@@ -57,13 +57,13 @@ impl Window {
 pub(super) struct Windows<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
-    of_rows: Vec<Window>,
+    of_rows: Vec<TaskWindow>,
     /// A topological order of the graph. `place` contains the position of each distinct task in it.
     order: Vec<TaskId>,
     place: Vec<usize>,
     /// The changes under the current suppositions, for undoing. Each entry contains a distinct task, its previous
     /// window, and its previous entry of `changed`.
-    trail: Vec<(usize, Window, u8)>,
+    trail: Vec<(usize, TaskWindow, u8)>,
     /// For each window, the number of nested suppositions at its last change. The trail records only the first change
     /// of a window under a supposition. So its length is at most the number of tasks multiplied by the number of
     /// suppositions.
@@ -81,7 +81,7 @@ impl<'a> Windows<'a> {
         order.iter().enumerate().for_each(|(at, &task)| place[instance.different(task)] = at);
         let window = |&task: &TaskId| {
             let start = i128::from(instance.release(task).ticks());
-            Window { start, end: deadline, ..Window::ALL }
+            TaskWindow { start, end: deadline, ..TaskWindow::ALL }
         };
         let of_rows = runs.tasks.iter().map(window).collect();
         let (trail, changed, suppositions) = (Vec::new(), vec![0; order.len()], 0);
@@ -89,7 +89,7 @@ impl<'a> Windows<'a> {
         Self { instance, runs, of_rows, order, place, trail, changed, suppositions, forward, backward }
     }
 
-    pub(super) fn of(&self, row: usize) -> Window {
+    pub(super) fn of(&self, row: usize) -> TaskWindow {
         self.of_rows[row]
     }
 
@@ -113,7 +113,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Returns the intersection of a task's window with `limit`, or `None` if the task does not fit into it.
-    pub(super) fn narrowed(&self, row: usize, limit: Window) -> Option<Window> {
+    pub(super) fn narrowed(&self, row: usize, limit: TaskWindow) -> Option<TaskWindow> {
         let mut window = self.of_rows[row].and(limit);
         if let Some(time) = self.runs.only(row) {
             window.start = window.start.max(window.first_end - time);
@@ -121,13 +121,13 @@ impl<'a> Windows<'a> {
         }
         // If any way to run fits, the fastest way fits and leaves the widest window.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
-        Some(Window { last_start, first_end, ..window })
+        Some(TaskWindow { last_start, first_end, ..window })
     }
 
     /// Narrows all windows by the consequences along all edges. Returns false if some task does not fit.
     pub(super) fn follow_all(&mut self) -> bool {
         for row in 0..self.of_rows.len() {
-            match self.narrowed(row, Window::ALL) {
+            match self.narrowed(row, TaskWindow::ALL) {
                 Some(window) => self.of_rows[row] = window,
                 None => return false,
             }
@@ -142,11 +142,11 @@ impl<'a> Windows<'a> {
     ///
     /// Earliest ends depend only on earliest starts, and latest starts only on latest ends. So each task is visited
     /// once in either direction.
-    pub(super) fn narrow(&mut self, row: usize, limit: Window) -> bool {
+    pub(super) fn narrow(&mut self, row: usize, limit: TaskWindow) -> bool {
         self.set(row, limit) && self.follow()
     }
 
-    fn set(&mut self, row: usize, limit: Window) -> bool {
+    fn set(&mut self, row: usize, limit: TaskWindow) -> bool {
         let Some(window) = self.narrowed(row, limit) else { return false };
         let old = self.of_rows[row];
         if window != old {
@@ -181,7 +181,7 @@ impl<'a> Windows<'a> {
                 let task = self.order[place];
                 let start = self.of_rows[self.instance.different(task)].first_end;
                 for edge in self.instance.outgoing(task) {
-                    if !self.set(self.instance.different(edge.to), Window { start, ..Window::ALL }) {
+                    if !self.set(self.instance.different(edge.to), TaskWindow { start, ..TaskWindow::ALL }) {
                         return false;
                     }
                 }
@@ -192,7 +192,7 @@ impl<'a> Windows<'a> {
                 let task = self.order[place];
                 let end = self.of_rows[self.instance.different(task)].last_start;
                 for edge in self.instance.incoming(task) {
-                    if !self.set(self.instance.different(edge.from), Window { end, ..Window::ALL }) {
+                    if !self.set(self.instance.different(edge.from), TaskWindow { end, ..TaskWindow::ALL }) {
                         return false;
                     }
                 }

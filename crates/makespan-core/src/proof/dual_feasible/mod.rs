@@ -12,7 +12,7 @@ use super::prices::{check, refute};
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Profile, Time};
 use crate::schedule::Objective;
-pub(super) use scale::Most;
+pub(super) use scale::MaxSum;
 
 /// Maximum number of terms of a certificate.
 const MAX_TERMS: usize = 16;
@@ -71,8 +71,8 @@ pub struct Term {
 /// A term with the maximum sums F and G of its functions.
 struct Bounded<'a> {
     term: &'a Term,
-    widths: Most,
-    times: Most,
+    widths: MaxSum,
+    times: MaxSum,
 }
 
 impl Kind for DualFeasible {
@@ -131,8 +131,8 @@ impl DualFeasible {
         let jobs = 2 * i128::from(instance.tasks()) + 2;
         let (mut available, mut limit) = (0_i128, 0_i128);
         for term in &self.terms {
-            let widths = Most::by_room(&term.widths, instance.processors())?;
-            let times = Most::by_value(&term.times, longest.ticks())?;
+            let widths = MaxSum::by_room(&term.widths, instance.processors())?;
+            let times = MaxSum::by_value(&term.times, longest.ticks())?;
             let bounded = Bounded { term, widths, times };
             let price = i128::from(term.price);
             // No job and no closed period costs more than the whole platform for the longest time.

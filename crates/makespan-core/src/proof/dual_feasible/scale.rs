@@ -55,7 +55,7 @@ impl Scale {
 
 /// The maximum sum of values over all multisets of sizes whose total is at most a limit, which is called the room (an
 /// unbounded knapsack problem).
-pub(in crate::proof) enum Most {
+pub(in crate::proof) enum MaxSum {
     /// The function is the size itself, so the maximum is the room.
     Whole,
     /// A table with the maximum for each room from 0 up to the largest room.
@@ -64,7 +64,7 @@ pub(in crate::proof) enum Most {
     ByValue(Vec<i64>),
 }
 
-impl Most {
+impl MaxSum {
     /// Creates the table for rooms up to `largest`, in O(largest x steps).
     pub(in crate::proof) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
@@ -137,7 +137,7 @@ mod tests {
             let steps: Vec<(i64, u32)> = raw.into_iter().map(|(size, value)| { last += value; (size, last) }).collect();
             let scale = Scale::Steps(steps.clone());
             prop_assert_eq!(scale.check(), Ok(()));
-            let tables = [Most::by_room(&scale, largest).unwrap(), Most::by_value(&scale, i64::from(largest)).unwrap()];
+            let tables = [MaxSum::by_room(&scale, largest).unwrap(), MaxSum::by_value(&scale, i64::from(largest)).unwrap()];
             for room in 0..=i64::from(largest) {
                 let expected = brute_force(&steps, room);
                 prop_assert_eq!(tables.each_ref().map(|most| most.at(room)), [expected, expected]);
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn tables_out_of_reach_are_refused() {
         let fine = Scale::Steps(vec![(1, 1)]);
-        assert!(matches!(Most::by_value(&fine, i64::MAX), Err(CertificateError::Malformed(_))));
-        assert!(matches!(Most::by_room(&fine, u32::MAX), Err(CertificateError::Malformed(_))));
+        assert!(matches!(MaxSum::by_value(&fine, i64::MAX), Err(CertificateError::Malformed(_))));
+        assert!(matches!(MaxSum::by_room(&fine, u32::MAX), Err(CertificateError::Malformed(_))));
         let huge = Scale::Steps(vec![(i64::MAX - 1, u32::MAX)]);
-        assert_eq!(Most::by_value(&Scale::Steps(vec![(5, 3), (i64::MAX, u32::MAX)]), 4).unwrap().at(4), 0);
-        assert!(Most::by_value(&huge, i64::MAX - 2).is_ok());
+        assert_eq!(MaxSum::by_value(&Scale::Steps(vec![(5, 3), (i64::MAX, u32::MAX)]), 4).unwrap().at(4), 0);
+        assert!(MaxSum::by_value(&huge, i64::MAX - 2).is_ok());
     }
 }

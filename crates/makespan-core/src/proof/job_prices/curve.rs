@@ -1,7 +1,7 @@
 //! The minimum payments of a job, as functions of its end.
 
-use super::ways::Way;
-use crate::proof::prefix::Prefix;
+use super::ways::TaskWay;
+use crate::proof::prefix::PriceIntegral;
 
 /// An instant, and the minimum payment of a task if its job ends by this instant.
 type Point = (i128, i128);
@@ -9,8 +9,8 @@ type Point = (i128, i128);
 /// Returns the instants at which the payment curve of a task can begin or stop to fall, ascending. At these ends of
 /// the job, for some way to run the task, the latest start or the end of the run is an instant of the prices. Between
 /// two points, the curve is concave. Returns `None` on overflow.
-fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
-    let mut ends: Vec<i128> = ways.iter().map(Way::first).collect();
+fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec<Point>> {
+    let mut ends: Vec<i128> = ways.iter().map(TaskWay::first).collect();
     for way in ways {
         for instant in integral.instants() {
             let starts = [instant, instant - way.time].into_iter().filter(|&start| start > way.head);
@@ -19,7 +19,7 @@ fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
     }
     ends.sort_unstable();
     ends.dedup();
-    let first = ways.iter().map(Way::first).min()?;
+    let first = ways.iter().map(TaskWay::first).min()?;
     let mut least = i128::MAX;
     let mut points = Vec::with_capacity(ends.len());
     for end in ends.into_iter().filter(|&end| end >= first) {
@@ -40,7 +40,13 @@ fn points(ways: &[Way], count: i128, integral: &Prefix) -> Option<Vec<Point>> {
 /// Between two points, the payment of a task is concave, so it is at least the chord. The sum of the chords is minimal
 /// at a point of some task, or at `from`, where the cost of the job begins to rise. The slopes of the chords are
 /// rounded so that the chords become lower.
-pub(super) fn least(rows: &[Vec<Way>], count: u64, integral: &Prefix, weight: i128, from: i128) -> Option<i128> {
+pub(super) fn least(
+    rows: &[Vec<TaskWay>],
+    count: u64,
+    integral: &PriceIntegral,
+    weight: i128,
+    from: i128,
+) -> Option<i128> {
     let curves: Option<Vec<Vec<Point>>> = rows.iter().map(|ways| points(ways, count.into(), integral)).collect();
     let curves = curves?;
     let mut events: Vec<(i128, usize, usize)> = Vec::with_capacity(curves.iter().map(Vec::len).sum());

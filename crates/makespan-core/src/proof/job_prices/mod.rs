@@ -6,9 +6,9 @@ mod ways;
 use serde::{Deserialize, Serialize};
 
 use super::capacity::open_cost;
-use super::prefix::Prefix;
+use super::prefix::PriceIntegral;
 use super::prices::{self, Sum};
-use super::time_window::Known;
+use super::time_window::WindowData;
 use super::{CertificateError, Kind, Scope, Value};
 use crate::model::{Instance, Job, Rows, Time};
 use crate::schedule::Objective;
@@ -94,8 +94,8 @@ impl JobPrices {
         let overflow = || CertificateError::Overflow;
         let shares =
             if self.shares.is_empty() { vec![1; instance.platform().nodes().len()] } else { self.shares.clone() };
-        let integral = Prefix::new(&self.instants, &self.prices).ok_or_else(overflow)?;
-        let (known, mut negative) = (Known::new(instance), Sum::default());
+        let integral = PriceIntegral::new(&self.instants, &self.prices).ok_or_else(overflow)?;
+        let (known, mut negative) = (WindowData::new(instance), Sum::default());
         for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
             let open = open_cost(instance, &shares, pair[0].ticks().into(), pair[1].ticks().into());
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;

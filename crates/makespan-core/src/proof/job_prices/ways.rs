@@ -1,20 +1,20 @@
 //! The ways to run the tasks of a job, with their payments per tick.
 
 use crate::model::{Instance, JobId};
-use crate::proof::time_window::Known;
+use crate::proof::time_window::WindowData;
 use crate::proof::{CertificateError, Reaching};
 
 /// A way to run a task: it starts at or after `head`, runs for `time` ticks, and ends at least `tail` ticks before the
 /// end of the job. In each tick, it pays the price multiplied by `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct TaskWay {
     pub(super) head: i128,
     pub(super) time: i128,
     pub(super) tail: i128,
     pub(super) rate: i128,
 }
 
-impl Way {
+impl TaskWay {
     /// Returns the earliest end of the job if the task runs in this way.
     pub(super) fn first(&self) -> i128 {
         self.head + self.time + self.tail
@@ -33,7 +33,7 @@ const MAX_WAYS: usize = 16;
 const LATE: i128 = i64::MAX as i128;
 
 /// Returns the ways to run each distinct task of a job. Ways that another way can replace are omitted.
-pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<Way>>, CertificateError> {
+pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<TaskWay>>, CertificateError> {
     let instance: &Instance = known.times.instance;
     let job = instance.job(id);
     let spans = known.spans.alone(instance, id);
@@ -46,8 +46,8 @@ pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec
     let each = spans.iter().enumerate().map(|(number, span)| {
         let task = job.task(number as u32);
         let mut ways = Vec::new();
-        let mut add = |way: Way| {
-            if !ways.iter().any(|other: &Way| other.replaces(&way)) {
+        let mut add = |way: TaskWay| {
+            if !ways.iter().any(|other: &TaskWay| other.replaces(&way)) {
                 ways.retain(|other| !way.replaces(other));
                 ways.push(way);
             }
@@ -59,12 +59,12 @@ pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec
                     continue;
                 };
                 let (head, tail) = (head.max(span.head), tail.max(span.tail));
-                add(Way { head, time, tail, rate: shares[*node].into() });
+                add(TaskWay { head, time, tail, rate: shares[*node].into() });
             }
         } else {
             known.places.each(task, |run| {
                 let share = i128::from(known.places.price(run, shares, &by_kind));
-                add(Way { head: span.head, time: run.time, tail: span.tail, rate: share * i128::from(run.first) });
+                add(TaskWay { head: span.head, time: run.time, tail: span.tail, rate: share * i128::from(run.first) });
             });
         }
         if ways.is_empty() { Err(CertificateError::Overflow) } else { Ok(joined(ways)) }
@@ -73,14 +73,14 @@ pub(super) fn of_job(known: &Known<'_>, id: JobId, shares: &[u64]) -> Result<Vec
 }
 
 /// If there are too many ways, joins ways of similar length into one way that can replace each of them.
-fn joined(mut ways: Vec<Way>) -> Vec<Way> {
+fn joined(mut ways: Vec<TaskWay>) -> Vec<TaskWay> {
     if ways.len() <= MAX_WAYS {
         return ways;
     }
     ways.sort_unstable_by_key(|way| (way.time, way.rate, way.head, way.tail));
     let each = ways.chunks(ways.len().div_ceil(MAX_WAYS)).map(|some| {
-        let least = |of: fn(&Way) -> i128| some.iter().map(of).min().unwrap_or(0);
-        Way {
+        let least = |of: fn(&TaskWay) -> i128| some.iter().map(of).min().unwrap_or(0);
+        TaskWay {
             head: least(|way| way.head),
             time: least(|way| way.time),
             tail: least(|way| way.tail),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{CertificateError, Places, Run};
+use super::super::{CertificateError, NodeKinds, NodeRun};
 use super::rate::Rate;
 use crate::model::{Instance, TaskId};
 
@@ -28,7 +28,7 @@ pub struct Areas {
 }
 
 /// A set of area arcs and, for each task, the total flow of the arcs over it.
-pub(super) struct Over<'a> {
+pub(super) struct ArcSet<'a> {
     rate: Rate<'a>,
     /// The price of all available amounts for one tick.
     all: i128,
@@ -38,7 +38,7 @@ pub(super) struct Over<'a> {
 
 /// The flow of area arcs into tasks and out of tasks.
 #[derive(Default)]
-pub(super) struct Brought {
+pub(super) struct AreaFlow {
     /// Pairs of a distinct task, by its number, and a flow into it.
     pub into: Vec<(usize, i128)>,
     /// Pairs of a distinct task, by its number, and a flow out of it.
@@ -49,14 +49,14 @@ pub(super) struct Brought {
     pub released: Option<i128>,
 }
 
-impl<'a> Over<'a> {
+impl<'a> ArcSet<'a> {
     /// Checks, for every arc, that the task at its end waits for the task at its beginning, and sums the flow of the
     /// arcs over each task between their ends. Takes O((tasks + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,
-        places: &'a Places<'a>,
-        brought: &mut Brought,
+        places: &'a NodeKinds<'a>,
+        brought: &mut AreaFlow,
     ) -> Result<Self, CertificateError> {
         let rate = Rate::new(instance, places, &areas.prices, &areas.resources)?;
         let all = rate.of_all().ok_or(CertificateError::Overflow)?;
@@ -88,7 +88,7 @@ impl<'a> Over<'a> {
 
     /// Returns the minimum that a run of a task adds to the sum over all arcs of the length multiplied by the flow.
     /// Returns `None` on overflow.
-    pub(super) fn paid(&self, row: usize, task: TaskId, run: &Run) -> Option<i128> {
+    pub(super) fn paid(&self, row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {
             return Some(0);

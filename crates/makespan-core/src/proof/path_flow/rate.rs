@@ -1,12 +1,12 @@
 //! Prices per tick of the amounts that tasks hold.
 
-use super::super::{CertificateError, Places, Run};
+use super::super::{CertificateError, NodeKinds, NodeRun};
 use crate::model::{Instance, ResourceId, ResourceKind, TaskId};
 
 /// The prices of processors and resources in a certificate.
 pub(super) struct Rate<'a> {
     instance: &'a Instance,
-    places: &'a Places<'a>,
+    places: &'a NodeKinds<'a>,
     /// For each node, the price of one of its processors. Empty if processors have no price.
     prices: &'a [u64],
     by_kind: Vec<u64>,
@@ -19,7 +19,7 @@ impl<'a> Rate<'a> {
     /// [`CertificateError::Malformed`] if the nodes or resources do not match the platform.
     pub(super) fn new(
         instance: &'a Instance,
-        places: &'a Places<'a>,
+        places: &'a NodeKinds<'a>,
         prices: &'a [u64],
         resources: &[(String, u64)],
     ) -> Result<Self, CertificateError> {
@@ -39,7 +39,7 @@ impl<'a> Rate<'a> {
     }
 
     /// Returns the minimum payment of a task for each tick of a run, or `None` on overflow.
-    pub(super) fn of(&self, task: TaskId, run: &Run) -> Option<i128> {
+    pub(super) fn of(&self, task: TaskId, run: &NodeRun) -> Option<i128> {
         let price = if self.prices.is_empty() { 0 } else { self.places.price(run, self.prices, &self.by_kind) };
         let mut rate = i128::from(price).checked_mul(run.first.into())?;
         let demands = self.instance.demands(task);

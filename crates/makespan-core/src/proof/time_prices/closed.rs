@@ -1,13 +1,13 @@
 //! Runs that unavailable periods make impossible.
 
 use crate::model::{Instance, Time};
-use crate::proof::prefix::{Event, Prefix};
+use crate::proof::prefix::{Event, PriceIntegral};
 use crate::schedule::Timeline;
 
 /// The unavailable periods of an instance: the open processors at each instant, and the instants at which their number
 /// changes.
 #[derive(Debug)]
-pub(super) struct Closed {
+pub(super) struct ClosedPeriods {
     timeline: Timeline,
     /// Starts of periods, each with the integral of the price. The best run may end at one of them.
     begins: Vec<Event>,
@@ -15,9 +15,9 @@ pub(super) struct Closed {
     ends: Vec<Event>,
 }
 
-impl Closed {
+impl ClosedPeriods {
     /// Collects the unavailable periods. Returns `None` if no processor is ever closed.
-    pub(super) fn of(instance: &Instance, prefix: &Prefix) -> Option<Self> {
+    pub(super) fn of(instance: &Instance, prefix: &PriceIntegral) -> Option<Self> {
         let availability = instance.availability();
         if availability.is_always_open() {
             return None;

@@ -2,10 +2,10 @@
 //! costs.
 
 use super::blocks::{Block, Blocks};
-use super::closed::Closed;
+use super::closed::ClosedPeriods;
 use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
-use crate::proof::prefix::{Event, Prefix};
+use crate::proof::prefix::{Event, PriceIntegral};
 
 /// Limit of the ratio of choices to instants. A block with a larger ratio is halved by its choices, other blocks by
 /// their instants. The value 8 is twice as fast as the value 1.
@@ -33,11 +33,11 @@ const MORE_STARTS: usize = 8;
 ///
 /// So a skipped cell costs at least the minimum, and the result is correct although not every cell is tried. The half
 /// of a block that has the smaller bound is tried first.
-pub(super) struct Least<'a> {
-    prefix: &'a Prefix,
-    closed: Option<Closed>,
+pub(super) struct CostMinimiser<'a> {
+    prefix: &'a PriceIntegral,
+    closed: Option<ClosedPeriods>,
     /// The integrals of the minimum price since the release date.
-    low: Prefix,
+    low: PriceIntegral,
     /// True if the price never rises after the release date.
     falling: bool,
     horizon: i64,
@@ -77,8 +77,8 @@ enum Side {
     Ends,
 }
 
-impl<'a> Least<'a> {
-    pub(super) fn new(prefix: &'a Prefix, closed: Option<Closed>, horizon: Option<Time>) -> Self {
+impl<'a> CostMinimiser<'a> {
+    pub(super) fn new(prefix: &'a PriceIntegral, closed: Option<ClosedPeriods>, horizon: Option<Time>) -> Self {
         let horizon = horizon.map_or(i64::MAX, Time::ticks);
         let (starts, ends, groups, paid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let blocks = Blocks::default();
@@ -143,7 +143,7 @@ impl<'a> Least<'a> {
         let widest = i128::from(self.groups.iter().map(|group| group.first).max()?);
         let longest = i128::from(self.groups.iter().map(|group| group.time).max()?);
         let horizon = if self.horizon < i64::MAX { self.horizon } else { 0 };
-        let opens = self.closed.as_ref().map_or(0, Closed::last);
+        let opens = self.closed.as_ref().map_or(0, ClosedPeriods::last);
         let latest = i128::from(release.max(self.prefix.last()).max(horizon).max(opens)) + longest;
         weight.checked_mul(latest)?.checked_add(widest.checked_mul(self.prefix.total())?)?;
         Some(())
@@ -177,7 +177,7 @@ impl<'a> Least<'a> {
             Side::Starts => (until.0, from.0.saturating_add(shortest)),
             Side::Ends => (until.0 - shortest, from.0),
         };
-        let closed = |closed: &Closed| begin < end && !closed.allows(processors, begin, end);
+        let closed = |closed: &ClosedPeriods| begin < end && !closed.allows(processors, begin, end);
         if self.closed.as_ref().is_some_and(closed) {
             return i128::MAX;
         }
@@ -249,7 +249,7 @@ impl<'a> Least<'a> {
             }
             let Group { first, time, .. } = self.groups[choice];
             let latest = self.horizon.saturating_sub(time);
-            let closed = |closed: &Closed| !closed.allows(first, latest, self.horizon);
+            let closed = |closed: &ClosedPeriods| !closed.allows(first, latest, self.horizon);
             if latest < search.release || self.closed.as_ref().is_some_and(closed) {
                 continue;
             }

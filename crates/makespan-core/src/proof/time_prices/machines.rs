@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::ONE;
-use super::run::Run;
+use super::run::PricedRun;
 use crate::model::{Instance, Job, Rows, Time};
 use crate::proof::error::malformed;
-use crate::proof::prefix::Prefix;
+use crate::proof::prefix::PriceIntegral;
 use crate::proof::prices::{self, Sum};
 use crate::proof::{CertificateError, Kind, Scope, Value};
 use crate::schedule::Objective;
@@ -98,7 +98,8 @@ impl MachineTimePrices {
     /// cannot meet the deadline.
     fn paid(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<Option<i128>, CertificateError> {
         let overflow = CertificateError::Overflow;
-        let prefixes: Option<Vec<Prefix>> = self.prices.iter().map(|own| Prefix::new(&self.instants, own)).collect();
+        let prefixes: Option<Vec<PriceIntegral>> =
+            self.prices.iter().map(|own| PriceIntegral::new(&self.instants, own)).collect();
         let prefixes = prefixes.ok_or(overflow.clone())?;
         let horizon = self.deadline.map_or(i64::MAX, Time::ticks);
         let mut value = Sum::default();
@@ -107,7 +108,7 @@ impl MachineTimePrices {
             let mut least = i128::MAX;
             for (node, prefix) in prefixes.iter().enumerate() {
                 let Some(time) = instance.time_on(job.first(), node) else { continue };
-                let run = Run { processors: 1, release: job.release.ticks(), time: time.ticks(), horizon };
+                let run = PricedRun { processors: 1, release: job.release.ticks(), time: time.ticks(), horizon };
                 least = run.least(prefix, None, weight, least).ok_or(overflow.clone())?;
             }
             if least == i128::MAX {

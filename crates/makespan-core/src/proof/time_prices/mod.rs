@@ -10,18 +10,18 @@ mod wide;
 
 use serde::{Deserialize, Serialize};
 
-use super::dual_feasible::Most;
+use super::dual_feasible::MaxSum;
 use super::error::malformed;
-use super::prefix::Prefix;
+use super::prefix::PriceIntegral;
 use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scale, Scope, Value};
 use crate::model::{Instance, Job, JobId, Rows, Time};
 use crate::schedule::Objective;
-use closed::Closed;
+use closed::ClosedPeriods;
 pub use deadline::DeadlinePrices;
-use least::Least;
+use least::CostMinimiser;
 pub use machines::MachineTimePrices;
-use wide::Wide;
+use wide::WidthPayments;
 
 /// Maximum number of functions of the width (number of processors) that have prices.
 const MAX_WIDTHS: usize = 16;
@@ -169,10 +169,10 @@ impl TimePrices {
                 return Err(CertificateError::HorizonTooShort { horizon, job });
             }
         }
-        let prefix = Prefix::new(&self.instants, &self.prices).ok_or(overflow.clone())?;
-        let closed = || Closed::of(instance, &prefix);
-        let mut least = Least::new(&prefix, closed(), self.horizon);
-        let mut wide = Wide::new(&self.instants, &self.prices, &self.widths, closed(), self.horizon);
+        let prefix = PriceIntegral::new(&self.instants, &self.prices).ok_or(overflow.clone())?;
+        let closed = || ClosedPeriods::of(instance, &prefix);
+        let mut least = CostMinimiser::new(&prefix, closed(), self.horizon);
+        let mut wide = WidthPayments::new(&self.instants, &self.prices, &self.widths, closed(), self.horizon);
         let with_rounds = instance.jobs().len() <= MAX_BAGS;
         let mut value = Sum::default();
         for (id, job) in instance.ids().zip(instance.jobs()) {
@@ -212,7 +212,7 @@ impl TimePrices {
             sum.add(instance.availability().open_area(pair[0], pair[1]).checked_mul(i128::from(price)))?;
         }
         for term in &self.widths {
-            let most = Most::by_room(&term.widths, instance.processors())?;
+            let most = MaxSum::by_room(&term.widths, instance.processors())?;
             for (pair, &price) in self.instants.windows(2).zip(&term.prices).filter(|(_, price)| **price > 0) {
                 for (length, open) in instance.availability().open_periods(pair[0], pair[1]) {
                     let there = i128::from(length.ticks()).checked_mul(i128::from(most.at(i64::from(open))));

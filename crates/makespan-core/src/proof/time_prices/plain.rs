@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::closed::Closed;
-use super::least::Least;
-use super::wide::Wide;
+use super::closed::ClosedPeriods;
+use super::least::CostMinimiser;
+use super::wide::WidthPayments;
 use crate::model::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
 use crate::proof::choices::{self, Choice};
-use crate::proof::prefix::Prefix;
+use crate::proof::prefix::PriceIntegral;
 
 /// Returns the number of processors that are open from `start` to `end` without interruption. Examines each class of
 /// processors.
@@ -17,7 +17,7 @@ fn open_throughout(instance: &Instance, start: i64, end: i64) -> i128 {
     classes.map(|class| i128::from(class.processors.len())).sum()
 }
 
-fn plain(prefix: &Prefix, instance: &Instance, horizon: Option<i64>, job: &Job, weight: i128) -> i128 {
+fn plain(prefix: &PriceIntegral, instance: &Instance, horizon: Option<i64>, job: &Job, weight: i128) -> i128 {
     let release = job.release.ticks();
     let closed = || instance.availability().classes().iter().flat_map(|class| &class.closed);
     let mut choices = Vec::new();
@@ -125,11 +125,11 @@ proptest! {
         let closed = closed.into_iter().map(period).collect();
         let instance = Instance::new(Platform::flat(PROCESSORS).unwrap(), Vec::new(), closed).unwrap();
         let instants: Vec<Time> = instants.into_iter().map(Time::from_ticks).collect();
-        let prefix = Prefix::new(&instants, &prices).unwrap();
+        let prefix = PriceIntegral::new(&instants, &prices).unwrap();
         let ends = jobs.iter().map(|(profile, _, release)| release + profile.shortest().ticks());
         let horizon = late.map(|late| ends.max().unwrap() + late);
-        let mut least = Least::new(&prefix, Closed::of(&instance, &prefix), horizon.map(Time::from_ticks));
-        let mut wide = Wide::new(&instants, &prices, &[], Closed::of(&instance, &prefix), horizon.map(Time::from_ticks));
+        let mut least = CostMinimiser::new(&prefix, ClosedPeriods::of(&instance, &prefix), horizon.map(Time::from_ticks));
+        let mut wide = WidthPayments::new(&instants, &prices, &[], ClosedPeriods::of(&instance, &prefix), horizon.map(Time::from_ticks));
         for (profile, weight, release) in jobs {
             let each = profile.max_processors() - profile.min_processors() < 256;
             let job = Job::new("a", profile).with_release(Time::from_ticks(release));

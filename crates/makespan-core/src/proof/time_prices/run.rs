@@ -1,11 +1,11 @@
 //! The minimum cost of one choice of a job. Every start that may be minimal is tried.
 
-use super::closed::Closed;
-use crate::proof::prefix::Prefix;
+use super::closed::ClosedPeriods;
+use crate::proof::prefix::PriceIntegral;
 
 /// A run of `time` ticks on a number of processors, not before the release.
 #[derive(Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct PricedRun {
     pub(super) processors: u32,
     pub(super) release: i64,
     pub(super) time: i64,
@@ -13,11 +13,11 @@ pub(super) struct Run {
     pub(super) horizon: i64,
 }
 
-impl Run {
+impl PricedRun {
     /// Calls `attempt` with the starts between which the cost of the run is linear. The order is: the release date,
     /// the instants at which the price falls, and the instants at which processors open, each ascending; then the
     /// starts for which the run ends when the price rises, when processors close, or at the horizon.
-    fn each_start(&self, prefix: &Prefix, closed: Option<&Closed>, mut attempt: impl FnMut(i64) -> bool) {
+    fn each_start(&self, prefix: &PriceIntegral, closed: Option<&ClosedPeriods>, mut attempt: impl FnMut(i64) -> bool) {
         let (release, end) = (self.release, self.release.saturating_add(self.time));
         attempt(release);
         if self.horizon < i64::MAX {
@@ -32,7 +32,7 @@ impl Run {
     }
 
     /// Returns true if the run may start at this instant.
-    fn is_possible(&self, closed: Option<&Closed>, start: i64) -> bool {
+    fn is_possible(&self, closed: Option<&ClosedPeriods>, start: i64) -> bool {
         let end = start.saturating_add(self.time);
         start >= self.release
             && start <= self.horizon.saturating_sub(self.time)
@@ -42,12 +42,12 @@ impl Run {
     /// Checks the range of values. Returns `None` if some value may exceed 128 bits.
     fn check_range(
         &self,
-        prefix: &Prefix,
-        closed: Option<&Closed>,
+        prefix: &PriceIntegral,
+        closed: Option<&ClosedPeriods>,
         weight: i128,
         (later, tasks): (i64, u64),
     ) -> Option<()> {
-        let opens = closed.map_or(0, Closed::last);
+        let opens = closed.map_or(0, ClosedPeriods::last);
         let horizon = if self.horizon < i64::MAX { self.horizon } else { 0 };
         let latest = i128::from(self.release.max(prefix.last()).max(horizon).max(opens));
         let latest = latest + i128::from(self.time) + i128::from(later);
@@ -58,7 +58,13 @@ impl Run {
 
     /// Returns the minimum cost of the run over all starts, or `known` if it is smaller. Returns `None` on overflow.
     /// The price is for all processors of the run.
-    pub(super) fn least(&self, prefix: &Prefix, closed: Option<&Closed>, weight: i128, known: i128) -> Option<i128> {
+    pub(super) fn least(
+        &self,
+        prefix: &PriceIntegral,
+        closed: Option<&ClosedPeriods>,
+        weight: i128,
+        known: i128,
+    ) -> Option<i128> {
         self.check_range(prefix, closed, weight, (0, 1))?;
         let mut least = known;
         self.each_start(prefix, closed, |start| {
@@ -86,8 +92,8 @@ impl Run {
     /// 1) time`, and pays at least the minimum price of a run that ends by this instant.
     pub(super) fn least_of_bag(
         &self,
-        prefix: &Prefix,
-        closed: Option<&Closed>,
+        prefix: &PriceIntegral,
+        closed: Option<&ClosedPeriods>,
         weight: i128,
         tasks: u64,
         beside: u64,

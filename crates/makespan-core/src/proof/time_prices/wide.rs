@@ -3,30 +3,30 @@
 use std::collections::BTreeMap;
 
 use super::WidthPrices;
-use super::closed::Closed;
-use super::run::Run;
+use super::closed::ClosedPeriods;
+use super::run::PricedRun;
 use crate::model::{Profile, Time};
 use crate::proof::choices::{self, Group};
-use crate::proof::prefix::Prefix;
+use crate::proof::prefix::PriceIntegral;
 
 /// The payments of a run for each number of processors.
-pub(super) struct Wide<'a> {
+pub(super) struct WidthPayments<'a> {
     instants: &'a [Time],
     prices: &'a [i64],
     widths: &'a [WidthPrices],
-    closed: Option<Closed>,
+    closed: Option<ClosedPeriods>,
     horizon: i64,
     /// For each number of processors that was needed so far, the integrals of the payment per tick.
-    prefixes: BTreeMap<u32, Prefix>,
+    prefixes: BTreeMap<u32, PriceIntegral>,
     groups: Vec<Group>,
 }
 
-impl<'a> Wide<'a> {
+impl<'a> WidthPayments<'a> {
     pub(super) fn new(
         instants: &'a [Time],
         prices: &'a [i64],
         widths: &'a [WidthPrices],
-        closed: Option<Closed>,
+        closed: Option<ClosedPeriods>,
         horizon: Option<Time>,
     ) -> Self {
         let horizon = horizon.map_or(i64::MAX, Time::ticks);
@@ -45,7 +45,7 @@ impl<'a> Wide<'a> {
         let mut least = i128::MAX;
         for &Group { first, time, .. } in &groups {
             self.learn(first)?;
-            let run = Run { processors: first, release: release.ticks(), time, horizon: self.horizon };
+            let run = PricedRun { processors: first, release: release.ticks(), time, horizon: self.horizon };
             least = run.least(&self.prefixes[&first], self.closed.as_ref(), weight, least)?;
         }
         self.groups = groups;
@@ -64,7 +64,7 @@ impl<'a> Wide<'a> {
     ) -> Option<i128> {
         let (processors, time) = rigid;
         self.learn(processors)?;
-        let run = Run { processors, release: release.ticks(), time, horizon: self.horizon };
+        let run = PricedRun { processors, release: release.ticks(), time, horizon: self.horizon };
         run.least_of_bag(&self.prefixes[&processors], self.closed.as_ref(), weight, tasks, beside)
     }
 
@@ -76,7 +76,7 @@ impl<'a> Wide<'a> {
         Some(())
     }
 
-    fn prefix(&self, processors: u32) -> Option<Prefix> {
+    fn prefix(&self, processors: u32) -> Option<PriceIntegral> {
         let price = |(at, &price): (usize, &i64)| {
             let mut sum = i128::from(price) * i128::from(processors);
             for term in self.widths {
@@ -86,6 +86,6 @@ impl<'a> Wide<'a> {
             i64::try_from(sum).ok()
         };
         let prices: Option<Vec<i64>> = self.prices.iter().enumerate().map(price).collect();
-        Prefix::new(self.instants, &prices?)
+        PriceIntegral::new(self.instants, &prices?)
     }
 }

@@ -15,10 +15,10 @@ fn staging(folder: &Path, reads: &[&str], writes: &[&str]) -> Staging {
     }
 }
 
-fn wrong<T>(result: Result<T, Failure>, part: &str) {
+fn wrong<T>(result: Result<T, StagingFailure>, part: &str) {
     match result {
-        Err(Failure::Wrong(text)) => assert!(text.contains(part), "{text}"),
-        Err(Failure::Stopped) => panic!("stopped, not {part}"),
+        Err(StagingFailure::Wrong(text)) => assert!(text.contains(part), "{text}"),
+        Err(StagingFailure::Stopped) => panic!("stopped, not {part}"),
         Ok(_) => panic!("no error with {part}"),
     }
 }
@@ -48,7 +48,7 @@ fn files_go_in_and_come_back_whole() {
     fs::write(inside.join("c"), "C").unwrap();
     // A file that a killed attempt left behind.
     fs::write(home.join(scratch.temporary("c", 1)), "half").unwrap();
-    assert!(matches!(scratch.give_out(&mut || false), Err(Failure::Stopped)));
+    assert!(matches!(scratch.give_out(&mut || false), Err(StagingFailure::Stopped)));
     let names = |folder: &Path| fs::read_dir(folder).unwrap().count();
     assert_eq!((names(&home.join("out/deep")), home.join("c").exists()), (0, false));
     scratch.give_out(&mut always).unwrap();
@@ -68,7 +68,7 @@ fn what_cannot_be_copied_is_told_and_leaves_nothing() {
         wrong(Scratch::fill(&staging(above.path(), &[name], &[]), &mut always), part);
     }
     wrong(Scratch::fill(&staging(above.path(), &[], &["/etc/a"]), &mut always), "not within the working folder");
-    assert!(matches!(Scratch::fill(&staging(above.path(), &["a"], &[]), &mut || false), Err(Failure::Stopped)));
+    assert!(matches!(Scratch::fill(&staging(above.path(), &["a"], &[]), &mut || false), Err(StagingFailure::Stopped)));
     let nowhere = Staging { scratch: "/proc/none".into(), ..staging(above.path(), &["a"], &[]) };
     wrong(Scratch::fill(&nowhere, &mut always), "another one with --scratch");
     let scratch = above.path().join(format!("scratch-{}", host()));

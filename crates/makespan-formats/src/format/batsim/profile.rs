@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess};
 
 use crate::figure::{Figure, FromFigure, figure};
-use crate::odd::{Oddity, run_time};
+use crate::odd::{ValueProblem, run_time};
 use crate::suggest::nearest;
 
 /// Maximum nesting depth of compositions.
@@ -79,12 +79,12 @@ pub(super) struct Took {
 }
 
 /// The profiles of a workload, and the speed of a processor in floating-point operations per second.
-pub(super) struct Times<'a> {
+pub(super) struct WorkloadProfiles<'a> {
     pub profiles: &'a BTreeMap<String, ProfileEntry>,
     pub speed: f64,
 }
 
-impl Times<'_> {
+impl WorkloadProfiles<'_> {
     /// Returns the run time of the named profile on `processors` processors.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Times<'_> {
         match profile.kind.as_str() {
             "delay" | "DelayProfile" => {
                 let time = match run_time(profile.delay.text()) {
-                    Err(Oddity::ZeroTime) => Some(Time::ZERO),
+                    Err(ValueProblem::ZeroTime) => Some(Time::ZERO),
                     time => time.ok(),
                 };
                 Ok(Took { time, communicates: false })

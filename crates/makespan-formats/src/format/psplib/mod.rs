@@ -17,7 +17,7 @@ mod project;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::format::Remarked;
 use crate::format::head::{Head, WANTED};
 use crate::format::workflow::job_name;
@@ -25,20 +25,20 @@ use project::Project;
 
 /// Problem with a file, and its place.
 struct Wrong {
-    place: Place,
+    place: FilePlace,
     problem: String,
 }
 
 impl Wrong {
     fn at(line: usize, problem: impl Into<String>) -> Self {
-        Self { place: Place::line(line), problem: problem.into() }
+        Self { place: FilePlace::line(line), problem: problem.into() }
     }
 }
 
 /// Converts a problem with the whole file.
 impl From<String> for Wrong {
     fn from(problem: String) -> Self {
-        Self { place: Place::default(), problem }
+        Self { place: FilePlace::default(), problem }
     }
 }
 

@@ -3,7 +3,7 @@
 //! activity, the duration, the need for each resource, the number of successors, and the successors as numbers counted
 //! from 1.
 
-use super::project::{Activity, Mode, Project, Stock};
+use super::project::{Activity, Mode, Project, ResourceAmount};
 use super::{Wrong, number};
 
 /// Size in bytes from which a text may be only the beginning of a file.
@@ -80,7 +80,7 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     let mut stocks = Vec::new();
     for at in 1..=resources {
         let amount = numbers.next(|| format!("the amount of resource {at} of {resources}"))?;
-        stocks.push(Stock { name: format!("R{at}"), amount, renewable: true });
+        stocks.push(ResourceAmount { name: format!("R{at}"), amount, renewable: true });
     }
     let mut project = Project { stocks, ..Project::default() };
     for at in 1..=activities {

@@ -4,7 +4,7 @@
 
 use makespan_core::counted;
 
-use super::project::{Activity, Mode, Project, Stock};
+use super::project::{Activity, Mode, Project, ResourceAmount};
 use super::{Wrong, number, numbers};
 
 /// Lines of the text, numbered from 1, without empty lines and without lines of asterisks or dashes.
@@ -285,7 +285,7 @@ fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
 }
 
 /// Reads the amount of each resource, in the order of the columns.
-fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Stock>, Wrong> {
+fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<ResourceAmount>, Wrong> {
     lines.heading(AVAILABILITIES)?;
     if columns.is_empty() {
         return Ok(Vec::new());
@@ -305,6 +305,10 @@ fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Stock
     if amounts.len() != columns.len() {
         return Err(Wrong::at(line, format!("{} amounts stand here for {} resources", amounts.len(), columns.len())));
     }
-    let stock = |(name, amount): (&String, u64)| Stock { name: name.clone(), amount, renewable: name.starts_with('R') };
+    let stock = |(name, amount): (&String, u64)| ResourceAmount {
+        name: name.clone(),
+        amount,
+        renewable: name.starts_with('R'),
+    };
     Ok(columns.iter().zip(amounts).map(stock).collect())
 }

@@ -6,10 +6,10 @@ use makespan_core::{
 use rustc_hash::FxHashSet;
 
 use super::Wrong;
-use crate::error::Place;
+use crate::error::FilePlace;
 
 /// Amount of a resource.
-pub(super) struct Stock {
+pub(super) struct ResourceAmount {
     pub name: String,
     pub amount: u64,
     /// True if the resource is renewable, and false if it is used up.
@@ -45,7 +45,7 @@ impl Activity {
 
 #[derive(Default)]
 pub(super) struct Project {
-    pub stocks: Vec<Stock>,
+    pub stocks: Vec<ResourceAmount>,
     pub activities: Vec<Activity>,
     /// Release date in periods.
     pub release: u64,
@@ -166,7 +166,7 @@ impl Project {
             |problem: String| Wrong::at(activity.modes_line(), format!("activity `{}`: {problem}", activity.name));
         let times = modes.iter().map(|mode| periods(mode.duration)).collect::<Result<Vec<Time>, String>>();
         let profile = Profile::table(times.map_err(wrong)?).map_err(|error| wrong(error.to_string()))?;
-        let need = |(at, stock): (usize, &Stock)| {
+        let need = |(at, stock): (usize, &ResourceAmount)| {
             let amounts: Vec<u64> = modes.iter().map(|mode| mode.needs[at]).collect();
             let first = amounts[0];
             let need = match amounts.iter().all(|&amount| amount == first) {
@@ -199,10 +199,10 @@ impl Project {
     }
 
     fn check_consumption(&self, least: &[u128]) -> Result<(), Wrong> {
-        let short = |(stock, least): &(&Stock, &u128)| !stock.renewable && **least > u128::from(stock.amount);
+        let short = |(stock, least): &(&ResourceAmount, &u128)| !stock.renewable && **least > u128::from(stock.amount);
         match self.stocks.iter().zip(least).find(short) {
             None => Ok(()),
-            Some((Stock { name, amount, .. }, least)) => Err(Wrong::from(format!(
+            Some((ResourceAmount { name, amount, .. }, least)) => Err(Wrong::from(format!(
                 "the activities use up at least {least} of `{name}` in all, each in the mode that takes the least of it, and \
                  there are {amount}; no plan keeps to that"
             ))),
@@ -293,7 +293,7 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
     }
     if kept.is_empty() {
         return Err(Wrong {
-            place: Place::default(),
+            place: FilePlace::default(),
             problem: "no activity takes any time; give one a duration".into(),
         });
     }

@@ -1,6 +1,6 @@
 //! Splits lines into cells, and reads the names of jobs and array tasks.
 
-use super::columns::Columns;
+use super::columns::SacctColumns;
 use super::submitted::numbers;
 use super::values::{count, instant};
 use crate::anomaly::Anomaly;
@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 100_000;
 
 /// Returns the cells of a line, one for each column. If the line has too many cells, the extra `|` must belong to a
 /// column of free text. Returns `None` if no column or more than one column can contain the extra `|`.
-pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>> {
+pub(super) fn cells<'a>(columns: &SacctColumns, line: &'a str) -> Option<Vec<&'a str>> {
     let mut cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let is_ended = cells.len() > columns.count && cells.last() == Some(&"");
     if is_ended && (columns.is_ended || columns.free.is_empty()) {
@@ -40,7 +40,7 @@ pub(super) fn cells<'a>(columns: &Columns, line: &'a str) -> Option<Vec<&'a str>
 }
 
 /// Returns whether the job number, instants, processors and state have valid forms.
-fn makes_sense(columns: &Columns, cells: &[&str]) -> bool {
+fn makes_sense(columns: &SacctColumns, cells: &[&str]) -> bool {
     let has_number = cells[columns.job].starts_with(|first: char| first.is_ascii_digit());
     let instants = [Some(columns.submit), columns.start, columns.end];
     has_number
@@ -68,7 +68,7 @@ pub(super) fn is_step(name: &str) -> bool {
 
 /// The jobs that one record describes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Parts<'a> {
+pub(super) struct RecordJobs<'a> {
     /// Names of the jobs.
     pub names: Vec<String>,
     /// Number of the array, and the maximum number of its tasks that run at the same time, if the name states a
@@ -80,8 +80,8 @@ pub(super) struct Parts<'a> {
 
 /// Returns the array tasks that a name such as `7_[2-9%3]` describes. For any other name, returns only this name. If
 /// Slurm has truncated the list, as in `7_[1,3,4...%5]`, the last number is ignored, because digits may be missing.
-pub(super) fn parts(name: &str) -> Parts<'_> {
-    let own = |array, missing| Parts { names: vec![name.to_owned()], array, missing };
+pub(super) fn parts(name: &str) -> RecordJobs<'_> {
+    let own = |array, missing| RecordJobs { names: vec![name.to_owned()], array, missing };
     let Some((array, rest)) = name.split_once('_') else { return own(None, None) };
     let Some(list) = rest.strip_prefix('[') else { return own(Some((array, None)), None) };
     let (list, is_closed) = list.strip_suffix(']').map_or((list, false), |list| (list, true));
@@ -98,11 +98,11 @@ pub(super) fn parts(name: &str) -> Parts<'_> {
         // In a list that is truncated within a range, the first number of this range is complete.
         numbers.extend(last.split_once('-').map(|(first, _)| first.to_owned()).filter(|first| !first.is_empty()));
         let names = if numbers.is_empty() { vec![name.to_owned()] } else { numbers.iter().map(named).collect() };
-        return Parts { names, array, missing: Some(Anomaly::CutArray) };
+        return RecordJobs { names, array, missing: Some(Anomaly::CutArray) };
     }
     let expanded = numbers(list, MAX_PARTS).filter(|numbers| numbers.len() <= MAX_PARTS);
     match expanded {
-        Some(numbers) => Parts { names: numbers.iter().map(named).collect(), array, missing: None },
+        Some(numbers) => RecordJobs { names: numbers.iter().map(named).collect(), array, missing: None },
         None => own(array, Some(Anomaly::UnreadArray)),
     }
 }

@@ -7,7 +7,7 @@ const MAX_COLUMNS: usize = 1000;
 
 /// Positions of the columns that are used. If several columns state a value, the first column with a value is used.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct SacctColumns {
     /// Total number of columns.
     pub count: usize,
     pub job: usize,
@@ -94,7 +94,7 @@ const USED: [&str; 30] = [
     "NodeList",
 ];
 
-impl Columns {
+impl SacctColumns {
     /// Reads the header line.
     pub(super) fn read(line: &str) -> Result<Self, String> {
         let names: Vec<&str> = line.split('|').map(str::trim).collect();

@@ -2,7 +2,7 @@
 
 use makespan_core::{Need, Resource};
 
-use super::columns::Columns;
+use super::columns::SacctColumns;
 use super::values::count;
 use crate::needs::memory;
 
@@ -11,7 +11,7 @@ type Amounts = Vec<(String, Need)>;
 
 /// Returns the needs of the job in these cells, and whether a need is unreadable. Allocated amounts take precedence
 /// over requested amounts. The column of requested memory is used only if no list contains memory.
-pub(super) fn needs(columns: &Columns, cells: &[&str]) -> (Amounts, bool) {
+pub(super) fn needs(columns: &SacctColumns, cells: &[&str]) -> (Amounts, bool) {
     let mut broken = false;
     let mut amounts: Amounts = Vec::new();
     for &column in &columns.lists {

@@ -5,17 +5,17 @@ use std::io::BufRead;
 use makespan_core::{Time, counted};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cells::{Parts, cells, is_step, parts};
-use super::columns::Columns;
+use super::cells::{RecordJobs, cells, is_step, parts};
+use super::columns::SacctColumns;
 use super::needs::needs;
 use super::submitted::Submissions;
 use super::values::{count, duration, instant, zone};
 use crate::Clock;
-use crate::anomaly::{Anomaly, Report, Unit};
-use crate::error::{FormatError, Place};
+use crate::anomaly::{Anomaly, LogStatistics, Unit};
+use crate::error::{FilePlace, FormatError};
 use crate::lines::each;
 use crate::needs::Pool;
-use crate::replay::record::{Logged, Record, guessed_run};
+use crate::replay::record::{LogContent, LogRecord, guessed_run};
 
 /// States of waiting jobs, and states of jobs that have started and not ended.
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
@@ -26,10 +26,10 @@ const MAX_EXPANDED: usize = 1_000_000;
 
 #[derive(Default)]
 struct Reader {
-    columns: Option<Columns>,
+    columns: Option<SacctColumns>,
     names: FxHashSet<String>,
     users: FxHashMap<String, u32>,
-    report: Report,
+    report: LogStatistics,
     needs: Pool,
     submissions: Submissions,
     /// Number of array tasks read so far from task lists such as `7_[2-9]`. The first task of each list is not
@@ -43,18 +43,18 @@ struct Reader {
     east: Option<i64>,
     /// Records, each with its release date in seconds after the beginning of 1970. The field `submit` of a record is
     /// set after all records are read, relative to the earliest release date.
-    records: Vec<(i64, Record)>,
+    records: Vec<(i64, LogRecord)>,
 }
 
 /// Problem, and the name of its column.
 type Problem = (Option<&'static str>, String);
 
 /// Reads a decompressed dump.
-pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, FormatError> {
-    let mut reader = Reader { report: Report::by(Unit::Line), ..Reader::default() };
+pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<LogContent, FormatError> {
+    let mut reader = Reader { report: LogStatistics::by(Unit::Line), ..Reader::default() };
     each(file, input, |line, content| {
         reader.line(line, content).map_err(|(column, problem)| {
-            let place = Place::line(line);
+            let place = FilePlace::line(line);
             FormatError::content(file, column.map_or(place.clone(), |column| place.with_field(column)), problem)
         })
     })?;
@@ -66,7 +66,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     let records = records.into_iter().map(|(submit, record)| {
         // So far, `started` contains seconds after the beginning of 1970.
         let started = record.started.map(|started| since(started.ticks() / Time::TICKS_PER_SECOND));
-        Record { submit: since(submit), started, ..record }
+        LogRecord { submit: since(submit), started, ..record }
     });
     let clock = Clock::local(first + east.unwrap_or(0));
     let shown = clock.as_ref().map_or_else(String::new, |clock| clock.shows(Time::ZERO));
@@ -81,14 +81,14 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<Logged, 
     let untold = "a dump of sacct does not tell how many processors the machine has";
     let now = (alive > 0).then(|| since(last));
     let week = clock.as_ref().map(Clock::week);
-    Ok(Logged { records: records.collect(), report, processors: None, untold, remarks, week, clock, now })
+    Ok(LogContent { records: records.collect(), report, processors: None, untold, remarks, week, clock, now })
 }
 
 impl Reader {
     fn line(&mut self, line: usize, content: &[u8]) -> Result<(), Problem> {
         let text = String::from_utf8_lossy(content);
         let Some(columns) = &self.columns else {
-            self.columns = Some(Columns::read(&text).map_err(|problem| (Some("header"), problem))?);
+            self.columns = Some(SacctColumns::read(&text).map_err(|problem| (Some("header"), problem))?);
             return Ok(());
         };
         let Some(mut cells) = cells(columns, &text) else {
@@ -104,7 +104,7 @@ impl Reader {
         }
         // If several dumps are concatenated, each of them begins with a header.
         if name.eq_ignore_ascii_case("JobID") || name.eq_ignore_ascii_case("JobIDRaw") {
-            let mut next = Columns::read(&text).map_err(|problem| (Some("header"), problem))?;
+            let mut next = SacctColumns::read(&text).map_err(|problem| (Some("header"), problem))?;
             next.unused
                 .extend(columns.unused.iter().filter(|name| !next.unused.contains(name)).cloned().collect::<Vec<_>>());
             self.columns = Some(next);
@@ -140,7 +140,7 @@ impl Reader {
         let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
         self.last = seen.into_iter().flatten().fold(self.last, i64::max);
-        let Parts { mut names, array, mut missing } = parts(name);
+        let RecordJobs { mut names, array, mut missing } = parts(name);
         self.expanded += names.len() - 1;
         if self.expanded > MAX_EXPANDED {
             (names, missing) = (vec![name.to_owned()], Some(Anomaly::UnreadArray));
@@ -163,7 +163,7 @@ impl Reader {
                 let is = if record.started.is_some() { Anomaly::StillRuns } else { Anomaly::StillWaits };
                 self.report.add(is, line);
             }
-            self.records.push((release, Record { name, submission, needs: record.needs.clone(), ..record.copy() }));
+            self.records.push((release, LogRecord { name, submission, needs: record.needs.clone(), ..record.copy() }));
         }
         odd.into_iter().filter(|_| added).for_each(|anomaly| self.report.add(anomaly, line));
         Ok(())
@@ -171,7 +171,7 @@ impl Reader {
 }
 
 /// Returns the cell in the column of job names. The result is correct only if no earlier cell contains a `|`.
-fn name_of(columns: &Columns, line: &str) -> String {
+fn name_of(columns: &SacctColumns, line: &str) -> String {
     line.split('|').nth(columns.job).unwrap_or_default().trim().to_owned()
 }
 
@@ -185,14 +185,19 @@ fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> 
 
 /// Returns the end of a job, in seconds. For a running job, returns its start plus its run time so far, which is the
 /// instant at which the dump was written.
-fn last_of(columns: &Columns, cells: &[&str]) -> Option<i64> {
+fn last_of(columns: &SacctColumns, cells: &[&str]) -> Option<i64> {
     let at = |column: Option<usize>| instant(cells[column?]).ok().flatten();
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }
 
 /// Returns the submit time and the record of a line, or the reason why the line is skipped. Adds an anomaly to `odd`
 /// for each value that was replaced.
-fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>) -> Result<(i64, Record), Anomaly> {
+fn record(
+    columns: &SacctColumns,
+    cells: &[&str],
+    line: usize,
+    odd: &mut Vec<Anomaly>,
+) -> Result<(i64, LogRecord), Anomaly> {
     let name = cells[columns.job];
     if name.is_empty() {
         return Err(Anomaly::NoNumber);
@@ -228,7 +233,7 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
     let start = instant_of(columns.start.filter(|_| !waits), cells, odd);
     Ok((
         submit,
-        Record {
+        LogRecord {
             at: line,
             name: name.to_owned(),
             submit: Time::ZERO,
@@ -238,13 +243,13 @@ fn record(columns: &Columns, cells: &[&str], line: usize, odd: &mut Vec<Anomaly>
             requested,
             started: start.map(Time::from_seconds),
             is_alive: waits || runs,
-            ..Record::default()
+            ..LogRecord::default()
         },
     ))
 }
 
 /// Returns the first positive number in the columns of processors.
-fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
+fn processors(columns: &SacctColumns, cells: &[&str]) -> Result<u32, Anomaly> {
     let mut missing = Anomaly::NoProcessors;
     for &column in &columns.processors {
         match count(cells[column]) {
@@ -260,7 +265,7 @@ fn processors(columns: &Columns, cells: &[&str]) -> Result<u32, Anomaly> {
 ///
 /// # Errors
 /// An error if a job ran, but its run time is missing or unreadable.
-fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
+fn run(columns: &SacctColumns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Option<i64>, String> {
     let at = |column: Option<usize>| column.map(|column| instant(cells[column]));
     let (start, end) = (at(columns.start), at(columns.end));
     // If the column of starts or ends exists but contains no instant, the job did not start or end.
@@ -283,7 +288,7 @@ fn run(columns: &Columns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result<Opti
 }
 
 /// Returns the run time that the dump states, in seconds, if it states one.
-fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
+fn run_of(columns: &SacctColumns, cells: &[&str]) -> Result<Option<i64>, String> {
     if let Some(seconds) = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]))? {
         return Ok(Some(seconds));
     }
@@ -291,7 +296,7 @@ fn run_of(columns: &Columns, cells: &[&str]) -> Result<Option<i64>, String> {
 }
 
 /// Returns the time limit, or an error if the limit is unreadable or above 292 years.
-fn limit(columns: &Columns, cells: &[&str]) -> Result<Option<Time>, String> {
+fn limit(columns: &SacctColumns, cells: &[&str]) -> Result<Option<Time>, String> {
     let minutes = columns.limit_raw.map_or(Ok(None), |column| count(cells[column]))?;
     let seconds = match minutes {
         Some(minutes) => Some(minutes * 60),

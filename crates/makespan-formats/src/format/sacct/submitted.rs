@@ -6,7 +6,7 @@ use std::sync::Arc;
 use makespan_core::{Submission, counted};
 use rustc_hash::FxHashSet;
 
-use super::columns::Columns;
+use super::columns::SacctColumns;
 
 /// Pool of submissions that stores equal submissions once, and statistics for remarks.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl Submissions {
     /// Returns the submission of a record.
     pub(super) fn of(
         &mut self,
-        columns: &Columns,
+        columns: &SacctColumns,
         cells: &[&str],
         array: Option<(&str, Option<u32>)>,
     ) -> Arc<Submission> {
@@ -80,7 +80,7 @@ impl Submissions {
     }
 
     /// Returns remarks for the user.
-    pub(super) fn remarks(&self, columns: &Columns) -> Vec<String> {
+    pub(super) fn remarks(&self, columns: &SacctColumns) -> Vec<String> {
         let mut remarks = Vec::new();
         let names = ["partition", "account", "QOS", "constraint", "reservation"];
         let told = names.iter().zip(&self.tell).filter(|told| *told.1 > 0);

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use super::xml::{attribute, elements, parse, prepared, time, wrong};
 use super::{Read, Wrong};
-use crate::odd::Odd;
+use crate::odd::ImpossibleValues;
 
 /// Reads jobs. With `strict`, impossible values are errors.
 pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
         return Err(wrong(root, "this version is not known; write version=\"1\""));
     }
     only(root, &["version"])?;
-    let mut odd = Odd::default();
+    let mut odd = ImpossibleValues::default();
     let jobs = elements(root).map(|node| job(node, &mut odd)).collect::<Result<Vec<_>, Wrong>>()?;
     if jobs.is_empty() {
         return Err(wrong(root, "there are no jobs; give at least one"));
@@ -69,7 +69,7 @@ fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, Wrong> {
     if node.tag_name().name() == tag { Ok(node) } else { Err(wrong(node, format!("expected <{tag}> here"))) }
 }
 
-fn job(node: Node<'_, '_>, odd: &mut Odd) -> Result<Job, Wrong> {
+fn job(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<Job, Wrong> {
     only(named(node, "job")?, &["name", "release", "deadline", "walltime", "weight", "priority"])?;
     let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
     let tasks = tasks.into_iter().map(|node| task(node, odd)).collect::<Result<Vec<NamedTask>, Wrong>>()?;
@@ -98,7 +98,7 @@ fn job(node: Node<'_, '_>, odd: &mut Odd) -> Result<Job, Wrong> {
     Ok(job)
 }
 
-fn task(node: Node<'_, '_>, odd: &mut Odd) -> Result<NamedTask, Wrong> {
+fn task(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<NamedTask, Wrong> {
     only(named(node, "task")?, &["name", "volume"])?;
     let name = attribute(node, "name")?;
     let (time, estimate) = odd.run_time(node.attribute("volume"), || format!("task `{name}`"));
@@ -115,7 +115,7 @@ fn task(node: Node<'_, '_>, odd: &mut Odd) -> Result<NamedTask, Wrong> {
     Ok(NamedTask { name: name.into(), task: Task { command: words, estimate, ..Task::new(profile) } })
 }
 
-fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut Odd) -> Result<Edge, Wrong> {
+fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut ImpossibleValues) -> Result<Edge, Wrong> {
     only(node, &["from", "to", "data", "time"])?;
     childless(node)?;
     let number = |key: &str| {

@@ -6,12 +6,12 @@ use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Profile, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::remarked;
-use crate::odd::Odd;
+use crate::odd::ImpossibleValues;
 use crate::suggest::nearest;
 
 /// Files that tasks read but no task writes.
 #[derive(Default)]
-pub(super) struct Outside {
+pub(super) struct ExternalFiles {
     /// Tasks that read such files, in the order of the tasks, each with the number of bytes that it reads.
     pub reads: Vec<(u32, u64)>,
     /// Number of files.
@@ -22,7 +22,7 @@ pub(super) struct Outside {
     pub first: String,
 }
 
-impl Outside {
+impl ExternalFiles {
     /// Returns the files that are read from outside. Each read consists of a task, a file and its size in bytes.
     fn of(mut reads: Vec<(u32, &str, u64)>) -> Self {
         let mut outside = Self::default();
@@ -66,7 +66,7 @@ pub(super) struct Draft {
     /// Files with contradictory sizes, with one entry for each use that states a different size than the previous use.
     differing: Vec<String>,
     /// Impossible values.
-    pub(super) odd: Odd,
+    pub(super) odd: ImpossibleValues,
     writers: FxHashMap<String, Vec<u32>>,
     /// Reads. Each read consists of a task, a file, and the size in bytes if the workflow states sizes for each read.
     reads: Vec<(u32, String, Option<u64>)>,
@@ -160,7 +160,7 @@ impl Draft {
     /// Returns the graph, and the files that no task writes. With `strict`, impossible values are errors. A dependency
     /// carries all files that its first task writes and its second task reads. A task that reads a file waits for the
     /// task that writes the file. A warning names such dependencies if the workflow does not state them.
-    pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, Outside), String> {
+    pub(super) fn graph(mut self, strict: bool, remarks: &mut Vec<String>) -> Result<(Graph, ExternalFiles), String> {
         self.odd.refuse(strict)?;
         let mut bytes: FxHashMap<(u32, u32), u64> = FxHashMap::default();
         let mut implied: Vec<(u32, u32)> = Vec::new();
@@ -208,7 +208,7 @@ impl Draft {
                 *sum = sum.saturating_add(size);
             }
         }
-        let outside = Outside::of(outside);
+        let outside = ExternalFiles::of(outside);
         if let Some(file) = self.differing.first() {
             let count = self.differing.len();
             let differing = format!(

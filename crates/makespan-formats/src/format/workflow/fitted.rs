@@ -3,7 +3,7 @@
 use makespan_core::{Graph, Instance, InstanceError, Job, NamedTask, Needs, Platform, Profile, ResourceKind, Work};
 
 use super::remarked;
-use crate::needs::{UNSTATED, Unstated};
+use crate::needs::{UNSTATED, UnstatedNeeds};
 
 /// Reason why needs that exceed the largest machine are ignored.
 const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
@@ -18,7 +18,7 @@ pub(super) fn fitted(
     own: bool,
     strict: bool,
 ) -> Result<(Vec<Job>, Vec<String>), String> {
-    let (unstated, too_much) = (Unstated::default(), Unstated::default());
+    let (unstated, too_much) = (UnstatedNeeds::default(), UnstatedNeeds::default());
     let mut fitting = Fitting { platform, own, unstated, too_much, wide: Vec::new() };
     let jobs = jobs.into_iter().map(|job| fitting.job(job)).collect::<Result<Vec<Job>, String>>()?;
     let (mut remarks, changed) = fitting.remarks();
@@ -48,8 +48,8 @@ pub(super) fn fitted(
 struct Fitting<'a> {
     platform: &'a Platform,
     own: bool,
-    unstated: Unstated,
-    too_much: Unstated,
+    unstated: UnstatedNeeds,
+    too_much: UnstatedNeeds,
     /// Tasks that request more cores than the platform has.
     wide: Vec<String>,
 }

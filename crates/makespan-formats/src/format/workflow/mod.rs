@@ -22,10 +22,10 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Graph, Instance, Job, Platform, counted};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::format::Format;
 use crate::format::head::Head;
-use draft::Outside;
+use draft::ExternalFiles;
 pub use draft::StatedFiles;
 
 /// Jobs read from a file, and remarks for the user.
@@ -35,24 +35,24 @@ struct Read {
     /// Machines of the file, `None` if it states none, or the reason why they cannot be used.
     platform: Result<Option<Platform>, String>,
     /// Files that the first job reads and no task writes.
-    outside: Outside,
+    outside: ExternalFiles,
 }
 
 impl Read {
     /// Returns jobs that need no machines of the file and no input files from outside.
     fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
-        Self { jobs, remarks, platform: Ok(None), outside: Outside::default() }
+        Self { jobs, remarks, platform: Ok(None), outside: ExternalFiles::default() }
     }
 }
 
 /// Problem with a file, and its place.
 struct Wrong {
-    place: Place,
+    place: FilePlace,
     problem: String,
 }
 
 impl Wrong {
-    fn at(place: Place, problem: impl Into<String>) -> Self {
+    fn at(place: FilePlace, problem: impl Into<String>) -> Self {
         Self { place, problem: problem.into() }
     }
 
@@ -64,7 +64,7 @@ impl Wrong {
 /// Converts the text of a problem, which states the place itself.
 impl From<String> for Wrong {
     fn from(problem: String) -> Self {
-        Self { place: Place::default(), problem }
+        Self { place: FilePlace::default(), problem }
     }
 }
 
@@ -127,7 +127,7 @@ pub struct NextflowTrace {
 }
 
 /// Options for reading a workflow.
-pub(crate) struct Options<'a> {
+pub(crate) struct WorkflowOptions<'a> {
     pub(crate) platform: Option<&'a Platform>,
     pub(crate) strict: bool,
     /// Name of the node that holds the files that no task writes.
@@ -188,9 +188,9 @@ pub(crate) fn read(
     text: &str,
     format: Format,
     reader: &Reader,
-    options: &Options<'_>,
+    options: &WorkflowOptions<'_>,
 ) -> Result<(Instance, Vec<String>), FormatError> {
-    let &Options { strict, trace, .. } = options;
+    let &WorkflowOptions { strict, trace, .. } = options;
     let read = (reader.read)(&Source { file, text, name: job_name(file), strict, trace })?;
     let Read { jobs, mut remarks, platform, outside } = read;
     let own = options.platform.is_none();
@@ -209,10 +209,10 @@ pub(crate) fn read(
                 Ok(_) => format!("{format} says nothing of machines"),
             };
             let problem = format!("{why}; state them: --processors N for N of speed 1, or --platform FILE");
-            return Err(FormatError::content(file, Place::default(), problem));
+            return Err(FormatError::content(file, FilePlace::default(), problem));
         }
     };
-    let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
+    let wrong = |problem: String| FormatError::content(file, FilePlace::default(), problem);
     let (mut jobs, said) = fitted::fitted(jobs, &platform, own, options.strict).map_err(wrong)?;
     remarks.extend(said);
     match options.storage {
@@ -231,7 +231,7 @@ pub(crate) fn read(
         remarks.push("no bandwidth is stated, so data between tasks take no time (--bandwidth, --platform)".into());
     }
     let instance = Instance::new(platform, jobs, Vec::new());
-    let instance = instance.map_err(|error| FormatError::content(file, Place::default(), error))?;
+    let instance = instance.map_err(|error| FormatError::content(file, FilePlace::default(), error))?;
     Ok((instance, remarks))
 }
 

@@ -9,11 +9,11 @@ use makespan_core::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dot::{self, Drawn};
+use super::dot::{self, DotGraph};
 use super::{Read, Wrong, remarked};
-use crate::error::Place;
+use crate::error::FilePlace;
 use crate::needs::{Pool, memory};
-use crate::odd::{Odd, Oddity};
+use crate::odd::{ImpossibleValues, ValueProblem};
 
 /// Maximum number of dependencies between tasks.
 const MAX_EDGES: usize = 1 << 22;
@@ -31,17 +31,17 @@ struct Row<'a> {
 
 /// Content of a trace: the completed tasks, the impossible values, and the tasks that did not complete.
 #[derive(Default)]
-pub(super) struct Tasks<'a> {
+pub(super) struct TraceTasks<'a> {
     rows: Vec<Row<'a>>,
-    odd: Odd,
+    odd: ImpossibleValues,
     /// Name and status of each task that did not complete.
     unfinished: Vec<[&'a str; 2]>,
     needs: Pool,
 }
 
 /// Reads the completed tasks of a trace. With `strict`, impossible values and tasks that did not complete are errors.
-pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
-    let mut tasks = Tasks::default();
+pub(super) fn tasks(trace: &str, strict: bool) -> Result<TraceTasks<'_>, Wrong> {
+    let mut tasks = TraceTasks::default();
     tasks.read(trace)?;
     tasks.odd.refuse(strict)?;
     remarked(tasks.unfinished(), strict)?;
@@ -50,9 +50,9 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<Tasks<'_>, Wrong> {
 
 /// Reads the graph of processes. Returns a task graph, with each process replaced by its tasks in the trace. `name` is
 /// the name of the job. With `strict`, ignored attributes and tasks without a process in the graph are errors.
-pub(super) fn read(graph: &str, found: &Tasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
+pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
     let rows = &found.rows;
-    let Drawn { labels, edges, unread } = dot::labels(graph)?;
+    let DotGraph { labels, edges, unread } = dot::labels(graph)?;
     let mut of_label: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for (number, row) in (0..).zip(rows) {
         of_label.entry(row.process).or_default().push(number);
@@ -148,13 +148,13 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
     }
 }
 
-impl<'a> Tasks<'a> {
+impl<'a> TraceTasks<'a> {
     /// Reads the completed tasks. Tasks whose results Nextflow took from the cache of an earlier run are included.
     fn read(&mut self, trace: &'a str) -> Result<(), Wrong> {
         let mut lines = (1..).zip(trace.lines());
         let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
         let column = |name: &str| heading.iter().position(|one| *one == name);
-        let wrong = |line: usize, problem: String| Wrong::at(Place::line(line), problem);
+        let wrong = |line: usize, problem: String| Wrong::at(FilePlace::line(line), problem);
         let needed = |name: &str| {
             column(name).ok_or_else(|| wrong(1, format!("there is no column `{name}`; write it with -with-trace")))
         };
@@ -177,10 +177,10 @@ impl<'a> Tasks<'a> {
             let owner = || format!("task `{name}` on line {number}");
             let time = stated(Some(time)).map(duration);
             let (time, estimate) = self.odd.run_time(time.as_deref(), owner);
-            let cores = self.odd.read(Oddity::BrokenCores, stated(cores), |text| text.parse().ok(), owner);
+            let cores = self.odd.read(ValueProblem::BrokenCores, stated(cores), |text| text.parse().ok(), owner);
             let cores = cores.unwrap_or(1).max(1);
             let memory =
-                self.odd.read(Oddity::BrokenAmount, stated(memory), requested, owner).filter(|&bytes| bytes > 0);
+                self.odd.read(ValueProblem::BrokenAmount, stated(memory), requested, owner).filter(|&bytes| bytes > 0);
             let needs = self.needs.of(memory.map(|bytes| (Resource::MEMORY, Need::whole(bytes))));
             let (process, tag) = match name.split_once(" (") {
                 Some((process, tag)) => (process, tag.strip_suffix(')')),

@@ -3,7 +3,7 @@
 
 use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile, Time};
 
-use super::draft::Outside;
+use super::draft::ExternalFiles;
 use crate::amount::rounded;
 use crate::suggest::nearest;
 
@@ -11,13 +11,13 @@ use crate::suggest::nearest;
 const NAME: &str = "stage-in";
 
 /// Returns a remark about files from outside, for the case that the user states no node that holds these files.
-pub(super) fn remark(outside: &Outside) -> Option<String> {
+pub(super) fn remark(outside: &ExternalFiles) -> Option<String> {
     (outside.bytes > 0)
         .then(|| format!("{}; they are there at once (--stage-in NODE says which node holds them)", what(outside)))
 }
 
-fn what(outside: &Outside) -> String {
-    let Outside { files, bytes, first, .. } = outside;
+fn what(outside: &ExternalFiles) -> String {
+    let ExternalFiles { files, bytes, first, .. } = outside;
     let bytes = rounded(*bytes as f64);
     match files {
         1 => format!("1 file of {bytes} in all (`{first}`) comes from outside the workflow"),
@@ -27,7 +27,12 @@ fn what(outside: &Outside) -> String {
 
 /// Returns the job with an additional task on the node `node`, and a remark. The additional task takes one tick. The
 /// additional task sends each other task the outside files that this other task reads.
-pub(super) fn from(node: &str, outside: &Outside, job: &Job, platform: &Platform) -> Result<(Job, String), String> {
+pub(super) fn from(
+    node: &str,
+    outside: &ExternalFiles,
+    job: &Job,
+    platform: &Platform,
+) -> Result<(Job, String), String> {
     let nodes = platform.nodes();
     let Some(place) = nodes.iter().position(|one| one.name == node) else {
         let near = nearest(node, nodes.iter().map(|one| one.name.as_str()));

@@ -10,8 +10,8 @@ use super::draft::Draft;
 use makespan_core::counted;
 
 use super::{Read, Wrong};
-use crate::error::Place;
-use crate::odd::{Oddity, run_time};
+use crate::error::FilePlace;
+use crate::odd::{ValueProblem, run_time};
 
 /// Returns whether a text begins like a graph of the set: a line with one number, then a line with at least three
 /// numbers.
@@ -44,23 +44,23 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     for (at, row) in rows.iter().enumerate() {
         if row.number != at as u64 {
             let problem = format!("task {} stands where {at} is due; tasks are numbered from 0 in order", row.number);
-            return Err(Wrong::at(Place::line(row.line), problem));
+            return Err(Wrong::at(FilePlace::line(row.line), problem));
         }
     }
     let count = rows.len() as u64;
     if count != stated && count != stated.saturating_add(2) {
         let problem = format!("the first line announces {stated} tasks and two dummies, and {count} tasks follow");
-        return Err(Wrong::at(Place::line(line), problem));
+        return Err(Wrong::at(FilePlace::line(line), problem));
     }
     let last = rows.len().saturating_sub(1);
-    let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(Oddity::ZeroTime);
+    let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(ValueProblem::ZeroTime);
     // The last task is the exit dummy only if no other task waits for it.
     let is_exit = |at: usize| at == last && rows.iter().all(|row| !row.before.contains(&(last as u64)));
     let is_dummy = |at: usize| is_zero(&rows[at]) && (rows[at].before.is_empty() || is_exit(at));
     let mut draft = Draft::default();
     let mut numbers = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
-        let wrong = |problem| Wrong::at(Place::line(row.line), problem);
+        let wrong = |problem| Wrong::at(FilePlace::line(row.line), problem);
         let task = if is_dummy(at) {
             None
         } else {
@@ -72,7 +72,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
         for &before in &row.before {
             let Some(from) = usize::try_from(before).ok().and_then(|before| numbers.get(before)) else {
                 let problem = format!("task {at} waits for task {before}, which does not exist; the last is {last}");
-                return Err(Wrong::at(Place::line(row.line), problem));
+                return Err(Wrong::at(FilePlace::line(row.line), problem));
             };
             if let (Some(from), Some(to)) = (*from, numbers[at]) {
                 draft.wait(from, to);
@@ -88,17 +88,17 @@ fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [own, time, count, before @ ..] = words.as_slice() else {
         let problem = "a task is written as its number, its time, the number of its predecessors and these";
-        return Err(Wrong::at(Place::line(line), problem));
+        return Err(Wrong::at(FilePlace::line(line), problem));
     };
     let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
     let count: u64 = number(line, count)?;
     if before.len() as u64 != count {
         let problem = format!("the line announces {} but lists {}", counted(count, "predecessor"), before.len());
-        return Err(Wrong::at(Place::line(line), problem));
+        return Err(Wrong::at(FilePlace::line(line), problem));
     }
     Ok(Row { line, number: number(line, own)?, time, before })
 }
 
 fn number(line: usize, text: &str) -> Result<u64, Wrong> {
-    text.parse().map_err(|_| Wrong::at(Place::line(line), format!("`{text}` is not a whole number")))
+    text.parse().map_err(|_| Wrong::at(FilePlace::line(line), format!("`{text}` is not a whole number")))
 }

@@ -15,11 +15,11 @@ use serde::de::IgnoredAny;
 use super::draft::{Draft, StatedFiles};
 use super::machines::{Machine, machines};
 use super::{Read, remarked};
-use crate::document::{Named, Unique, from_json};
-use crate::error::{FormatError, Place};
+use crate::document::{Unique, UniquelyNamed, from_json};
+use crate::error::{FilePlace, FormatError};
 use crate::figure::Figure;
 use crate::needs::{Pool, bytes};
-use crate::odd::{Oddity, finite};
+use crate::odd::{ValueProblem, finite};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -133,7 +133,7 @@ struct OldFile {
     size_in_bytes: Figure,
 }
 
-impl Named for SpecifiedTask {
+impl UniquelyNamed for SpecifiedTask {
     const KIND: &'static str = "task";
 
     fn name(&self) -> &str {
@@ -141,7 +141,7 @@ impl Named for SpecifiedTask {
     }
 }
 
-impl Named for ExecutedTask {
+impl UniquelyNamed for ExecutedTask {
     const KIND: &'static str = "task";
 
     fn name(&self) -> &str {
@@ -150,7 +150,7 @@ impl Named for ExecutedTask {
 }
 
 /// If the tasks have ids, names may repeat but ids must be unique.
-impl Named for OldTask {
+impl UniquelyNamed for OldTask {
     const KIND: &'static str = "task";
 
     fn name(&self) -> &str {
@@ -187,7 +187,7 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
 /// errors.
 pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
-    let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, Place::field(field), problem);
+    let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, FilePlace::field(field), problem);
     let mut seen = Seen::default();
     let mut remarks = Vec::new();
     let version = version(schema_version.as_deref(), &workflow, &mut remarks);
@@ -243,7 +243,7 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
         Workflow { tasks: Some(tasks), .. } => together(tasks.0, &mut seen),
         _ => return Ok(BTreeMap::new()),
     };
-    let draft = draft.map_err(|problem| FormatError::content(file, Place::field("workflow"), problem))?;
+    let draft = draft.map_err(|problem| FormatError::content(file, FilePlace::field("workflow"), problem))?;
     Ok(draft.files())
 }
 
@@ -252,8 +252,8 @@ impl Seen {
     fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
         let owner = || format!("task `{name}`");
         let [cores, memory] = stated.map(Figure::text);
-        let cores = draft.odd.read(Oddity::BrokenCores, cores, finite, owner);
-        let memory = draft.odd.read(Oddity::BrokenAmount, memory, finite, owner);
+        let cores = draft.odd.read(ValueProblem::BrokenCores, cores, finite, owner);
+        let memory = draft.odd.read(ValueProblem::BrokenAmount, memory, finite, owner);
         let odd = |figure: Option<f64>, least: f64| figure.filter(|&figure| figure < least);
         let figures = [("cores", odd(cores, f64::MIN_POSITIVE)), ("bytes of memory", odd(memory, 0.0))];
         let figures = figures.into_iter().filter_map(|(unit, figure)| Some((unit, figure?)));

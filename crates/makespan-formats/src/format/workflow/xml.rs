@@ -4,14 +4,14 @@ use makespan_core::Time;
 use roxmltree::{Document, Node};
 
 use super::Wrong;
-use crate::error::Place;
+use crate::error::FilePlace;
 
 pub(super) use crate::xml::prepared;
 
 /// Parses a document, within the limits of [`crate::xml`].
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
     crate::xml::parse(text).map_err(|broken| {
-        let place = Place { line: Some(broken.line), column: Some(broken.column), field: None };
+        let place = FilePlace { line: Some(broken.line), column: Some(broken.column), field: None };
         Wrong::at(place, broken.problem)
     })
 }
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Wrong> {
 /// Returns an error about an element.
 pub(super) fn wrong(node: Node<'_, '_>, problem: impl std::fmt::Display) -> Wrong {
     let at = node.document().text_pos_at(node.range().start);
-    let place = Place { line: Some(at.row as usize), column: Some(at.col as usize), field: None };
+    let place = FilePlace { line: Some(at.row as usize), column: Some(at.col as usize), field: None };
     Wrong::at(place, format!("<{}>: {problem}", node.tag_name().name()))
 }
 

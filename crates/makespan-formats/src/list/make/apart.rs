@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::database::{Database, Target};
-use super::order::Order;
+use super::database::{Database, TargetData};
+use super::order::TargetOrder;
 
 /// Separator between two groups of prerequisites. The second group waits for the first group (GNU make 4.4).
 const WAIT: &str = ".WAIT";
@@ -13,7 +13,7 @@ const NOT_PARALLEL: &str = ".NOTPARALLEL";
 /// jobs that make would run earlier in a serial build. `printed` is the output of make, which states its version.
 pub(super) fn apart(
     rules: &Database,
-    order: &Order,
+    order: &TargetOrder,
     printed: &str,
     numbers: &FxHashMap<&str, usize>,
 ) -> Vec<Vec<usize>> {
@@ -65,7 +65,7 @@ fn names_targets(printed: &str) -> bool {
 
 /// Returns the prerequisites of a target, in groups. Make builds one group after the other. With `.NOTPARALLEL`, each
 /// prerequisite is a separate group.
-fn groups<'a>(target: &Target<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
+fn groups<'a>(target: &TargetData<'a>, is_serial: bool) -> Vec<Vec<&'a str>> {
     let mut groups: Vec<Vec<&str>> = vec![Vec::new()];
     for &need in &target.needs {
         if need == WAIT || is_serial {
@@ -89,7 +89,7 @@ fn reached(rules: &Database, from: &[&str], numbers: &FxHashMap<&str, usize>, is
         let number = rules.together(name).find_map(|one| numbers.get(one));
         found.extend(number);
         if number.is_none() || !is_last {
-            open.extend(rules.get(name).into_iter().flat_map(Target::all_before));
+            open.extend(rules.get(name).into_iter().flat_map(TargetData::all_before));
         }
     }
     found

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 /// Data about files and variables, as make prints them.
 #[derive(Default)]
 pub(super) struct Database<'a> {
-    targets: FxHashMap<&'a str, Target<'a>>,
+    targets: FxHashMap<&'a str, TargetData<'a>>,
     /// Variables for patterns, each with its pattern, in the order in which make applies them to a target.
     patterns: Vec<(&'a str, Variable<'a>)>,
     /// Groups of files that one recipe creates together, by file.
@@ -16,7 +16,7 @@ pub(super) struct Database<'a> {
 
 /// Data about a target, as make prints them.
 #[derive(Default)]
-pub(super) struct Target<'a> {
+pub(super) struct TargetData<'a> {
     /// Prerequisites, in their order.
     pub(super) needs: Vec<&'a str>,
     /// Order-only prerequisites, which are written after `|`.
@@ -32,7 +32,7 @@ pub(super) struct Target<'a> {
     pub(super) variables: Vec<Variable<'a>>,
 }
 
-impl<'a> Target<'a> {
+impl<'a> TargetData<'a> {
     /// Returns all prerequisites, including order-only prerequisites.
     pub(super) fn all_before(&self) -> impl Iterator<Item = &'a str> {
         self.needs.iter().chain(&self.only_before).copied()
@@ -48,12 +48,12 @@ pub(super) struct Variable<'a> {
     pub(super) place: Option<(&'a str, usize)>,
     pub(super) is_private: bool,
     pub(super) is_override: bool,
-    pub(super) printed: Printed,
+    pub(super) printed: VariableForm,
 }
 
 /// Form in which make prints a variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Printed {
+pub(super) enum VariableForm {
     AsStated,
     /// On several lines, of which the last cannot be recognised.
     OnLines,
@@ -91,8 +91,8 @@ impl<'a> Database<'a> {
                 (pattern, origin.take(), line.strip_prefix("# "))
             {
                 let mut variable = origin.variable(definition);
-                if variable.printed == Printed::AsStated {
-                    variable.printed = Printed::ByPattern;
+                if variable.printed == VariableForm::AsStated {
+                    variable.printed = VariableForm::ByPattern;
                 }
                 self.patterns.push((pattern, variable));
             }
@@ -135,7 +135,7 @@ impl<'a> Database<'a> {
                 let is_definition_that_goes_on = |target: &str| found.as_ref().is_none_or(|rule| rule.target != target);
                 if let Some(target) = has_definition_before.filter(|target| is_definition_that_goes_on(target)) {
                     let variable = self.targets.get_mut(target).and_then(|target| target.variables.last_mut());
-                    variable.into_iter().for_each(|variable| variable.printed = Printed::OnLines);
+                    variable.into_iter().for_each(|variable| variable.printed = VariableForm::OnLines);
                     defined = Some(target);
                     continue;
                 }
@@ -151,12 +151,12 @@ impl<'a> Database<'a> {
         }
     }
 
-    pub(super) fn get(&self, target: &str) -> Option<&Target<'a>> {
+    pub(super) fn get(&self, target: &str) -> Option<&TargetData<'a>> {
         self.targets.get(target)
     }
 
     /// Returns the targets in the order of their names.
-    pub(super) fn targets(&self) -> Vec<(&'a str, &Target<'a>)> {
+    pub(super) fn targets(&self) -> Vec<(&'a str, &TargetData<'a>)> {
         let mut targets: Vec<_> = self.targets.iter().map(|(name, target)| (*name, target)).collect();
         targets.sort_unstable_by_key(|(name, _)| *name);
         targets
@@ -181,7 +181,7 @@ impl<'a> Database<'a> {
     /// Returns whether make treats a file as intermediate. It does if the file is missing and is between two other
     /// files in a chain, or if the makefile declares the file as intermediate.
     pub(super) fn is_intermediate(&self, file: &str) -> bool {
-        let is_said = |said: &Target<'a>| said.needs.contains(&file);
+        let is_said = |said: &TargetData<'a>| said.needs.contains(&file);
         self.get(file).is_some_and(|target| target.is_intermediate) || self.get(".INTERMEDIATE").is_some_and(is_said)
     }
 }
@@ -215,7 +215,7 @@ impl<'a> Origin<'a> {
 
     fn variable(self, definition: &'a str) -> Variable<'a> {
         let Self { place, is_private, is_override } = self;
-        let printed = if definition.starts_with("define ") { Printed::OnLines } else { Printed::AsStated };
+        let printed = if definition.starts_with("define ") { VariableForm::OnLines } else { VariableForm::AsStated };
         Variable { definition, place, is_private, is_override, printed }
     }
 }

@@ -18,9 +18,9 @@ mod tests;
 use makespan_core::{Estimate, Instance, Job, Platform};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 use crate::guess::guessed;
-use database::{Database, Printed, Variable};
+use database::{Database, Variable, VariableForm};
 use printed::updated;
 use stubs::STUB;
 pub use stubs::stubs;
@@ -44,7 +44,7 @@ const SCRIPT: &str = r#"for word do shift; case $word in --newer=*) word=${word#
 
 /// Output of make.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct MakeOutput<'a> {
     /// The makefile.
     pub file: &'a str,
     /// Goal, or `None` for the first goal in the makefile.
@@ -61,12 +61,12 @@ pub struct Asked<'a> {
 /// # Errors
 /// [`FormatError`] if the output of make is not as expected, or if the targets are not a valid instance.
 pub fn read_make(
-    asked: Asked<'_>,
+    asked: MakeOutput<'_>,
     platform: &Platform,
     line_of: impl Fn(&str, usize) -> Option<String>,
 ) -> Result<Option<Instance>, FormatError> {
-    let Asked { file, goal, known, printed } = asked;
-    let wrong = |problem: String| FormatError::content(file, Place::default(), problem);
+    let MakeOutput { file, goal, known, printed } = asked;
+    let wrong = |problem: String| FormatError::content(file, FilePlace::default(), problem);
     let mut recipes = updated(printed);
     if recipes.is_empty() {
         return Ok(None);
@@ -133,9 +133,9 @@ fn escaped(name: &str) -> String {
 /// operator of a pattern-specific variable. Both are read from the makefile.
 fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<String>) -> Result<String, FormatError> {
     let (makefile, number) = variable.place.unwrap_or(("the makefile", 0));
-    let wrong = |problem: String| Err(FormatError::content(makefile, Place::line(number), problem));
+    let wrong = |problem: String| Err(FormatError::content(makefile, FilePlace::line(number), problem));
     let (name, text) = (variable.name(), variable.definition);
-    let has_lines = variable.printed == Printed::OnLines;
+    let has_lines = variable.printed == VariableForm::OnLines;
     if has_lines || text.contains("\\#") {
         let what = if has_lines { "several lines" } else { "a backslash before #" };
         return wrong(format!(
@@ -147,7 +147,7 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let is_exported = front.split([' ', '\t', ':']).any(|word| word == "export");
     let words = [(is_exported, "export "), (variable.is_override, "override ")];
     let words: String = words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word).collect();
-    let text = match front.chars().next_back().filter(|_| variable.printed == Printed::ByPattern) {
+    let text = match front.chars().next_back().filter(|_| variable.printed == VariableForm::ByPattern) {
         None | Some(':' | '!') => text.to_owned(),
         Some(operator) => {
             // In a pattern, `?=` is the first definition of the variable for a matching target, so it has the effect

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::database::{Database, Target, Variable, fits};
+use super::database::{Database, TargetData, Variable, fits};
 
 /// Action of make for a prerequisite of a target.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ enum Step<'a> {
 
 /// Order in which make considers targets.
 #[derive(Default)]
-pub(super) struct Order<'a> {
+pub(super) struct TargetOrder<'a> {
     /// Visits of targets in order. Each visit consists of the target and the index of the visit during which make
     /// found this target. Make may visit a target several times: first to look through it, and later to update it.
     /// Targets found while looking through a target refer to the first of these visits.
@@ -26,7 +26,7 @@ pub(super) struct Order<'a> {
     updated: Vec<usize>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> TargetOrder<'a> {
     fn come_to(&mut self, target: &'a str, from: Option<usize>) -> usize {
         self.visits.push((target, from));
         self.visits.len() - 1
@@ -56,9 +56,9 @@ impl<'a> Order<'a> {
 impl<'a> Database<'a> {
     /// Returns the order in which make considers targets in a serial build, beginning with the goal. Members of
     /// `targets` that make does not reach from the goal follow in reverse order.
-    pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> Order<'a> {
+    pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> TargetOrder<'a> {
         let (mut seen, mut looked, mut noticed) = (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
-        let mut order = Order::default();
+        let mut order = TargetOrder::default();
         let goal = goal.or(self.goal).filter(|goal| self.get(goal).is_some());
         for root in goal.iter().chain(targets.iter().rev()).copied() {
             if !seen.insert(root) {
@@ -95,7 +95,7 @@ impl<'a> Database<'a> {
     /// intermediate file, make first updates only the prerequisites of this file, and updates the file itself at the
     /// end.
     fn steps_of(&self, target: &str) -> Vec<Step<'a>> {
-        let needs: Vec<&str> = self.get(target).into_iter().flat_map(Target::all_before).collect();
+        let needs: Vec<&str> = self.get(target).into_iter().flat_map(TargetData::all_before).collect();
         let missing = needs.iter().filter(|need| self.is_missing(need)).map(|need| Step::Update(need));
         let first =
             needs.iter().map(|need| if self.is_missing(need) { Step::LookThrough(need) } else { Step::Update(need) });
@@ -105,7 +105,7 @@ impl<'a> Database<'a> {
     /// Returns the actions of make when it looks through a missing intermediate file. Make only checks prerequisites
     /// that exist and are declared as intermediate.
     fn steps_through(&self, target: &str) -> Vec<Step<'a>> {
-        let needs = self.get(target).into_iter().flat_map(Target::all_before);
+        let needs = self.get(target).into_iter().flat_map(TargetData::all_before);
         let step = |need| match () {
             () if self.is_missing(need) => Step::LookThrough(need),
             () if self.is_said_intermediate(need) => Step::Leave(need),
@@ -127,7 +127,7 @@ impl<'a> Database<'a> {
     /// Returns the targets that are not in `updated`, but may have to be made after targets in `updated`. Only targets
     /// with a recipe are returned, in the order of make. A dry run may omit these targets: if a recipe only calls make
     /// recursively, the dry run does not list the targets that need the file of this recipe.
-    pub(super) fn followers(&self, order: &Order<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
+    pub(super) fn followers(&self, order: &TargetOrder<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let (mut changed, mut followers) = (updated.clone(), Vec::new());
         for name in order.targets() {
             let Some(target) = self.get(name).filter(|_| !changed.contains(name)) else { continue };
@@ -147,7 +147,7 @@ impl<'a> Database<'a> {
     /// Returns the files that must be made before a target, each with the number of the target whose recipe makes it,
     /// in ascending order of these numbers. The search for prerequisites stops at each file that is made.
     pub(super) fn waited_for(&self, target: &str, numbers: &FxHashMap<&str, usize>) -> Vec<(usize, &'a str)> {
-        let needs = |target: &str| self.get(target).into_iter().flat_map(Target::all_before);
+        let needs = |target: &str| self.get(target).into_iter().flat_map(TargetData::all_before);
         let own = numbers.get(target).copied();
         let (mut open, mut seen) = (needs(target).collect::<Vec<&str>>(), FxHashSet::default());
         let mut found = Vec::new();
@@ -167,7 +167,7 @@ impl<'a> Database<'a> {
 
     /// Returns the variables that a target inherits from the targets that led make to it, beginning with the outermost
     /// target.
-    pub(super) fn inherited(&self, order: &Order<'a>, origin: Option<usize>) -> Vec<Variable<'a>> {
+    pub(super) fn inherited(&self, order: &TargetOrder<'a>, origin: Option<usize>) -> Vec<Variable<'a>> {
         let around = order.around(origin);
         let of = |target: &&'a str| {
             let target = *target;

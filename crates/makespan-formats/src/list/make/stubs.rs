@@ -1,6 +1,6 @@
 //! Options that prevent make from running recipes in a dry run.
 
-use crate::error::{FormatError, Place};
+use crate::error::{FilePlace, FormatError};
 
 use super::database::Database;
 
@@ -17,7 +17,7 @@ pub(super) const STUB: &str = "SHELL := true";
 /// [`FormatError`] with the line of a recipe that the options cannot prevent from running.
 pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
     let wrong = |(makefile, line): (&str, usize), problem: String| {
-        Err(FormatError::content(makefile, Place::line(line), problem))
+        Err(FormatError::content(makefile, FilePlace::line(line), problem))
     };
     let Some(database) = Database::read(known) else { return Ok(Vec::new()) };
     let mut stubs = vec![format!("--eval=%: override {STUB}")];
@@ -43,7 +43,7 @@ pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
             let problem = format!(
                 "the prerequisites of `{name}` come from a shell in a second expansion, which cannot be read without running recipes; put them into a variable with `:=`"
             );
-            return Err(FormatError::content(file, Place::default(), problem));
+            return Err(FormatError::content(file, FilePlace::default(), problem));
         }
     }
     Ok(stubs)

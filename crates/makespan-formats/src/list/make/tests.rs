@@ -4,7 +4,7 @@ use super::*;
 
 fn read(known: &str, printed: &str) -> Result<Option<Instance>, FormatError> {
     let line_of = |_: &str, line: usize| (line == 7).then(|| "c: export FLAGS += -g".to_owned());
-    read_make(Asked { file: "m", goal: None, known, printed }, &Platform::flat(2).unwrap(), line_of)
+    read_make(MakeOutput { file: "m", goal: None, known, printed }, &Platform::flat(2).unwrap(), line_of)
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn targets_that_make_keeps_apart_wait_for_each_other() {
     ] {
         let base = format!("# Make data base\n\n# Files\n\n{special}a:\n\nb:\n\nc:\n\nd: c\n\nall: {needs}\n");
         let text = format!("# GNU Make {version}\n{trace}{base}");
-        let asked = Asked { file: "m", goal: Some("all"), known: &text, printed: &text };
+        let asked = MakeOutput { file: "m", goal: Some("all"), known: &text, printed: &text };
         let instance = read_make(asked, &Platform::flat(2).unwrap(), |_, _| None).unwrap().unwrap();
         let shown = instance.jobs().iter().map(|job| {
             let after: Vec<&str> = job.after.iter().map(|name| &**name).collect();

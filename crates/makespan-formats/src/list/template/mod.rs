@@ -6,9 +6,9 @@ mod place;
 use thiserror::Error;
 
 use super::lines::LONGEST;
-use super::shell::{Scanner, Within, quoted};
+use super::shell::{Scanner, ShellContext, quoted};
 pub use arguments::{ArgumentRules, ArgumentSource, Arguments, separator};
-use place::{Part, Placeholder, foreign, placeholder, refused, safe};
+use place::{ArgumentPart, Placeholder, foreign, placeholder, refused, safe};
 
 /// Maximum number of commands that a template makes.
 const MOST: usize = 10_000_000;
@@ -154,14 +154,14 @@ impl Template {
         }
         pieces.push(Piece::Text(before));
         let stated = pieces.iter().find_map(|piece| match piece {
-            Piece::Place(place) if place.part != Part::Number => Some(place.text.clone()),
+            Piece::Place(place) if place.part != ArgumentPart::Number => Some(place.text.clone()),
             _ => None,
         });
         if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
-            let end = Placeholder::new("{}".into(), None, Part::Whole, Within::Words);
-            let in_comment = scanner.within() != Within::Words;
+            let end = Placeholder::new("{}".into(), None, ArgumentPart::Whole, ShellContext::Words);
+            let in_comment = scanner.within() != ShellContext::Words;
             if in_comment {
-                return Err(refused("{}".into(), Within::Comment));
+                return Err(refused("{}".into(), ShellContext::Comment));
             }
             pieces.extend([Piece::Text(" ".into()), Piece::Place(end)]);
         }

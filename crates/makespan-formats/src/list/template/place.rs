@@ -1,6 +1,6 @@
 //! Placeholders for arguments in a template.
 
-use super::super::shell::{Scanner, Within, quoted, within_double, within_single};
+use super::super::shell::{Scanner, ShellContext, quoted, within_double, within_single};
 use super::TemplateError;
 
 #[derive(Clone, Debug)]
@@ -9,8 +9,8 @@ pub(super) struct Placeholder {
     pub(super) text: String,
     /// Index of the source, from 0, or `None` for all sources.
     pub(super) source: Option<usize>,
-    pub(super) part: Part,
-    within: Within,
+    pub(super) part: ArgumentPart,
+    within: ShellContext,
     /// True if `$NAME` precedes the placeholder, so that the inserted text could become a part of the name.
     follows_name: bool,
     /// True if `<` or `>` follows the placeholder, so that an inserted number could become the number of a file
@@ -20,7 +20,7 @@ pub(super) struct Placeholder {
 
 /// Part of the argument that is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ArgumentPart {
     Whole,
     WithoutEnding,
     Name,
@@ -31,7 +31,7 @@ pub(super) enum Part {
 }
 
 impl Placeholder {
-    pub(super) fn new(text: String, source: Option<usize>, part: Part, within: Within) -> Self {
+    pub(super) fn new(text: String, source: Option<usize>, part: ArgumentPart, within: ShellContext) -> Self {
         Self { text, source, part, within, follows_name: false, is_redirected: false }
     }
 
@@ -47,21 +47,21 @@ impl Placeholder {
     /// text, also inserts an empty quotation.
     pub(super) fn fill(&self, number: usize, arguments: &[&str], line: &mut String) {
         let empty = match self.within {
-            Within::Words => "''",
-            Within::Double => "\"\"",
+            ShellContext::Words => "''",
+            ShellContext::Double => "\"\"",
             _ => "",
         };
         if self.follows_name {
             *line += empty;
         }
         self.put(number, arguments, line);
-        if self.is_redirected && self.within == Within::Words {
+        if self.is_redirected && self.within == ShellContext::Words {
             *line += empty;
         }
     }
 
     fn put(&self, number: usize, arguments: &[&str], line: &mut String) {
-        if self.part == Part::Number {
+        if self.part == ArgumentPart::Number {
             *line += &number.to_string();
             return;
         }
@@ -76,15 +76,15 @@ impl Placeholder {
             }
             let part = self.part.of(argument);
             *line += &match self.within {
-                Within::Single => within_single(part),
-                Within::Double => within_double(part),
+                ShellContext::Single => within_single(part),
+                ShellContext::Double => within_double(part),
                 _ => quoted(part),
             };
         }
     }
 }
 
-impl Part {
+impl ArgumentPart {
     fn of(self, argument: &str) -> &str {
         let (folder, name) = argument.rsplit_once('/').unwrap_or((".", argument));
         let stem = |name: &'_ str| match name.rfind('.') {
@@ -103,17 +103,17 @@ impl Part {
 }
 
 /// Returns the placeholder at the beginning of a text: its text, source and part.
-pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, Part)> {
+pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, ArgumentPart)> {
     // The longest placeholder has this length.
     let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
     let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let part = match &inner[digits..] {
-        "" => Part::Whole,
-        "." => Part::WithoutEnding,
-        "/" => Part::Name,
-        "//" => Part::Folder,
-        "/." => Part::Stem,
-        "#" if digits == 0 => Part::Number,
+        "" => ArgumentPart::Whole,
+        "." => ArgumentPart::WithoutEnding,
+        "/" => ArgumentPart::Name,
+        "//" => ArgumentPart::Folder,
+        "/." => ArgumentPart::Stem,
+        "#" if digits == 0 => ArgumentPart::Number,
         _ => return None,
     };
     let source = match &inner[..digits] {
@@ -144,28 +144,34 @@ pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
 
 /// Returns the placeholder, or an error if no quotation can make its argument one word.
 pub(super) fn safe(
-    (text, source, part): (String, Option<usize>, Part),
+    (text, source, part): (String, Option<usize>, ArgumentPart),
     scanner: &Scanner,
 ) -> Result<Placeholder, TemplateError> {
-    let unsafe_frames = [Within::Dollar, Within::Backquotes, Within::Expansion, Within::Arithmetic, Within::Comment];
-    if part != Part::Number
+    let unsafe_frames = [
+        ShellContext::Dollar,
+        ShellContext::Backquotes,
+        ShellContext::Expansion,
+        ShellContext::Arithmetic,
+        ShellContext::Comment,
+    ];
+    if part != ArgumentPart::Number
         && let Some(within) = unsafe_frames.into_iter().find(|within| scanner.is_inside(*within))
     {
         return Err(refused(text, within));
     }
-    if part != Part::Number && scanner.is_escaped() {
+    if part != ArgumentPart::Number && scanner.is_escaped() {
         let (within, remedy) = ("behind a backslash", "leave the backslash out, for arguments are quoted anyway");
         return Err(TemplateError::Unsafe { place: text, within, remedy });
     }
     Ok(Placeholder::new(text, source, part, scanner.within()))
 }
 
-pub(super) fn refused(place: String, within: Within) -> TemplateError {
+pub(super) fn refused(place: String, within: ShellContext) -> TemplateError {
     let (within, remedy) = match within {
-        Within::Dollar => ("in $'..'", "write '..' instead"),
-        Within::Backquotes => ("between backquotes", "write $(..) instead"),
-        Within::Expansion => ("in ${..}", "put it into a variable first: x={}; ..${x}"),
-        Within::Arithmetic => ("in $((..))", "put it into a variable first: x={}; ..$((x))"),
+        ShellContext::Dollar => ("in $'..'", "write '..' instead"),
+        ShellContext::Backquotes => ("between backquotes", "write $(..) instead"),
+        ShellContext::Expansion => ("in ${..}", "put it into a variable first: x={}; ..${x}"),
+        ShellContext::Arithmetic => ("in $((..))", "put it into a variable first: x={}; ..$((x))"),
         _ => ("in a comment", "leave the comment out"),
     };
     TemplateError::Unsafe { place, within, remedy }

@@ -4,7 +4,7 @@ use makespan_core::Time;
 
 /// State of a simulation from an instant until the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
+pub struct SimulationLevel {
     /// First instant of the state.
     pub time: Time,
     /// Number of busy processors.
@@ -32,7 +32,7 @@ pub(super) struct Column {
 
 /// Returns the columns between two instants. Up to `exact` levels become one column each. More levels are reduced to
 /// `columns` columns of equal length. Before the first level, no processor is busy and no job waits.
-pub(super) fn columns(levels: &[Level], [from, to]: [Time; 2], exact: usize, columns: usize) -> Vec<Column> {
+pub(super) fn columns(levels: &[SimulationLevel], [from, to]: [Time; 2], exact: usize, columns: usize) -> Vec<Column> {
     let pieces = || Pieces { levels, at: 0, from, to };
     if levels.len() <= exact {
         return pieces().map(|(from, to, level)| Gathered::new(from, level).done_at(to)).collect();
@@ -63,21 +63,21 @@ pub(super) fn columns(levels: &[Level], [from, to]: [Time; 2], exact: usize, col
 
 /// Iterator over the periods of constant level. Empty periods are skipped.
 struct Pieces<'a> {
-    levels: &'a [Level],
+    levels: &'a [SimulationLevel],
     at: usize,
     from: Time,
     to: Time,
 }
 
 impl Iterator for Pieces<'_> {
-    type Item = (Time, Time, Level);
+    type Item = (Time, Time, SimulationLevel);
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.from < self.to {
             while self.levels.get(self.at).is_some_and(|level| level.time <= self.from) {
                 self.at += 1;
             }
-            let level = self.at.checked_sub(1).map_or(Level::default(), |at| self.levels[at]);
+            let level = self.at.checked_sub(1).map_or(SimulationLevel::default(), |at| self.levels[at]);
             let end = self.levels.get(self.at).map_or(self.to, |next| next.time.min(self.to));
             let start = std::mem::replace(&mut self.from, end);
             if start < end {
@@ -95,16 +95,16 @@ struct Gathered {
     most: [u32; 2],
     areas: [i128; 2],
     spanned: i128,
-    last: Level,
+    last: SimulationLevel,
 }
 
 impl Gathered {
-    fn new(from: Time, level: Level) -> Self {
+    fn new(from: Time, level: SimulationLevel) -> Self {
         let both = [level.held, level.waiting];
         Self { from, least: both, most: both, areas: [0; 2], spanned: 0, last: level }
     }
 
-    fn add(&mut self, time: Time, level: Level) {
+    fn add(&mut self, time: Time, level: SimulationLevel) {
         let ticks = i128::from(time.ticks());
         self.spanned += ticks;
         for (index, value) in [level.held, level.waiting].into_iter().enumerate() {
@@ -134,8 +134,8 @@ mod tests {
 
     use super::*;
 
-    fn level(ticks: i64, held: u32, waiting: u32) -> Level {
-        Level { time: Time::from_ticks(ticks), held, waiting }
+    fn level(ticks: i64, held: u32, waiting: u32) -> SimulationLevel {
+        SimulationLevel { time: Time::from_ticks(ticks), held, waiting }
     }
 
     const SPAN: [Time; 2] = [Time::ZERO, Time::from_ticks(100)];
@@ -165,7 +165,7 @@ mod tests {
             changes in prop::collection::vec((1_i64..40, 0_u32..9, 0_u32..9), 1..60), count in 1_usize..30, exact in 0_usize..40,
         ) {
             let mut time = -1;
-            let levels: Vec<Level> = changes.iter().map(|&(step, held, waiting)| { time += step; level(time, held, waiting) }).collect();
+            let levels: Vec<SimulationLevel> = changes.iter().map(|&(step, held, waiting)| { time += step; level(time, held, waiting) }).collect();
             let span = [Time::ZERO, Time::from_ticks(time + 20)];
             let area = |columns: &[Column]| columns.iter().map(|c| c.held.mean * (c.to - c.from).ticks() as f64).sum::<f64>();
             let whole = columns(&levels, span, usize::MAX, 1);

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use makespan_core::{Instance, Job, Phases, Schedule, Time};
 
 use super::cards::{write_remarks, write_sections};
-use super::data::{ChartData, Charted, write_json};
+use super::data::{ChartContent, ChartData, write_json};
 use super::shell::Shell;
 use super::{CHART_SCRIPT, STYLE, Section};
 use crate::gantt::summary::grouped;
@@ -24,7 +24,7 @@ use crate::gantt::{Marks, NamedSchedule};
 use panels::Panels;
 use serde::Serialize;
 
-pub use envelope::Level;
+pub use envelope::SimulationLevel;
 
 const BODY: &str = include_str!("../../../assets/simulation.html");
 const OWN_STYLE: &str = include_str!("../../../assets/simulation.css");
@@ -72,7 +72,7 @@ pub struct PolicyPanel<'a> {
     /// Number of processors of the platform.
     pub processors: u32,
     /// Levels of busy processors and waiting jobs, in ascending order of time.
-    pub levels: &'a [Level],
+    pub levels: &'a [SimulationLevel],
     /// Phases of a flow of tasks, drawn above the usage. `None` for other instances.
     pub phases: Option<&'a Phases>,
     /// Schedule, for the chart and all data about single jobs. `None` if there are too many placements.
@@ -155,7 +155,8 @@ fn write_data(out: &mut impl Write, report: &SimulationReport<'_>, panels: &Pane
     let marks: Vec<Marks> = report.policies.iter().map(|policy| policy.marks.clone()).collect();
     let (title, instance) = (report.title, report.instance);
     let choose = schedules.len() > 3;
-    let charted = Charted { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose, run: None };
+    let charted =
+        ChartContent { title, instance, schedules: &schedules, marks: &marks, bounds: &[], choose, run: None };
     let chart = (!schedules.is_empty()).then(|| ChartData::new(charted));
     write_json(out, &Data { panels: panels.data(), chart, week: report.week })
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::envelope::{Column, Spread, columns};
 use super::phase_strip;
 use super::{PolicyPanel, SimulationReport};
-use crate::gantt::escape::{Pixels, Text};
+use crate::gantt::escape::{PixelCoordinate, Text};
 use crate::gantt::summary::grouped;
 use crate::gantt::ticks;
 
@@ -103,9 +103,19 @@ impl<'a> Panels<'a> {
         for (policy, series) in self.policies.iter().zip(&self.series) {
             let mut top = start + NAME;
             start += each(policy);
-            writeln!(out, r#"<text class="policy" x="{LEFT}" y="{}">{}</text>"#, Pixels(top - 9.0), Text(policy.name))?;
+            writeln!(
+                out,
+                r#"<text class="policy" x="{LEFT}" y="{}">{}</text>"#,
+                PixelCoordinate(top - 9.0),
+                Text(policy.name)
+            )?;
             let line = Text(policy.summary);
-            writeln!(out, r#"<text class="end" x="{}" y="{}">{line}</text>"#, WIDTH - RIGHT, Pixels(top - 9.0))?;
+            writeln!(
+                out,
+                r#"<text class="end" x="{}" y="{}">{line}</text>"#,
+                WIDTH - RIGHT,
+                PixelCoordinate(top - 9.0)
+            )?;
             if let Some(phases) = policy.phases {
                 phase_strip::write(out, phases, self.span, [LEFT, WIDTH - LEFT - RIGHT], [top, STRIP])?;
                 top += PHASES;
@@ -128,7 +138,7 @@ impl<'a> Panels<'a> {
             self.write_plot(out, [queue, QUEUE], &waiting, series)?;
         }
         self.write_axis(out, height - AXIS + 4.0)?;
-        writeln!(out, r#"<path id="pointer" d="M0 0V{}" visibility="hidden"/></svg>"#, Pixels(height - AXIS))
+        writeln!(out, r#"<path id="pointer" d="M0 0V{}" visibility="hidden"/></svg>"#, PixelCoordinate(height - AXIS))
     }
 
     /// Returns the series for the script.
@@ -165,10 +175,10 @@ impl<'a> Panels<'a> {
         let (bottom, width) = (top + height, WIDTH - LEFT - RIGHT);
         let scale = height / f64::from(all.max(1));
         let ground = scale * f64::from(most);
-        let (y, h) = (Pixels(bottom - ground), Pixels(ground));
+        let (y, h) = (PixelCoordinate(bottom - ground), PixelCoordinate(ground));
         writeln!(out, r#"<rect class="ground" x="{LEFT}" y="{y}" width="{width}" height="{h}"/>"#)?;
         for shade in ["most", "mean", "least"] {
-            let mut path = format!("M{LEFT} {}", Pixels(bottom));
+            let mut path = format!("M{LEFT} {}", PixelCoordinate(bottom));
             for column in series {
                 let Spread { least, mean, most } = of(column);
                 let value = match shade {
@@ -176,15 +186,15 @@ impl<'a> Panels<'a> {
                     "mean" => mean,
                     _ => f64::from(least),
                 };
-                path += &format!("V{}H{}", Pixels(bottom - scale * value), Pixels(self.x(column.to)));
+                path += &format!("V{}H{}", PixelCoordinate(bottom - scale * value), PixelCoordinate(self.x(column.to)));
             }
-            writeln!(out, r#"<path class="{class} {shade}" d="{path}V{}z"/>"#, Pixels(bottom))?;
+            writeln!(out, r#"<path class="{class} {shade}" d="{path}V{}z"/>"#, PixelCoordinate(bottom))?;
         }
         let labels = [(bottom - ground + 9.0, grouped(f64::from(most))), (bottom - 1.0, "0".to_owned())];
-        for (y, text) in labels.iter().map(|(y, text)| (Pixels(*y), Text(text))) {
+        for (y, text) in labels.iter().map(|(y, text)| (PixelCoordinate(*y), Text(text))) {
             writeln!(out, r#"<text class="end" x="{}" y="{y}">{text}</text>"#, LEFT - 7.0)?;
         }
-        let middle = Pixels(top + height / 2.0 + 4.0);
+        let middle = PixelCoordinate(top + height / 2.0 + 4.0);
         writeln!(out, r#"<text class="end word" x="{}" y="{middle}">{word}</text>"#, LEFT - 7.0)
     }
 
@@ -194,9 +204,9 @@ impl<'a> Panels<'a> {
         for index in 0..=(seconds / step + 1e-9) as u32 {
             let at = f64::from(index) * step;
             let x = LEFT + (WIDTH - LEFT - RIGHT) * at / seconds;
-            writeln!(out, r#"<path class="rule" d="M{} {}V0"/>"#, Pixels(x), Pixels(top))?;
+            writeln!(out, r#"<path class="rule" d="M{} {}V0"/>"#, PixelCoordinate(x), PixelCoordinate(top))?;
             let anchor = if x > WIDTH - 40.0 { "end" } else { "middle" };
-            let (x, y) = (Pixels(x), Pixels(top + 14.0));
+            let (x, y) = (PixelCoordinate(x), PixelCoordinate(top + 14.0));
             writeln!(out, r#"<text class="{anchor}" x="{x}" y="{y}">{}</text>"#, ticks::label(at, step))?;
         }
         Ok(())

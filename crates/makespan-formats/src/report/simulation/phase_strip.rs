@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use makespan_core::{Phase, PhaseStep, Phases, Time};
 
 use super::PolicyPanel;
-use crate::gantt::escape::Pixels;
+use crate::gantt::escape::PixelCoordinate;
 
 /// Maximum number of phases of a strip that is drawn exactly. A longer strip has this number of columns.
 const EXACT: usize = 500;
@@ -32,15 +32,15 @@ pub(super) fn write(
     [top, height]: [f64; 2],
 ) -> io::Result<()> {
     let seconds = (span[1] - span[0]).seconds();
-    let x = |at: Time| Pixels(left + width * ((at - span[0]).seconds() / seconds).clamp(0.0, 1.0));
+    let x = |at: Time| PixelCoordinate(left + width * ((at - span[0]).seconds() / seconds).clamp(0.0, 1.0));
     let (from, pieces) = pieces(phases, EXACT);
     for (index, phase) in Phase::ALL.into_iter().enumerate() {
         let (mut path, mut at) = (String::new(), from);
         for &(until, parts) in &pieces {
             let above = [0.0, parts[0], parts[0] + parts[1]];
             if parts[index] > 0.0 {
-                let upper = Pixels(height.mul_add(above[index], top));
-                let lower = Pixels(height.mul_add((above[index] + parts[index]).min(1.0), top));
+                let upper = PixelCoordinate(height.mul_add(above[index], top));
+                let lower = PixelCoordinate(height.mul_add((above[index] + parts[index]).min(1.0), top));
                 path += &format!("M{} {upper}H{}V{lower}H{}z", x(at), x(until), x(at));
             }
             at = until;
@@ -51,7 +51,7 @@ pub(super) fn write(
             writeln!(out, r#"<path class="{}" d="{path}">{title}</path>"#, class(phase))?;
         }
     }
-    let middle = Pixels(top + height / 2.0 + 4.0);
+    let middle = PixelCoordinate(top + height / 2.0 + 4.0);
     writeln!(out, r#"<text class="end word" x="{}" y="{middle}">phase</text>"#, left - 7.0)
 }
 

@@ -14,13 +14,16 @@ fn instance(jobs: u32) -> Instance {
     Instance::new(Platform::flat(4).unwrap(), (0..jobs).map(job).collect(), vec![]).unwrap()
 }
 
-fn levels(count: u32) -> Vec<Level> {
-    let level =
-        |id: u32| Level { time: Time::from_seconds(i64::from(id)), held: id % 5, waiting: id % 97 * (id % 31) % 17 };
+fn levels(count: u32) -> Vec<SimulationLevel> {
+    let level = |id: u32| SimulationLevel {
+        time: Time::from_seconds(i64::from(id)),
+        held: id % 5,
+        waiting: id % 97 * (id % 31) % 17,
+    };
     (0..count).map(level).collect()
 }
 
-fn page(instance: &Instance, levels: &[Level], schedule: Option<&Schedule>) -> String {
+fn page(instance: &Instance, levels: &[SimulationLevel], schedule: Option<&Schedule>) -> String {
     let end = levels.last().map_or(Time::ZERO, |level| level.time);
     let step = |second, phase| PhaseStep { from: Time::from_seconds(second), phase };
     let phases = Phases { steps: vec![step(0, Phase::Saturation), step(3, Phase::Starvation)], end };
@@ -98,8 +101,10 @@ fn an_empty_simulation_is_a_page() {
 
 #[test]
 fn more_processors_than_the_log_has_stay_within_their_panel() {
-    let busy =
-        [Level { time: Time::ZERO, held: 20, waiting: 0 }, Level { time: Time::from_seconds(9), held: 0, waiting: 0 }];
+    let busy = [
+        SimulationLevel { time: Time::ZERO, held: 20, waiting: 0 },
+        SimulationLevel { time: Time::from_seconds(9), held: 0, waiting: 0 },
+    ];
     let html = page(&instance(2), &busy, None);
     let panels = &html[html.find("<svg id=").unwrap()..html.find("</svg>").unwrap() + 6];
     let document = roxmltree::Document::parse(panels).unwrap();
@@ -118,7 +123,7 @@ fn more_processors_than_the_log_has_stay_within_their_panel() {
 #[test]
 fn pictures_of_the_present_end_when_nothing_waits() {
     let instance = instance(3);
-    let level = |second: i64, waiting| Level { time: Time::from_seconds(second), held: 2, waiting };
+    let level = |second: i64, waiting| SimulationLevel { time: Time::from_seconds(second), held: 2, waiting };
     let levels = [level(0, 2), level(40, 1), level(80, 0), level(8000, 0)];
     let text = |is_present| {
         let panel = PolicyPanel {

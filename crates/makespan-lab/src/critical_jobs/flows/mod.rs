@@ -6,7 +6,7 @@ mod report;
 use makespan::{Scene, Silent, SimulationOptions, simulate};
 use makespan_core::{Actual, CompoundMeasures, Instance, Schedule};
 
-use super::{Outcome, Served};
+use super::{CriticalJobsOutcome, Served};
 use crate::LabError;
 use crate::campaign::{failed, valid};
 
@@ -25,9 +25,9 @@ const REPLAN: &str = "job-flow[serve=replan,starts=reserved]";
 const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation,starts=reserved]";
 
 /// Returns the outcome of a policy on a flow whose jobs state deadlines.
-pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<Outcome, LabError> {
+pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<CriticalJobsOutcome, LabError> {
     let flow = serve(instance, policy)?.1.flow;
-    Ok(Outcome {
+    Ok(CriticalJobsOutcome {
         makespan: flow.to.seconds(),
         cost: flow.cost as f64 / 1e3,
         on_time: flow.in_time,

@@ -1,12 +1,12 @@
 //! Tables and claims about flows.
 
-use super::super::{GAPS, Key, Outcome, Run, Served};
+use super::super::{CriticalJobsKey, CriticalJobsOutcome, GAPS, Run, Served};
 use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, UTILISATION};
-use crate::campaign::{Claim, Ran, aligned, shown};
+use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
 /// A figure of an outcome.
-type Figure = fn(&Outcome) -> Option<f64>;
+type Figure = fn(&CriticalJobsOutcome) -> Option<f64>;
 
 /// A comparison of two means, which returns true if they are as claimed.
 type Compared = fn(f64, f64) -> bool;
@@ -18,14 +18,14 @@ fn at_gaps(runs: &[Run], policy: &str, figure: Figure) -> [Option<f64>; GAPS.len
 
 fn means(runs: &[Run], figure: impl Fn(&Run) -> Option<f64>) -> [Option<f64>; GAPS.len()] {
     GAPS.map(|gap| {
-        let own = runs.iter().filter(|run| matches!(run.key, Key::Flow(own, _) if own == gap));
+        let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Flow(own, _) if own == gap));
         mean(&own.filter_map(&figure).collect::<Vec<f64>>())
     })
 }
 
 const IN_TIME: Figure = |outcome| Some(outcome.on_time as f64);
 
-fn of(outcome: &Outcome, figure: fn(&Served) -> f64) -> Option<f64> {
+fn of(outcome: &CriticalJobsOutcome, figure: fn(&Served) -> f64) -> Option<f64> {
     outcome.served.as_ref().map(figure)
 }
 

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::FALLBACK;
 use crate::LabError;
 use crate::campaign::{
-    self, Campaign, Report, Search, at_least, failed, positive, refuse, rows, scheduled, stirred, table, texts,
-    verified,
+    self, Campaign, CampaignReport, SearchOptions, at_least, failed, positive, refuse, rows, scheduled, stirred, table,
+    texts, verified,
 };
 
 /// Default folder of the standard task graphs.
@@ -52,13 +52,13 @@ const ALGORITHMS: [&str; 5] =
 /// The options of this part.
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
-pub struct Options {
+pub struct MakespansOptions {
     /// Number of graphs of 20 to 100 tasks for each of 6 shapes, whose makespans are compared
     #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16, value_name = "GRAPHS")]
     pub graphs: u32,
     /// The limits of the optimiser.
     #[command(flatten)]
-    pub search: Search,
+    pub search: SearchOptions,
     /// Folder of standard task graphs, such as `rand0000.stg` [default: ../shared/data/stg if it exists]
     #[arg(long = "data", value_name = "DIR")]
     pub standard: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Options {
+impl MakespansOptions {
     pub(super) fn usual_search(command: Command) -> Command {
         command.mut_arg("limits", |arg| arg.default_value("300ms,1s"))
     }
@@ -81,7 +81,7 @@ impl Options {
 
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Key {
+pub enum MakespansKey {
     /// A drawn graph: the number of its shape, its own number, and the number of graphs of this shape.
     Drawn(u32, u32, u32),
     /// A standard graph by number, and its number of processors.
@@ -90,7 +90,7 @@ pub enum Key {
 
 /// The outcome of an algorithm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct MakespansOutcome {
     /// Makespan in seconds.
     makespan: f64,
     /// True if the algorithm found a plan itself. Otherwise its plan is HEFT's plan.
@@ -105,9 +105,9 @@ pub struct Facts {
     reference: f64,
 }
 
-type Run = campaign::Run<Key, Facts, Outcome>;
+type Run = campaign::GridRun<MakespansKey, Facts, MakespansOutcome>;
 
-impl fmt::Display for Key {
+impl fmt::Display for MakespansKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Drawn(shape, run, _) => write!(f, "graph {run} of shape {shape}"),
@@ -136,7 +136,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Writes `results.csv`.
-impl Campaign for Options {
+impl Campaign for MakespansOptions {
     const NAME: &'static str = "makespans";
     const PAPER: &'static str = "Makespans of graphs of tasks, compared with HEFT's";
     const UNIT: &'static str = "graphs";
@@ -158,18 +158,18 @@ impl Campaign for Options {
         format!("seed {}; {}; files {:?}", self.seed, self.search, self.files().ok())
     }
 
-    fn search(&self) -> Option<&Search> {
+    fn search(&self) -> Option<&SearchOptions> {
         Some(&self.search)
     }
 
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<MakespansKey> {
         let (graphs, files) = (self.graphs, self.files().unwrap_or_default().len());
-        let drawn = |shape: usize| (0..graphs).map(move |run| Key::Drawn(shape as u32, run, graphs));
-        let on = |file: usize| PROCESSORS.map(move |processors| Key::Standard(file, processors));
+        let drawn = |shape: usize| (0..graphs).map(move |run| MakespansKey::Drawn(shape as u32, run, graphs));
+        let on = |file: usize| PROCESSORS.map(move |processors| MakespansKey::Standard(file, processors));
         (0..SHAPES.len()).flat_map(drawn).chain((0..files).flat_map(on)).collect()
     }
 
-    fn measure(&self, key: Key) -> Result<Run, LabError> {
+    fn measure(&self, key: MakespansKey) -> Result<Run, LabError> {
         let (instance, optimum) = instance(self.seed, &self.files()?, key)?;
         let bound = makespan_bounds::best(&instance, Objective::Makespan);
         let bound = verified(&bound.map_err(|error| failed("the bound", key, error.to_string()))?, &instance, key)?;
@@ -182,19 +182,19 @@ impl Campaign for Options {
                 !planned.1.iter().any(|remark| remark.contains(FALLBACK)),
             );
             at_least(bound, Objective::Makespan, makespan, &algorithm, key)?;
-            outcomes.push((algorithm, Outcome { makespan: seconds(makespan), found }));
+            outcomes.push((algorithm, MakespansOutcome { makespan: seconds(makespan), found }));
         }
         let reference = optimum.map_or_else(|| seconds(bound), f64::from);
         let facts = Facts { tasks: instance.tasks() as usize, reference };
         Ok(Run { key, seed: self.seed, facts, outcomes })
     }
 
-    fn report(&self, runs: &[Run]) -> Result<Report, LabError> {
+    fn report(&self, runs: &[Run]) -> Result<CampaignReport, LabError> {
         let files = self.files()?;
-        let row = |(run, algorithm, outcome): campaign::Row<'_, Run>| {
+        let row = |(run, algorithm, outcome): campaign::GridRow<'_, Run>| {
             let (group, number, processors) = match run.key {
-                Key::Drawn(shape, run, _) => (SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run, 8),
-                Key::Standard(file, processors) => {
+                MakespansKey::Drawn(shape, run, _) => (SHAPES[shape as usize % SHAPES.len()].0.to_owned(), run, 8),
+                MakespansKey::Standard(file, processors) => {
                     (files.get(file).map(|path| name(path)).unwrap_or_default(), 0, processors)
                 }
             };
@@ -205,14 +205,14 @@ impl Campaign for Options {
         let header = "group,run,tasks,processors,reference,algorithm,makespan,found";
         let results = table("results.csv", header, rows(runs).map(row));
         let report = report::Report { options: self, runs, files: &files };
-        Ok(Report { text: report.text(), claims: report.claims(), files: vec![results] })
+        Ok(CampaignReport { text: report.text(), claims: report.claims(), files: vec![results] })
     }
 }
 
 /// Returns the instance, and its optimal makespan if known.
-fn instance(seed: u64, files: &[PathBuf], key: Key) -> Result<(Instance, Option<u32>), LabError> {
+fn instance(seed: u64, files: &[PathBuf], key: MakespansKey) -> Result<(Instance, Option<u32>), LabError> {
     match key {
-        Key::Drawn(shape, run, of) => {
+        MakespansKey::Drawn(shape, run, of) => {
             // Spread the logarithms of the sizes evenly, so that small and large graphs are equally frequent.
             let share = f64::from(run) / f64::from(of.max(2) - 1);
             let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
@@ -220,7 +220,7 @@ fn instance(seed: u64, files: &[PathBuf], key: Key) -> Result<(Instance, Option<
             let shape = SHAPES[shape as usize % SHAPES.len()].1;
             Ok((generate_graphs(&GraphOptions { shape, tasks, seed, ..GraphOptions::default() })?, None))
         }
-        Key::Standard(file, processors) => {
+        MakespansKey::Standard(file, processors) => {
             let path = &files[file];
             let options = ReadOptions { processors: Some(processors), ..ReadOptions::default() };
             let optima = OPTIMA.iter().find(|(known, _)| *known == name(path));

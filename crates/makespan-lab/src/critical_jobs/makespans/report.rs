@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::{ALGORITHMS, Key, Options, PROCESSORS, Run, SHAPES, name};
-use crate::campaign::{Claim, Ran, aligned, shown};
+use super::{ALGORITHMS, MakespansKey, MakespansOptions, PROCESSORS, Run, SHAPES, name};
+use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
 /// The target for the mean ratio of `optimise` to HEFT with a time limit of 1 s.
@@ -15,7 +15,7 @@ const WIDTHS: [i32; 4] = [-38, 7, 4, 7];
 
 /// The measurements.
 pub(super) struct Report<'a> {
-    pub(super) options: &'a Options,
+    pub(super) options: &'a MakespansOptions,
     pub(super) runs: &'a [Run],
     pub(super) files: &'a [PathBuf],
 }
@@ -23,7 +23,7 @@ pub(super) struct Report<'a> {
 impl Report<'_> {
     fn drawn(&self, shape: Option<usize>) -> impl Iterator<Item = &Run> {
         let wanted = move |own: u32| shape.is_none_or(|shape| shape == own as usize);
-        self.runs.iter().filter(move |run| matches!(run.key, Key::Drawn(own, ..) if wanted(own)))
+        self.runs.iter().filter(move |run| matches!(run.key, MakespansKey::Drawn(own, ..) if wanted(own)))
     }
 
     /// Returns the mean ratio to HEFT's makespan over the graphs for which the algorithm found its own plan. For
@@ -46,7 +46,7 @@ impl Report<'_> {
 
     /// Returns the number of standard graphs planned with the optimal makespan, and the number of all standard graphs.
     fn optimal(&self, algorithm: &str) -> (usize, usize) {
-        let standard = self.runs.iter().filter(|run| matches!(run.key, Key::Standard(..)));
+        let standard = self.runs.iter().filter(|run| matches!(run.key, MakespansKey::Standard(..)));
         let each: Vec<bool> =
             standard.filter_map(|run| Some(run.of(algorithm)?.makespan <= run.facts.reference)).collect();
         (each.iter().filter(|&&optimal| optimal).count(), each.len())

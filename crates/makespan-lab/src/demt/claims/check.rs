@@ -2,7 +2,7 @@
 
 use makespan_generate::Family;
 
-use crate::campaign::{Answer, Claim};
+use crate::campaign::{Claim, ClaimAnswer};
 use crate::demt::points::{Criterion, Points};
 use crate::statistics::mean;
 
@@ -22,7 +22,7 @@ pub(super) fn curve(points: &Points, family: Family, algorithm: &str, criterion:
 /// Answers, and the figures on which they are based.
 #[derive(Default)]
 pub(super) struct Evidence {
-    answers: Vec<Answer>,
+    answers: Vec<ClaimAnswer>,
     figures: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl Evidence {
     }
 
     /// Adds answers. `answers` is empty if the points do not decide the claim.
-    pub(super) fn answer<A: Into<Answer>>(mut self, answers: impl IntoIterator<Item = A>) -> Self {
+    pub(super) fn answer<A: Into<ClaimAnswer>>(mut self, answers: impl IntoIterator<Item = A>) -> Self {
         self.answers.extend(answers.into_iter().map(Into::into));
         self
     }
@@ -51,7 +51,7 @@ impl Evidence {
     }
 
     /// Adds the figures of a curve, and for each of its averages the answer whether a condition holds.
-    pub(super) fn each<A: Into<Answer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
+    pub(super) fn each<A: Into<ClaimAnswer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
         self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
     }
 
@@ -62,7 +62,7 @@ impl Evidence {
 
     /// Returns the claim that this evidence decides. It holds if every answer is yes, and partly if some are.
     pub(super) fn claim(self, place: &str, statement: &str) -> Claim {
-        let (yes, all) = (self.answers.iter().filter(|&&answer| answer != Answer::No).count(), self.answers.len());
+        let (yes, all) = (self.answers.iter().filter(|&&answer| answer != ClaimAnswer::No).count(), self.answers.len());
         let mut measured = self.figures.join("; ");
         if all > 1 {
             measured = format!("{measured} ({yes} of {all} comparisons agree)");
@@ -72,8 +72,8 @@ impl Evidence {
 }
 
 /// Compares a ratio to a bound with another ratio. Returns yes if they are close, and "better" if the first is lower.
-pub(super) fn around(ratio: f64, centre: f64) -> Answer {
-    if ratio < centre - AROUND { Answer::Better } else { (ratio <= centre + AROUND).into() }
+pub(super) fn around(ratio: f64, centre: f64) -> ClaimAnswer {
+    if ratio < centre - AROUND { ClaimAnswer::Better } else { (ratio <= centre + AROUND).into() }
 }
 
 /// Returns true if the largest ratio is close to the smallest, or `None` with fewer than two points.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use makespan_service::http::Limits;
+use makespan_service::http::RequestLimits;
 use makespan_service::tokens::{add, list, remove};
 use makespan_service::words::Role;
 
@@ -152,7 +152,7 @@ fn there_are_no_websockets() {
 
 #[test]
 fn requests_are_counted_by_token_and_by_address() {
-    let site = Site::with(Limits { requests: 20.0, ..Limits::default() });
+    let site = Site::with(RequestLimits { requests: 20.0, ..RequestLimits::default() });
     let start = Instant::now();
     let mut refused = 0;
     while refused == 0 {

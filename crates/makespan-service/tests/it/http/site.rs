@@ -7,7 +7,7 @@ use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use makespan_service::Service;
-use makespan_service::http::{Limits, Problem, RunningServer, ServerOptions, bind};
+use makespan_service::http::{Problem, RequestLimits, RunningServer, ServerOptions, bind};
 use makespan_service::tokens::{Tokens, add};
 use makespan_service::words::Role;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -60,33 +60,33 @@ impl Answer {
     }
 }
 
-pub fn quick_limits() -> Limits {
-    Limits {
+pub fn quick_limits() -> RequestLimits {
+    RequestLimits {
         head: Duration::from_secs(2),
         body: Duration::from_secs(2),
         write: Duration::from_secs(2),
         alive: Duration::from_millis(300),
         grace: Duration::from_secs(2),
-        ..Limits::default()
+        ..RequestLimits::default()
     }
 }
 
 impl Site {
     pub fn new() -> Self {
-        Self::with(Limits::default())
+        Self::with(RequestLimits::default())
     }
 
-    pub fn with(limits: Limits) -> Self {
+    pub fn with(limits: RequestLimits) -> Self {
         let fake = Arc::new(Fake::default());
         Self::serving(fake.clone(), fake, limits)
     }
 
     /// Starts a server for the given service.
     pub fn of(service: Arc<dyn Service>) -> Self {
-        Self::serving(service, Arc::default(), Limits::default())
+        Self::serving(service, Arc::default(), RequestLimits::default())
     }
 
-    fn serving(service: Arc<dyn Service>, fake: Arc<Fake>, limits: Limits) -> Self {
+    fn serving(service: Arc<dyn Service>, fake: Arc<Fake>, limits: RequestLimits) -> Self {
         static FILES: Once = Once::new();
         FILES.call_once(|| {
             let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();

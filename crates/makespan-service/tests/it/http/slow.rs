@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::time::Instant;
 
-use makespan_service::http::Limits;
+use makespan_service::http::RequestLimits;
 
 use crate::http::site::{LIMIT, Site, answer, bearer, eventually, quick_limits};
 
@@ -58,7 +58,7 @@ fn a_client_that_reads_nothing_is_dropped() {
 
 #[test]
 fn further_connections_wait() {
-    let site = Site::with(Limits { connections: 16, ..quick_limits() });
+    let site = Site::with(RequestLimits { connections: 16, ..quick_limits() });
     let idle: Vec<_> = (0..16).map(|_| site.connect()).collect();
     // The request is answered when the server closes the idle connections.
     assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
@@ -69,7 +69,7 @@ fn further_connections_wait() {
 /// still answers other clients at this address without delay.
 #[test]
 fn half_sent_requests_make_nobody_wait() {
-    let site = Site::with(Limits { connections: 64, head: LIMIT, ..quick_limits() });
+    let site = Site::with(RequestLimits { connections: 64, head: LIMIT, ..quick_limits() });
     let mut stream = site.events(&site.admin, "", "");
     stream.line("event: begin");
     let half: Vec<_> = (0..200)

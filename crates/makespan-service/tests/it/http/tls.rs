@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use makespan_service::client::{Client, ClientOptions};
-use makespan_service::http::{Limits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
+use makespan_service::http::{RequestLimits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
 use makespan_service::tokens::{Tokens, ensure_own};
 use makespan_service::words::Who;
 use tempfile::TempDir;
@@ -39,8 +39,11 @@ fn start(
 ) -> Result<RunningServer, ServerError> {
     let tokens = Arc::new(Tokens::open(store.path()).unwrap());
     let listen: Vec<SocketAddr> = vec![listen.parse().unwrap()];
-    bind(ServerOptions { listen, tls, behind_proxy, tokens, limits: Limits::default() }, Arc::new(Fake::default()))?
-        .start()
+    bind(
+        ServerOptions { listen, tls, behind_proxy, tokens, limits: RequestLimits::default() },
+        Arc::new(Fake::default()),
+    )?
+    .start()
 }
 
 #[test]

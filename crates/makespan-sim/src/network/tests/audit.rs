@@ -3,7 +3,7 @@
 use makespan_core::Time;
 use makespan_core::network::Network;
 
-use crate::network::{NetworkObserver, NetworkOptions, Record};
+use crate::network::{NetworkObserver, NetworkOptions, NetworkRecord};
 
 pub(super) struct Audit<'a> {
     network: &'a Network,
@@ -63,11 +63,11 @@ impl<'a> Audit<'a> {
 }
 
 impl NetworkObserver for Audit<'_> {
-    fn on(&mut self, now: Time, record: Record) {
+    fn on(&mut self, now: Time, record: NetworkRecord) {
         assert!(now >= self.now, "time goes forward");
         self.now = now;
         match record {
-            Record::SendBegins { node, kind } => {
+            NetworkRecord::SendBegins { node, kind } => {
                 let (parent, lane) = (self.parent(node), self.lane(kind));
                 assert!(self.free(parent, kind) > 0, "the sent task is in the parent's buffer");
                 assert_eq!(self.in_lane(&self.coming[node], lane), 0, "a node receives one task at a time");
@@ -82,26 +82,26 @@ impl NetworkObserver for Audit<'_> {
                     .sum();
                 assert!(room < self.options.buffer, "the receiving buffer has room for the sent task");
             }
-            Record::SendEnds { node, kind } => {
+            NetworkRecord::SendEnds { node, kind } => {
                 let at = self.coming[node].iter().position(|&other| other == kind).unwrap();
                 self.coming[node].remove(at);
                 let parent = self.parent(node);
                 self.held[parent][kind] -= 1;
                 self.held[node][kind] += 1;
             }
-            Record::ComputingBegins { node, kind } => {
+            NetworkRecord::ComputingBegins { node, kind } => {
                 assert!(self.free(node, kind) > 0, "the computed task is in the node's buffer");
                 let lane = self.in_lane(&self.computing[node], self.lane(kind));
                 assert!(lane < self.network.nodes()[node].processors as usize, "a task a processor");
                 self.held[node][kind] -= 1;
                 self.computing[node].push(kind);
             }
-            Record::ComputingEnds { node, kind } => {
+            NetworkRecord::ComputingEnds { node, kind } => {
                 let at = self.computing[node].iter().position(|&other| other == kind).unwrap();
                 self.computing[node].remove(at);
                 self.done[kind] += 1;
             }
-            Record::Removed { node } => {
+            NetworkRecord::Removed { node } => {
                 self.coming[node].clear();
                 for kind in 0..self.done.len() {
                     self.held[0][kind] += std::mem::take(&mut self.held[node][kind]);

@@ -90,7 +90,7 @@ fn a_node_that_is_removed_loses_no_task() {
 fn a_leaf_unreachable_in_time_is_reported() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 1e-6), node(Some(0), 1.0, 1e-300)];
     let network = Network::new(&nodes, vec![kind(0, 1.0, 1.0, 10)]).unwrap();
-    let options = NetworkOptions { until: Until::At(Time::from_seconds(100)), ..NetworkOptions::default() };
+    let options = NetworkOptions { until: EndCondition::At(Time::from_seconds(100)), ..NetworkOptions::default() };
     let run = played(&network, &options);
     assert_eq!(run.unreached(&network), [1, 2]);
     assert_eq!((run.end, run.stalled), (Time::from_seconds(100), false));

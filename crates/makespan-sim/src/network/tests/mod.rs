@@ -70,7 +70,7 @@ fn options() -> impl Strategy<Value = NetworkOptions> {
             },
         };
         let changes = changes.into_iter().map(change).collect();
-        NetworkOptions { buffer, lanes, sends, slow_requests: slow, changes, until: Until::AllDone }
+        NetworkOptions { buffer, lanes, sends, slow_requests: slow, changes, until: EndCondition::AllDone }
     })
 }
 

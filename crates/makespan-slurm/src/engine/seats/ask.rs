@@ -4,10 +4,10 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::Seat;
+use super::PilotSeat;
 use crate::Program;
 use crate::engine::{Allocation, Pilots};
-use crate::pilot::Place;
+use crate::pilot::PilotNode;
 
 /// Number of searches of the queue for a job that may have been submitted. `BETWEEN_LOOKS` is the pause between two
 /// searches.
@@ -24,7 +24,7 @@ impl Pilots {
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
         // Ended pilots without tasks are ignored. An ended pilot may still hold tasks if the planner ended before it
         // handled the ends of these tasks.
-        let counts = |place: &Place| !self.board.is_over(place.job) || self.board.holds_any(place);
+        let counts = |place: &PilotNode| !self.board.is_over(place.job) || self.board.holds_any(place);
         let bound = bound.filter(|(slot, place)| *slot < self.nodes.slots.len() && counts(place));
         let bound: Vec<_> = bound.collect();
         let mut jobs: Vec<(u64, usize)> = self
@@ -39,7 +39,7 @@ impl Pilots {
         }
         for (job, seat) in jobs {
             // The latest pilot of a seat fills the seat. Tasks in earlier pilots of this seat continue.
-            self.nodes.seats[seat] = Seat { job: Some(job), has_ended_any: true, ..Seat::default() };
+            self.nodes.seats[seat] = PilotSeat { job: Some(job), has_ended_any: true, ..PilotSeat::default() };
             self.hearing.watch.ask_job(job);
         }
         for (slot, place) in bound {
@@ -142,8 +142,8 @@ impl Pilots {
                     let _ = self.options.commands.cancel(job);
                     return Err((format!("cannot record pilot {job}: {error}"), true));
                 }
-                let Seat { fruitless, wants, .. } = self.nodes.seats[seat];
-                self.nodes.seats[seat] = Seat { job: Some(job), fruitless, wants, ..Seat::default() };
+                let PilotSeat { fruitless, wants, .. } = self.nodes.seats[seat];
+                self.nodes.seats[seat] = PilotSeat { job: Some(job), fruitless, wants, ..PilotSeat::default() };
                 self.hearing.watch.ask_job(job);
                 Ok(())
             }

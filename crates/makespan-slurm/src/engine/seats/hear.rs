@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use makespan_exec::engine::Notice;
 
-use super::{Life, MAX_FRUITLESS, Seat, Wants};
-use crate::engine::watch::{Became, FORGOTTEN, Report, Waiting};
+use super::{Life, MAX_FRUITLESS, PilotSeat, Wants};
+use crate::engine::watch::{FORGOTTEN, JobStateChange, PendingJob, SlurmReport};
 use crate::engine::{Allocation, Pilots};
 
 /// Returns true if a job that is pending for this reason may wait forever.
@@ -15,10 +15,10 @@ fn is_stuck(reason: &str) -> bool {
 }
 
 impl Pilots {
-    pub(in crate::engine) fn heard_of_slurm(&mut self, report: Report) {
+    pub(in crate::engine) fn heard_of_slurm(&mut self, report: SlurmReport) {
         match report {
-            Report::Job(job, state) => self.heard_of_job(job, state),
-            Report::NodeGone(place) => {
+            SlurmReport::Job(job, state) => self.heard_of_job(job, state),
+            SlurmReport::NodeGone(place) => {
                 if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
                     agent.gone = Some(format!("Slurm reports that its node {} is gone", place.node));
                     let slot = agent.slot;
@@ -32,7 +32,7 @@ impl Pilots {
     }
 
     /// Handles a pilot that is pending in the queue.
-    fn waits(&mut self, seat: usize, job: u64, waiting: &Waiting) {
+    fn waits(&mut self, seat: usize, job: u64, waiting: &PendingJob) {
         if self.nodes.seats[seat].waits.as_ref() != Some(&waiting.reason) {
             // The reason is empty until Slurm's scheduler considers the job.
             if !waiting.reason.is_empty() {
@@ -49,15 +49,15 @@ impl Pilots {
         self.shorten(seat, waiting);
     }
 
-    fn heard_of_job(&mut self, job: u64, state: Became) {
+    fn heard_of_job(&mut self, job: u64, state: JobStateChange) {
         let seat = self.nodes.seats.iter().position(|seat| seat.job == Some(job));
         match state {
-            Became::Waits(waiting) => {
+            JobStateChange::Waits(waiting) => {
                 if let Some(seat) = seat {
                     self.waits(seat, job, &waiting);
                 }
             }
-            Became::Runs(left) => {
+            JobStateChange::Runs(left) => {
                 if let Some(seat) = seat {
                     let ends = left.map(|left| Instant::now() + left);
                     if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
@@ -71,8 +71,8 @@ impl Pilots {
                     self.await_agents(job);
                 }
             }
-            Became::Over(how) => self.is_over(job, &how),
-            Became::Rests => {
+            JobStateChange::Over(how) => self.is_over(job, &how),
+            JobStateChange::Rests => {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
                 if let Some(seat) = seat.filter(|&seat| begins(&mut self.nodes.seats[seat].life)) {
                     let job = self.nodes.seats[seat].job.unwrap_or(0);
@@ -106,12 +106,12 @@ impl Pilots {
         }
         self.nodes.seats[seat].ends = None;
         self.announce(seat);
-        let Seat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
+        let PilotSeat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
         // If a restarted controller has forgotten the job, the pilot does not count as a failure.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
         let again = fruitless < MAX_FRUITLESS;
         let again = again && matches!(self.options.allocation, Allocation::Asked { .. });
-        self.nodes.seats[seat] = Seat { closed: !again, fruitless, wants, ..Seat::default() };
+        self.nodes.seats[seat] = PilotSeat { closed: !again, fruitless, wants, ..PilotSeat::default() };
     }
 }

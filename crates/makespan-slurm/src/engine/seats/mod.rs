@@ -8,7 +8,7 @@ mod short;
 use std::time::{Duration, Instant};
 
 use makespan_core::{Outage, ProcSet};
-use makespan_exec::engine::{Notice, Start};
+use makespan_exec::engine::{EngineStart, Notice};
 
 use super::{Allocation, Pilots};
 
@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_secs(15);
 
 /// A seat for one pilot.
 #[derive(Debug, Default)]
-pub(super) struct Seat {
+pub(super) struct PilotSeat {
     /// The id of the job that fills the seat.
     pub job: Option<u64>,
     /// The last reported reason why the job is pending.
@@ -89,7 +89,7 @@ enum Wants {
     All,
 }
 
-impl Seat {
+impl PilotSeat {
     /// Returns an empty seat for each pilot.
     pub fn all(allocation: &Allocation) -> Vec<Self> {
         allocation.sizes().iter().map(|_| Self::default()).collect()
@@ -115,7 +115,7 @@ impl Seat {
 impl Pilots {
     /// Returns a reason if the pilot of a task is expected to end before the task. In this case, no further task
     /// starts in the pilot.
-    pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &Start<'_>) -> Option<String> {
+    pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &EngineStart<'_>) -> Option<String> {
         let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
         for (slot, _) in parts {
@@ -140,7 +140,7 @@ impl Pilots {
 
     /// Announces the end of a pilot, so that no plan contains a task after it.
     fn announce(&mut self, seat: usize) {
-        let Seat { ends, announced, .. } = self.nodes.seats[seat];
+        let PilotSeat { ends, announced, .. } = self.nodes.seats[seat];
         let has_moved = match (ends, announced) {
             (Some(new), Some(old)) => new.max(old) - new.min(old) > DRIFT,
             (new, old) => new.is_some() != old.is_some(),
@@ -160,7 +160,7 @@ impl Pilots {
             return;
         }
         self.looks.reviewed = Instant::now();
-        let idle = |seat: &Seat| {
+        let idle = |seat: &PilotSeat| {
             let own = self.nodes.agents.iter().filter(|(place, _)| Some(place.job) == seat.job);
             seat.takes_tasks() && own.clone().count() > 0 && own.into_iter().all(|(_, agent)| agent.holds == 0)
         };
@@ -197,7 +197,7 @@ impl Pilots {
     pub(super) fn look_after_seats(&mut self) {
         self.look_for_stuck();
         for seat in 0..self.nodes.seats.len() {
-            let Seat { job, draining, .. } = self.nodes.seats[seat];
+            let PilotSeat { job, draining, .. } = self.nodes.seats[seat];
             if let Some(job) = job.filter(|_| draining) {
                 let held = self.nodes.agents.iter().any(|(place, agent)| place.job == job && agent.holds > 0);
                 if !held && !self.board.is_over(job) {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Seat, Wants};
-use crate::engine::watch::Waiting;
+use super::{PilotSeat, Wants};
+use crate::engine::watch::PendingJob;
 use crate::engine::{Allocation, Pilots};
 
 /// Time that a pilot waits for nodes that accept no jobs. After this time, it is replaced by a pilot without these
@@ -18,12 +18,12 @@ const LATE: Duration = Duration::from_mins(1);
 impl Pilots {
     /// If a pilot waits for more nodes than accept jobs, replaces it by a pilot with fewer nodes, so that some tasks
     /// can start.
-    pub(super) fn shorten(&mut self, seat: usize, waiting: &Waiting) {
+    pub(super) fn shorten(&mut self, seat: usize, waiting: &PendingJob) {
         let Allocation::Asked { pilots, .. } = &self.options.allocation else { return };
         let hosts = &pilots[seat].placed.hosts;
         let there = waiting.up.iter().flatten().filter(|name| hosts.contains(name));
         let there: Vec<String> = there.take(pilots[seat].nodes).cloned().collect();
-        let Seat { job, wants, lacking, .. } = self.nodes.seats[seat];
+        let PilotSeat { job, wants, lacking, .. } = self.nodes.seats[seat];
         let Some(job) =
             job.filter(|_| wants == Wants::Some && !there.is_empty() && (there.len() as u64) < waiting.nodes)
         else {
@@ -56,7 +56,8 @@ impl Pilots {
     /// Replaces pilots that lack nodes by pilots with all nodes, if tasks wait, none runs, and none can start because
     /// of the missing nodes.
     pub(super) fn look_for_stuck(&mut self) {
-        let begun = |seat: &Seat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));
+        let begun =
+            |seat: &PilotSeat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));
         let nothing = self.run.tasks.is_empty() && self.run.waiting > 0 && self.nodes.seats.iter().all(begun);
         let short: Vec<usize> = (0..self.nodes.seats.len()).filter(|&seat| self.is_short(seat)).collect();
         if !nothing || short.is_empty() {
@@ -79,7 +80,7 @@ impl Pilots {
             if matches!(self.options.allocation, Allocation::Here { .. }) {
                 // An existing allocation cannot be replaced, so its agents end.
                 let _ = self.board.declare_over(job);
-                self.nodes.seats[seat] = Seat { closed: true, ..Seat::default() };
+                self.nodes.seats[seat] = PilotSeat { closed: true, ..PilotSeat::default() };
             }
         }
     }

@@ -5,16 +5,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use makespan_core::TaskId;
-use makespan_exec::engine::{Earlier, Notice, Taken};
+use makespan_exec::engine::{Earlier, Notice, TakenAttempt};
 
-use super::{Held, Jobs, Wish};
+use super::{Held, SlurmJobEngine, ThreadRequest};
 use crate::jobs::queue::snapshot;
-use crate::pilot::{Fate, Order};
+use crate::pilot::{AttemptEnd, AttemptOrder};
 
 /// Time between two checks of attempts that are being ended.
 const GLANCE: Duration = Duration::from_millis(100);
 
-impl Jobs<'_> {
+impl SlurmJobEngine<'_> {
     /// Searches the files for attempts that have started or ended. Returns true if there are any.
     pub(super) fn look_for_news(&mut self) -> bool {
         let (news, ends) = (self.board.news(), self.board.ends());
@@ -50,16 +50,16 @@ impl Jobs<'_> {
     }
 
     /// Handles the end of an attempt. Returns true if it is new.
-    fn see_end(&mut self, task: TaskId, fate: Fate) -> bool {
+    fn see_end(&mut self, task: TaskId, fate: AttemptEnd) -> bool {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
         held.fate = Some(fate.clone());
         match fate {
-            Fate::Exit(_) => self.run.notices.push_back(Notice::Ended(task)),
-            Fate::TimedOut => self.run.notices.push_back(Notice::TimedOut(task)),
-            Fate::Refused(reason) => self.run.notices.push_back(Notice::Refused(task, reason)),
+            AttemptEnd::Exit(_) => self.run.notices.push_back(Notice::Ended(task)),
+            AttemptEnd::TimedOut => self.run.notices.push_back(Notice::TimedOut(task)),
+            AttemptEnd::Refused(reason) => self.run.notices.push_back(Notice::Refused(task, reason)),
             // Slurm reports the reason.
-            Fate::Gone => held.is_stopped = true,
+            AttemptEnd::Gone => held.is_stopped = true,
         }
         true
     }
@@ -93,11 +93,11 @@ impl Jobs<'_> {
     }
 
     /// Adopts the attempts of earlier sessions that may still run, or whose end no session has handled.
-    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let submissions = self.board.submissions();
         let known = |id: String| Some((self.board.order(&id).ok()?, id));
         let orders = self.board.orders().into_iter().filter_map(known);
-        let mut orders: HashMap<String, (String, Order)> =
+        let mut orders: HashMap<String, (String, AttemptOrder)> =
             orders.map(|(order, id)| (order.files.status.clone(), (id, order))).collect();
         let mut taken = Vec::new();
         for Earlier { task, files, .. } in earlier {
@@ -114,7 +114,7 @@ impl Jobs<'_> {
                 Held { is_let_go: true, submitted: Some(Instant::now()), number: *number, ..Held::new(id, order) };
             self.hold(held);
             self.submissions.has_any = true;
-            taken.push(Taken { task: *task, gpus: Vec::new() });
+            taken.push(TakenAttempt { task: *task, gpus: Vec::new() });
         }
         if !taken.is_empty() {
             let jobs = if taken.len() == 1 { "1 job is".into() } else { format!("{} jobs are", taken.len()) };
@@ -144,7 +144,7 @@ impl Jobs<'_> {
                 }
             }
             if !self.slurm.cancel.is_empty() {
-                self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));
+                self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));
             }
             if left.is_empty() {
                 return;

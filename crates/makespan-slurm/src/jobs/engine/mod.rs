@@ -12,12 +12,12 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::{Instance, ProcSet, TaskId};
-use makespan_exec::engine::{Earlier, Engine, Identity, Left, Notice, Refusal, Start, Taken};
+use makespan_exec::engine::{Earlier, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt};
 
-use super::board::{Board, Claim, Submissions};
-use super::queue::{Heard, Queue, Wish, cancel};
+use super::board::{Claim, JobBoard, Submissions};
+use super::queue::{Queue, ThreadAnswer, ThreadRequest, cancel};
 use crate::Commands;
-use crate::pilot::{Fate, Order};
+use crate::pilot::{AttemptEnd, AttemptOrder};
 
 /// Minimum and maximum time between two checks of the files.
 const SHORTEST: Duration = Duration::from_millis(20);
@@ -54,7 +54,7 @@ pub struct JobsOptions {
 #[derive(Debug)]
 struct Held {
     id: String,
-    order: Order,
+    order: AttemptOrder,
     /// The options of `sbatch` for this attempt.
     options: Vec<String>,
     /// The tasks that must succeed before this attempt starts.
@@ -64,7 +64,7 @@ struct Held {
     submitted: Option<Instant>,
     number: Option<u64>,
     claim: Option<Claim>,
-    fate: Option<Fate>,
+    fate: Option<AttemptEnd>,
     /// True if the attempt was stopped and Slurm must report the reason.
     is_stopped: bool,
     /// The instant since which the job has ended or has been absent from the queue.
@@ -79,10 +79,10 @@ struct Held {
 /// A job claims its attempt before it starts it. So a job runs nothing if it starts a second time, or if its attempt
 /// was withdrawn too late.
 #[derive(Debug)]
-pub struct Jobs<'a> {
+pub struct SlurmJobEngine<'a> {
     instance: &'a Instance,
     options: JobsOptions,
-    board: Board,
+    board: JobBoard,
     nodes: HashMap<&'a str, usize>,
     begun: Instant,
     looked: Instant,
@@ -107,7 +107,7 @@ struct RunSide {
 #[derive(Debug)]
 struct SlurmSide {
     queue: Queue,
-    heard: Receiver<Heard>,
+    heard: Receiver<ThreadAnswer>,
     /// True if a query of the queue is running. `ask` is the time of the next query.
     is_asked: bool,
     ask: Instant,
@@ -144,7 +144,7 @@ struct SubmissionSide {
     stillborn: Option<u32>,
 }
 
-impl Jobs<'_> {
+impl SlurmJobEngine<'_> {
     /// Returns a new id for an attempt: the name of its status file, and the session. Without the session, ids could
     /// be repeated, because an edited instance numbers its attempts from the start.
     fn id_of(&self, status: &str) -> String {
@@ -158,18 +158,18 @@ fn mark_of(folder: &std::path::Path) -> String {
     format!("@{:016x}", folder.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-impl<'a> Jobs<'a> {
+impl<'a> SlurmJobEngine<'a> {
     /// Begins a session. It can adopt attempts of earlier sessions.
     ///
     /// # Errors
     ///
     /// The folder of the run cannot be read or written.
     pub fn begin(instance: &'a Instance, options: JobsOptions) -> Result<Self, String> {
-        let board = Board::of(&options.folder);
+        let board = JobBoard::of(&options.folder);
         let wrong = |error: std::io::Error| format!("{}: {error}", options.folder.display());
         let log = board.make().and_then(|()| board.log_of_submissions()).map_err(wrong)?;
         let mark = mark_of(&options.folder);
-        let (sender, heard): (Sender<Heard>, Receiver<Heard>) = mpsc::channel();
+        let (sender, heard): (Sender<ThreadAnswer>, Receiver<ThreadAnswer>) = mpsc::channel();
         let queue = Queue::begin(&options.commands, &mark, &sender);
         let platform = instance.platform();
         let nodes = platform.nodes().iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
@@ -231,15 +231,15 @@ impl<'a> Jobs<'a> {
             self.slurm.queue.ask();
         }
         if !self.slurm.cancel.is_empty() {
-            self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));
+            self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));
         }
         self.submit_next();
     }
 
-    fn take_in(&mut self, heard: Heard) {
+    fn take_in(&mut self, heard: ThreadAnswer) {
         match heard {
-            Heard::Submitted(task, id, answer) => self.submitted(task, &id, answer),
-            Heard::Queue(at, answer) => {
+            ThreadAnswer::Submitted(task, id, answer) => self.submitted(task, &id, answer),
+            ThreadAnswer::Queue(at, answer) => {
                 self.slurm.is_asked = false;
                 self.slurm.ask = Instant::now() + PAUSE.max(at.elapsed() * TIMES);
                 match answer {
@@ -262,7 +262,7 @@ impl<'a> Jobs<'a> {
     }
 }
 
-impl Engine for Jobs<'_> {
+impl Engine for SlurmJobEngine<'_> {
     fn now(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -309,7 +309,7 @@ impl Engine for Jobs<'_> {
         self.take_back(task)
     }
 
-    fn start(&mut self, start: &Start<'_>) -> Result<Identity, Refusal> {
+    fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal> {
         self.prepare(start);
         Ok(Identity { pid: 0, start: 0 })
     }
@@ -354,14 +354,14 @@ impl Engine for Jobs<'_> {
 
     fn reap(&mut self, task: TaskId) -> i32 {
         let status = match self.run.tasks.get(&task).map(|held| &held.fate) {
-            Some(Some(Fate::Exit(status))) => *status,
+            Some(Some(AttemptEnd::Exit(status))) => *status,
             _ => -1,
         };
         self.forget(task);
         status
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<Taken> {
+    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         self.find_tasks(earlier)
     }
 
@@ -369,19 +369,19 @@ impl Engine for Jobs<'_> {
         false
     }
 
-    fn end_left(&mut self, _left: &Left<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
+    fn end_left(&mut self, _left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str)) {
         self.end_strangers(grace, tell);
     }
 }
 
 /// Cancels the jobs of withdrawn attempts, because nobody handles Slurm's later answers.
-impl Drop for Jobs<'_> {
+impl Drop for SlurmJobEngine<'_> {
     fn drop(&mut self) {
-        self.slurm.queue.wish(Wish::Cancel(std::mem::take(&mut self.slurm.cancel)));
+        self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));
         self.slurm.queue.finish();
         let mut late = Vec::new();
         while let Ok(heard) = self.slurm.heard.try_recv() {
-            if let Heard::Submitted(task, id, Ok(number)) = heard {
+            if let ThreadAnswer::Submitted(task, id, Ok(number)) = heard {
                 let _ = self.submissions.log.note(&id, Some(number));
                 late.extend((!self.run.tasks.contains_key(&task)).then_some(id));
             }

@@ -2,10 +2,10 @@
 
 use makespan_core::ProcSet;
 
-use super::{Claim, Jobs};
+use super::{Claim, SlurmJobEngine};
 use crate::jobs::set;
 
-impl Jobs<'_> {
+impl SlurmJobEngine<'_> {
     /// Returns the processors of an attempt: the processors that Slurm allocated if they are part of the plan,
     /// otherwise the same number of free processors of the node.
     pub(super) fn processors_of(&self, claim: &Claim, planned: &ProcSet) -> ProcSet {

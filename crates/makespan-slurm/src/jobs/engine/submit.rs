@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use makespan_core::TaskId;
-use makespan_exec::engine::{Notice, Start};
+use makespan_exec::engine::{EngineStart, Notice};
 
-use super::{Held, Jobs, Wish};
+use super::{Held, SlurmJobEngine, ThreadRequest};
 use crate::jobs::shape::{limit_of, needs};
-use crate::pilot::{Before, Order};
+use crate::pilot::{AttemptOrder, PredecessorAttempt};
 use crate::{CommandError, Refusal};
 
 /// Pause after a submission that Slurm refused temporarily.
@@ -16,16 +16,16 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Parts of Slurm's messages that say that a user or the cluster has the maximum number of jobs.
 const LIMITS: [&str; 4] = ["submit limit", "temporarily unable to accept job", "submitjob", "maxjobcount"];
 
-impl Jobs<'_> {
+impl SlurmJobEngine<'_> {
     /// Prepares a task. The task is submitted when the run allows it to start.
-    pub(super) fn prepare(&mut self, start: &Start<'_>) {
+    pub(super) fn prepare(&mut self, start: &EngineStart<'_>) {
         let gpus = start.gpus.map(|_| {
             let options = needs(self.instance, start.task, start.processors, None);
             let of_node = options.iter().find_map(|option| option.strip_prefix("--gres="));
             let gpus = of_node.and_then(|gres| gres.split(',').find_map(|one| one.strip_prefix("gpu:")?.parse().ok()));
             (0..gpus.unwrap_or(0)).collect()
         });
-        let order = Order {
+        let order = AttemptOrder {
             task: start.task,
             attempt: start.attempt,
             name: start.name.to_owned(),
@@ -83,8 +83,12 @@ impl Jobs<'_> {
             let Some(before) = self.run.tasks.get(before) else { return };
             let Some(number) = before.number else { return };
             numbers.push(number.to_string());
-            let Order { name, files, claim, .. } = &before.order;
-            attempts.push(Before { name: name.clone(), status: files.status.clone(), claim: claim.clone() });
+            let AttemptOrder { name, files, claim, .. } = &before.order;
+            attempts.push(PredecessorAttempt {
+                name: name.clone(),
+                status: files.status.clone(),
+                claim: claim.clone(),
+            });
         }
         let mut options = vec![
             format!("--job-name={}{}", held.id, self.submissions.mark),
@@ -104,7 +108,7 @@ impl Jobs<'_> {
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
         // A controller that has lost its state reuses job ids, so a dependency may refer to another job. The order
         // therefore also names the attempts.
-        let (id, order) = (held.id.clone(), Order { after: attempts, ..held.order.clone() });
+        let (id, order) = (held.id.clone(), AttemptOrder { after: attempts, ..held.order.clone() });
         let written = self.board.write_order(&id, &order).and_then(|()| self.submissions.log.note(&id, None));
         if let Err(error) = written {
             self.tell(format!("{}: {error}; trying again", self.options.folder.display()));
@@ -113,7 +117,7 @@ impl Jobs<'_> {
         }
         self.submissions.waiting.pop_front();
         self.submissions.submitting = Some(task);
-        self.slurm.queue.wish(Wish::Submit { task, id, options, script });
+        self.slurm.queue.wish(ThreadRequest::Submit { task, id, options, script });
     }
 
     /// Handles Slurm's answer to a submission.
@@ -200,7 +204,7 @@ fn clock(seconds: u64) -> String {
 }
 
 impl Held {
-    pub fn new(id: String, order: Order) -> Self {
+    pub fn new(id: String, order: AttemptOrder) -> Self {
         Self {
             id,
             order,

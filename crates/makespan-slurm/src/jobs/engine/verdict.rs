@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use makespan_core::TaskId;
 use makespan_exec::engine::{Notice, ended_by};
 
-use super::{Held, Jobs};
+use super::{Held, SlurmJobEngine};
 use crate::JobState;
-use crate::jobs::queue::{Entry, Snapshot};
-use crate::pilot::Fate;
+use crate::jobs::queue::{QueuedTask, Snapshot};
+use crate::pilot::AttemptEnd;
 
 /// Time until the files of an ended job are visible on this machine.
 const DELAY: Duration = Duration::from_secs(2);
@@ -48,7 +48,7 @@ enum Verdict {
     TimedOut(String),
 }
 
-impl Jobs<'_> {
+impl SlurmJobEngine<'_> {
     /// Compares the attempts with the queue at an instant.
     pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
         // Attempts that have ended since the last check report their fate themselves.
@@ -75,7 +75,7 @@ impl Jobs<'_> {
     }
 
     /// Handles a job that has ended or been absent from the queue for the time `since`.
-    fn conclude(&mut self, task: TaskId, entry: Option<&Entry>, since: Duration) {
+    fn conclude(&mut self, task: TaskId, entry: Option<&QueuedTask>, since: Duration) {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else {
             return;
@@ -95,7 +95,7 @@ impl Jobs<'_> {
         self.carry_out(task, verdict);
     }
 
-    fn verdict(&self, held: &Held, entry: &Entry) -> Verdict {
+    fn verdict(&self, held: &Held, entry: &QueuedTask) -> Verdict {
         let job = entry.job;
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));
@@ -188,20 +188,20 @@ impl Jobs<'_> {
                 }
             }
             Verdict::Cancelled(reason) => {
-                held.fate = Some(Fate::Gone);
+                held.fate = Some(AttemptEnd::Gone);
                 self.run.notices.push_back(Notice::Refused(task, reason));
             }
             Verdict::Ended(status, reason) => {
                 let left = ended_by(&self.board.run().join(&held.order.files.status)).is_some();
-                (held.fate, held.is_stopped) = (Some(Fate::Exit(status)), false);
-                self.board.forget_end(&held.id, &Fate::Gone);
+                (held.fate, held.is_stopped) = (Some(AttemptEnd::Exit(status)), false);
+                self.board.forget_end(&held.id, &AttemptEnd::Gone);
                 // A status file contains more information than the queue.
                 self.tell(format!("job `{name}`: {reason}{}", if left { "" } else { "; it left no status" }));
                 self.run.notices.push_back(Notice::Ended(task));
             }
             Verdict::TimedOut(reason) => {
-                (held.fate, held.is_stopped) = (Some(Fate::TimedOut), false);
-                self.board.forget_end(&held.id, &Fate::Gone);
+                (held.fate, held.is_stopped) = (Some(AttemptEnd::TimedOut), false);
+                self.board.forget_end(&held.id, &AttemptEnd::Gone);
                 self.tell(format!("job `{name}`: {reason}"));
                 self.run.notices.push_back(Notice::TimedOut(task));
             }
@@ -210,6 +210,6 @@ impl Jobs<'_> {
 }
 
 /// Returns true if a job waits for a predecessor that did not succeed.
-fn never_starts(entry: &Entry) -> bool {
+fn never_starts(entry: &QueuedTask) -> bool {
     entry.state.is_waiting() && entry.reason == NEVER
 }

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
-use super::{Beacon, Board, Left, PLANNER_BEAT, Place, write};
-use crate::pilot::order::Fate;
+use super::{AgentBeacon, AttemptProcess, PLANNER_BEAT, PilotBoard, PilotNode, write};
+use crate::pilot::order::AttemptEnd;
 
-impl Board {
+impl PilotBoard {
     /// Locks a place until the returned file is dropped. Returns `None` if another agent holds the lock.
-    pub fn lock(&self, place: &Place) -> io::Result<Option<File>> {
+    pub fn lock(&self, place: &PilotNode) -> io::Result<Option<File>> {
         self.lock_named(&place.name())
     }
 
@@ -30,7 +30,7 @@ impl Board {
     }
 
     /// Announces an agent.
-    pub fn announce(&self, place: &Place, beacon: &Beacon) -> io::Result<()> {
+    pub fn announce(&self, place: &PilotNode, beacon: &AgentBeacon) -> io::Result<()> {
         let path = self.folder.join("agents").join(place.name());
         let new = self.folder.join("agents").join(format!("{}=new", place.name()));
         write(&new, &serde_json::to_vec(beacon)?)?;
@@ -38,17 +38,17 @@ impl Board {
     }
 
     /// Records a sign of life of an agent.
-    pub fn beat(&self, place: &Place) -> io::Result<()> {
+    pub fn beat(&self, place: &PilotNode) -> io::Result<()> {
         File::create(self.folder.join("agents").join(format!("{}=beat", place.name())))?.write_all(b".")
     }
 
     /// Takes an attempt that the planner gave to the place. Returns false if the planner has taken it back.
-    pub fn take(&self, place: &Place, id: &str) -> bool {
+    pub fn take(&self, place: &PilotNode, id: &str) -> bool {
         fs::rename(self.file("in", place, id), self.file("run", place, id)).is_ok()
     }
 
     /// Reads an attempt that was taken.
-    pub fn taken(&self, place: &Place, id: &str) -> io::Result<Vec<u8>> {
+    pub fn taken(&self, place: &PilotNode, id: &str) -> io::Result<Vec<u8>> {
         fs::read(self.file("run", place, id))
     }
 
@@ -68,14 +68,14 @@ impl Board {
     }
 
     /// Returns the agent that started an attempt, or `None` if the claim is missing or incomplete.
-    pub fn claimant(&self, id: &str) -> Option<Left> {
+    pub fn claimant(&self, id: &str) -> Option<AttemptProcess> {
         serde_json::from_slice(&fs::read(self.folder.join("claims").join(id)).ok()?).ok()
     }
 
     /// Records the end of an attempt. The file appears only when it is complete.
-    pub fn done(&self, place: &Place, id: &str, fate: &Fate) -> io::Result<String> {
+    pub fn done(&self, place: &PilotNode, id: &str, fate: &AttemptEnd) -> io::Result<String> {
         let (run, name) = (self.file("run", place, id), format!("{id}={}", fate.word()));
-        if let Fate::Refused(reason) = fate {
+        if let AttemptEnd::Refused(reason) = fate {
             write(&run, reason.as_bytes())?;
         }
         match fs::rename(&run, self.file("done", place, &name)) {
@@ -97,14 +97,14 @@ impl Board {
     }
 
     /// Returns the attempts that must end, with a flag that is true if the attempt must be killed.
-    pub fn asked(&self, place: &Place) -> Vec<(String, bool)> {
+    pub fn asked(&self, place: &PilotNode) -> Vec<(String, bool)> {
         let asked = self.ids("end", place).into_iter();
         let asked = asked.filter_map(|name| name.rsplit_once('=').map(|(id, how)| (id.to_owned(), how == "kill")));
         asked.collect()
     }
 
     /// Removes a fulfilled request to end an attempt.
-    pub fn heeded(&self, place: &Place, id: &str, kill: bool) {
+    pub fn heeded(&self, place: &PilotNode, id: &str, kill: bool) {
         let _ = fs::remove_file(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" })));
     }
 }

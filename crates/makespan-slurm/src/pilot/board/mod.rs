@@ -21,14 +21,14 @@ const PLANNER_BEAT: &str = "planner=beat";
 
 /// A place: a node in a pilot, `JOB.NODE`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub(crate) struct PilotNode {
     /// The id of the pilot's job.
     pub job: u64,
     /// The name of the node in Slurm.
     pub node: String,
 }
 
-impl Place {
+impl PilotNode {
     /// Returns the name of the place's folders and files.
     pub fn name(&self) -> String {
         format!("{}.{}", self.job, self.node)
@@ -44,7 +44,7 @@ impl Place {
 
 /// An agent's description of itself, written when it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Beacon {
+pub(crate) struct AgentBeacon {
     /// The host name of the agent's machine.
     pub host: String,
     /// The port on which the agent listens, or 0 if it cannot listen.
@@ -69,7 +69,7 @@ pub(crate) struct Beacon {
 
 /// The claim of an attempt: the process that wraps the task, valid in the given boot of its machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Left {
+pub(crate) struct AttemptProcess {
     pub shim: Identity,
     pub boot: String,
     /// The GPUs of the node that the attempt holds.
@@ -92,12 +92,12 @@ pub(crate) struct Left {
 /// | `pilots` | the jobs that are pilots |
 /// | `over` | pilots that must end |
 #[derive(Clone, Debug)]
-pub(crate) struct Board {
+pub(crate) struct PilotBoard {
     run: PathBuf,
     folder: PathBuf,
 }
 
-impl Board {
+impl PilotBoard {
     /// Returns the board of the run in this folder.
     pub fn of(run: &Path) -> Self {
         Self { run: run.to_owned(), folder: run.join(FOLDER) }
@@ -117,7 +117,7 @@ impl Board {
     }
 
     /// Creates the folders that the agent of a place needs.
-    pub fn make_place(&self, place: &Place) -> io::Result<()> {
+    pub fn make_place(&self, place: &PilotNode) -> io::Result<()> {
         ["in", "run", "done", "end"].into_iter().try_for_each(|name| fs::create_dir_all(self.at(name, place)))
     }
 
@@ -137,11 +137,11 @@ impl Board {
         Some(nanoseconds(now)? - nanoseconds(written.ok()?)?)
     }
 
-    fn at(&self, state: &str, place: &Place) -> PathBuf {
+    fn at(&self, state: &str, place: &PilotNode) -> PathBuf {
         self.folder.join(state).join(place.name())
     }
 
-    fn file(&self, state: &str, place: &Place, id: &str) -> PathBuf {
+    fn file(&self, state: &str, place: &PilotNode, id: &str) -> PathBuf {
         self.at(state, place).join(id)
     }
 }
@@ -159,36 +159,36 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::order::{Fate, Order};
+    use super::super::order::{AttemptEnd, AttemptOrder};
     use super::*;
 
     #[test]
     fn an_attempt_is_in_one_place_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let board = Board::of(folder.path());
-        let place = Place { job: 7, node: "a.b-1".into() };
-        assert_eq!(Place::parse(&place.name()), Some(place.clone()));
-        assert_eq!((Place::parse("x.y"), Place::parse("7."), Place::parse("7")), (None, None, None));
+        let board = PilotBoard::of(folder.path());
+        let place = PilotNode { job: 7, node: "a.b-1".into() };
+        assert_eq!(PilotNode::parse(&place.name()), Some(place.clone()));
+        assert_eq!((PilotNode::parse("x.y"), PilotNode::parse("7."), PilotNode::parse("7")), (None, None, None));
         board.make().unwrap();
         board.make_place(&place).unwrap();
-        let order = Order::example();
+        let order = AttemptOrder::example();
         board.give(&place, "a~1.1", &order).unwrap();
         assert_eq!(board.order(&place, "a~1.1").as_ref(), Some(&order));
         assert!(board.take(&place, "a~1.1") && !board.take(&place, "a~1.1"));
         assert!(!board.take_back(&place, "a~1.1"), "it is taken");
         assert!(board.claim("a~1.1").unwrap().is_some() && board.claim("a~1.1").unwrap().is_none());
         assert_eq!(board.claimant("a~1.1"), None, "no agent has started it");
-        let name = board.done(&place, "a~1.1", &Fate::Exit(3)).unwrap();
-        assert_eq!(board.fate(&place, &name), Some(("a~1.1".into(), Fate::Exit(3))));
+        let name = board.done(&place, "a~1.1", &AttemptEnd::Exit(3)).unwrap();
+        assert_eq!(board.fate(&place, &name), Some(("a~1.1".into(), AttemptEnd::Exit(3))));
         assert_eq!(board.order(&place, "a~1.1"), Some(order.clone()));
-        board.forget(&place, "a~1.1", &Fate::Exit(3));
+        board.forget(&place, "a~1.1", &AttemptEnd::Exit(3));
         assert_eq!(board.fate(&place, &name), None);
         board.give(&place, "b.1", &order).unwrap();
         assert!(board.take_back(&place, "b.1") && board.ids("in", &place).is_empty());
         board.give(&place, "c.1", &order).unwrap();
         assert!(board.take(&place, "c.1"));
-        let name = board.done(&place, "c.1", &Fate::Refused("no such program".into())).unwrap();
-        assert_eq!(board.fate(&place, &name).unwrap().1, Fate::Refused("no such program".into()));
+        let name = board.done(&place, "c.1", &AttemptEnd::Refused("no such program".into())).unwrap();
+        assert_eq!(board.fate(&place, &name).unwrap().1, AttemptEnd::Refused("no such program".into()));
         assert_eq!(board.places(), std::slice::from_ref(&place));
         let held = board.lock(&place).unwrap();
         assert!(held.is_some() && board.lock(&place).unwrap().is_none());

@@ -5,19 +5,19 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{Beacon, Board, PLANNER_BEAT, Place, names, write};
-use crate::pilot::order::{Fate, Order};
+use super::{AgentBeacon, PLANNER_BEAT, PilotBoard, PilotNode, names, write};
+use crate::pilot::order::{AttemptEnd, AttemptOrder};
 
-impl Board {
+impl PilotBoard {
     /// Gives an attempt to a place.
-    pub fn give(&self, place: &Place, id: &str, order: &Order) -> io::Result<()> {
+    pub fn give(&self, place: &PilotNode, id: &str, order: &AttemptOrder) -> io::Result<()> {
         let todo = self.folder.join("todo").join(id);
         write(&todo, &serde_json::to_vec(order)?)?;
         fs::rename(todo, self.file("in", place, id))
     }
 
     /// Takes an attempt back. Returns false if the agent has already taken it.
-    pub fn take_back(&self, place: &Place, id: &str) -> bool {
+    pub fn take_back(&self, place: &PilotNode, id: &str) -> bool {
         let todo = self.folder.join("todo").join(id);
         let back = fs::rename(self.file("in", place, id), &todo).is_ok();
         let _ = fs::remove_file(todo);
@@ -32,25 +32,25 @@ impl Board {
     }
 
     /// Asks the agent of a place to end an attempt, or to kill it if `kill` is true.
-    pub fn ask_end(&self, place: &Place, id: &str, kill: bool) -> io::Result<()> {
+    pub fn ask_end(&self, place: &PilotNode, id: &str, kill: bool) -> io::Result<()> {
         File::create(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" }))).map(drop)
     }
 
     /// Returns the attempt and the fate that a file name in the folder `done` of a place states. Returns `None` if the
     /// file does not exist.
-    pub fn fate(&self, place: &Place, name: &str) -> Option<(String, Fate)> {
+    pub fn fate(&self, place: &PilotNode, name: &str) -> Option<(String, AttemptEnd)> {
         let path = self.file("done", place, name);
         path.symlink_metadata().ok()?;
         let (id, fate) = name.rsplit_once('=')?;
-        let fate = match Fate::parse(fate)? {
-            Fate::Refused(_) => Fate::Refused(fs::read_to_string(path).unwrap_or_default()),
+        let fate = match AttemptEnd::parse(fate)? {
+            AttemptEnd::Refused(_) => AttemptEnd::Refused(fs::read_to_string(path).unwrap_or_default()),
             fate => fate,
         };
         Some((id.to_owned(), fate))
     }
 
     /// Removes the files of an attempt that has ended.
-    pub fn forget(&self, place: &Place, id: &str, fate: &Fate) {
+    pub fn forget(&self, place: &PilotNode, id: &str, fate: &AttemptEnd) {
         self.unclaim(id);
         for ask in ["term", "kill"] {
             let _ = fs::remove_file(self.file("end", place, &format!("{id}={ask}")));
@@ -59,27 +59,27 @@ impl Board {
     }
 
     /// Removes the files of an attempt at a lost place.
-    pub fn bury(&self, place: &Place, id: &str) {
+    pub fn bury(&self, place: &PilotNode, id: &str) {
         let _ = fs::remove_file(self.file("in", place, id));
         let _ = fs::remove_file(self.file("run", place, id));
-        self.forget(place, id, &Fate::Gone);
+        self.forget(place, id, &AttemptEnd::Gone);
     }
 
     /// Returns all places of this run, including lost ones. Each place has folders in `in`, `run` and `done`.
-    pub fn places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> =
-            names(&self.folder.join("in")).iter().filter_map(|name| Place::parse(name)).collect();
+    pub fn places(&self) -> Vec<PilotNode> {
+        let mut places: Vec<PilotNode> =
+            names(&self.folder.join("in")).iter().filter_map(|name| PilotNode::parse(name)).collect();
         places.sort();
         places
     }
 
     /// Returns the attempts in a folder of a place. In the folder `done`, the names include the fates.
-    pub fn ids(&self, state: &str, place: &Place) -> Vec<String> {
+    pub fn ids(&self, state: &str, place: &PilotNode) -> Vec<String> {
         names(&self.at(state, place))
     }
 
     /// Returns the order of an attempt at a place, even if the agent has taken it.
-    pub fn order(&self, place: &Place, id: &str) -> Option<Order> {
+    pub fn order(&self, place: &PilotNode, id: &str) -> Option<AttemptOrder> {
         let read = |state| fs::read(self.file(state, place, id)).ok();
         // The file may move between two reads.
         let bytes = read("in").or_else(|| read("run")).or_else(|| {
@@ -93,17 +93,17 @@ impl Board {
     }
 
     /// Returns true if a place holds running attempts, or ended attempts that no planner has handled.
-    pub fn holds_any(&self, place: &Place) -> bool {
+    pub fn holds_any(&self, place: &PilotNode) -> bool {
         ["in", "run", "done"].iter().any(|state| !self.ids(state, place).is_empty())
     }
 
     /// Returns the description of the agent of a place.
-    pub fn beacon(&self, place: &Place) -> Option<Beacon> {
+    pub fn beacon(&self, place: &PilotNode) -> Option<AgentBeacon> {
         serde_json::from_slice(&fs::read(self.folder.join("agents").join(place.name())).ok()?).ok()
     }
 
     /// Returns the last sign of life of the agent of a place, by the file system's clock.
-    pub fn last_beat(&self, place: &Place) -> Option<Duration> {
+    pub fn last_beat(&self, place: &PilotNode) -> Option<Duration> {
         self.modified(&format!("{}=beat", place.name()))
     }
 
@@ -147,7 +147,7 @@ impl Board {
     }
 
     /// Records the plan node of a place.
-    pub fn bind(&self, place: &Place, slot: usize) -> io::Result<()> {
+    pub fn bind(&self, place: &PilotNode, slot: usize) -> io::Result<()> {
         let path = self.folder.join("slots").join(place.name());
         let new = self.folder.join("todo").join(format!("{}=slot", place.name()));
         write(&new, slot.to_string().as_bytes())?;
@@ -155,7 +155,7 @@ impl Board {
     }
 
     /// Returns the plan node of a place.
-    pub fn slot(&self, place: &Place) -> Option<usize> {
+    pub fn slot(&self, place: &PilotNode) -> Option<usize> {
         fs::read_to_string(self.folder.join("slots").join(place.name())).ok()?.trim().parse().ok()
     }
 

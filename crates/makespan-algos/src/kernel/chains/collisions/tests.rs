@@ -29,9 +29,9 @@ proptest! {
         let calendars = calendars(&problem);
         let count = speeds.len() as u32;
         // Equal starts are frequent.
-        let planned: Vec<Place> =
-            (0..volumes.len()).map(|task| Place { processor: ProcessorId(wanted[task].0 % count), start: 10 * wanted[task].1 }).collect();
-        let room = if mean { Room::Mean } else { Room::Least };
+        let planned: Vec<TaskPlace> =
+            (0..volumes.len()).map(|task| TaskPlace { processor: ProcessorId(wanted[task].0 % count), start: 10 * wanted[task].1 }).collect();
+        let room = if mean { TransferRoom::Mean } else { TransferRoom::Least };
         let penalties = Penalties::default();
         let resolution = Resolution { chosen: &frame, real: &frame, end, room, penalties: &penalties };
         let (draft, collisions) = resolve(&resolution, calendars.clone(), &planned);
@@ -70,8 +70,8 @@ proptest! {
         let problem = GraphProblem::new(&instance);
         let real = Frame::new(&instance, &problem, JobId(0), false);
         let chosen = Frame::new(&instance, &problem, JobId(0), true);
-        let planned: Vec<Place> = (0..volumes.len())
-            .map(|task| Place { processor: chosen.machines()[wanted[task] % chosen.machines().len()], start: starts[task] })
+        let planned: Vec<TaskPlace> = (0..volumes.len())
+            .map(|task| TaskPlace { processor: chosen.machines()[wanted[task] % chosen.machines().len()], start: starts[task] })
             .collect();
         let runs_at = |task: usize, time: i64| {
             planned[task].start <= time && time < planned[task].start + real.time_on(task as u32, planned[task].processor)
@@ -81,7 +81,7 @@ proptest! {
             (0..volumes.len()).filter(alike).filter(|&other| runs_at(other, planned[task].start)).count() > count
         });
         let penalties = Penalties::default();
-        let resolution = Resolution { chosen: &chosen, real: &real, end: 400, room: Room::Least, penalties: &penalties };
+        let resolution = Resolution { chosen: &chosen, real: &real, end: 400, room: TransferRoom::Least, penalties: &penalties };
         let (draft, collisions) = resolve(&resolution, calendars(&problem), &planned);
         if !crowded {
             prop_assert!(collisions.is_empty(), "{collisions:?}");

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::super::frame::Frame;
 use super::*;
 use crate::kernel::graph::placing::calendars;
-use crate::kernel::graph::{GraphProblem, Place};
+use crate::kernel::graph::{GraphProblem, TaskPlace};
 
 /// Returns tasks with a time on each machine, some of which cannot run them, and edges with fixed times.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
@@ -21,7 +21,13 @@ fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
 }
 
 /// Finds all schedules that end in time and keep the given places, by placing one task after another.
-fn all(frame: &Frame, end: i64, given: &[Option<Place>], places: &mut Vec<Place>, found: &mut Vec<Vec<Place>>) {
+fn all(
+    frame: &Frame,
+    end: i64,
+    given: &[Option<TaskPlace>],
+    places: &mut Vec<TaskPlace>,
+    found: &mut Vec<Vec<TaskPlace>>,
+) {
     let task = places.len() as u32;
     if places.len() == frame.tasks() {
         found.push(places.clone());
@@ -39,8 +45,8 @@ fn all(frame: &Frame, end: i64, given: &[Option<Place>], places: &mut Vec<Place>
                 + frame.transfer(from.edge, place.processor, processor)
         });
         for start in data.fold(0, i64::max)..=end - time {
-            let place = Place { processor, start };
-            let is_free = |(other, at): (usize, &Place)| {
+            let place = TaskPlace { processor, start };
+            let is_free = |(other, at): (usize, &TaskPlace)| {
                 let until = at.start + frame.time_on(other as u32, at.processor);
                 at.processor != processor || until <= start || start + time <= at.start
             };
@@ -80,13 +86,13 @@ proptest! {
         prop_assume!(!found.is_empty());
         let base = found[pick.index(found.len())].clone();
         let mut draft = Draft::new(&frame, calendars(&problem));
-        let given: Vec<Option<Place>> =
+        let given: Vec<Option<TaskPlace>> =
             (0..count).map(|task| (placed >> task & 1 == 1).then(|| base[task as usize])).collect();
         for (task, place) in (0..count).zip(&given) {
             place.iter().for_each(|&place| draft.put_on(task, place));
         }
         let open: Vec<u32> = (0..count).filter(|&task| !draft.is_placed(task)).collect();
-        let span = Span { end, room: Room::Least, run: &open };
+        let span = PlanningLimits { end, room: TransferRoom::Least, run: &open };
         let windows = draft.windows(&open, &span);
         let ends = |&task: &u32| -> Vec<Vec<(i64, i64)>> {
             (0..problem.processors() as u32).map(|machine| draft.ends(task, machine, &windows, &span)).collect()
@@ -96,7 +102,7 @@ proptest! {
         all(&frame, end, &given, &mut empty, &mut extending);
         for schedule in extending {
             for (&task, ends) in open.iter().zip(&ends) {
-                let Place { processor, start } = schedule[task as usize];
+                let TaskPlace { processor, start } = schedule[task as usize];
                 let until = start + frame.time_on(task, processor);
                 prop_assert!(windows.earliest_start(task) <= start, "{task} starts at {start}");
                 prop_assert!(until <= windows.latest_end(task), "{task} ends at {until}");

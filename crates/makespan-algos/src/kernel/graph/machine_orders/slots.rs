@@ -1,12 +1,12 @@
 //! The positions for a removed task.
 
-use super::{MachineOrders, Slot};
+use super::{MachineOrders, OrderPosition};
 use crate::kernel::graph::{NEVER, Neighbour, NodeId};
 
 impl MachineOrders<'_> {
     /// Writes the positions for a removed task into `slots`, except positions that cannot be better than another one.
     /// Uses only the first of the empty processors of a node. O(processors + positions + nodes * edges of the task).
-    pub fn slots(&self, task: u32, slots: &mut Vec<Slot>) {
+    pub fn slots(&self, task: u32, slots: &mut Vec<OrderPosition>) {
         let problem = self.problem;
         slots.clear();
         let sent = problem.incoming(task).iter().map(|from| self.ends[from.task as usize]).max();
@@ -23,7 +23,7 @@ impl MachineOrders<'_> {
                 let line = &self.of[processor.index()];
                 if line.is_empty() {
                     if !met_empty {
-                        slots.push(Slot { processor, at: 0, through: arrival + time + rest });
+                        slots.push(OrderPosition { processor, at: 0, through: arrival + time + rest });
                     }
                     met_empty = true;
                     continue;
@@ -34,7 +34,7 @@ impl MachineOrders<'_> {
                 for at in first..=last {
                     let start = if at == 0 { arrival } else { arrival.max(self.ends[line[at - 1] as usize]) };
                     let after = line.get(at).map_or(rest, |&other| rest.max(self.rests[other as usize]));
-                    slots.push(Slot { processor, at: at as u32, through: start + time + after });
+                    slots.push(OrderPosition { processor, at: at as u32, through: start + time + after });
                 }
             }
         }

@@ -2,7 +2,7 @@ use makespan_core::{Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{MachineOrders, Slot};
+use super::{MachineOrders, OrderPosition};
 use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId};
 
 /// Returns two jobs of tasks with a time on each of three nodes, which have one or two processors.
@@ -111,7 +111,7 @@ fn slots_say_the_makespan_and_one_of_them_is_the_best_of_all_places() {
                 changed.put(task, slot);
                 check(&changed, slot.through.max(without));
             }
-            let slot: Slot = if random.random() { own } else { slots[random.random_range(0..slots.len())] };
+            let slot: OrderPosition = if random.random() { own } else { slots[random.random_range(0..slots.len())] };
             lines.put(task, slot);
             check(&lines, slot.through.max(without));
         }

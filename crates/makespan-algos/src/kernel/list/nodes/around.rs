@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Instance, Time};
 
-use super::super::Allotted;
-use super::Start;
+use super::super::AllottedTask;
+use super::JobStart;
 use super::free::Free;
 
-pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<Start> {
+pub(super) fn starts(instance: &Instance, list: &[AllottedTask], from: Time) -> Vec<JobStart> {
     let mut sweep = Sweep::new(instance, list, from);
     while sweep.left > 0 {
         sweep.release();
@@ -21,7 +21,7 @@ pub(super) fn starts(instance: &Instance, list: &[Allotted], from: Time) -> Vec<
 
 struct Sweep<'a> {
     instance: &'a Instance,
-    list: &'a [Allotted],
+    list: &'a [AllottedTask],
     now: Time,
     free: Free,
     is_waiting: Vec<bool>,
@@ -30,12 +30,12 @@ struct Sweep<'a> {
     ends: BinaryHeap<Reverse<(Time, usize)>>,
     /// Ends of unavailable periods, the latest first.
     changes: Vec<Time>,
-    starts: Vec<Start>,
+    starts: Vec<JobStart>,
     left: usize,
 }
 
 impl<'a> Sweep<'a> {
-    fn new(instance: &'a Instance, list: &'a [Allotted], from: Time) -> Self {
+    fn new(instance: &'a Instance, list: &'a [AllottedTask], from: Time) -> Self {
         let mut arrivals: Vec<usize> = (0..list.len()).collect();
         arrivals.sort_unstable_by_key(|&index| Reverse((instance.release(list[index].task), index)));
         let mut changes: Vec<Time> =
@@ -64,7 +64,7 @@ impl<'a> Sweep<'a> {
 
     fn start_tasks(&mut self) {
         for index in 0..self.list.len() {
-            let Allotted { processors, .. } = self.list[index];
+            let AllottedTask { processors, .. } = self.list[index];
             if !self.is_waiting[index] || processors > self.free.widest() {
                 continue;
             }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use makespan_core::{Instance, Platform, ProcSet, Time};
 
 /// A node, and the number of its processors that a task holds.
-pub(super) type Part = (u32, u32);
+pub(super) type NodePart = (u32, u32);
 
 /// Takes `width` of the free processors in a best placement, if there is one. The nodes are chosen as in the list algorithm, with
 /// the lowest ids of each node.
@@ -28,8 +28,8 @@ pub(crate) fn widest_compact(platform: &Platform, free: &ProcSet) -> u32 {
 }
 
 /// Splits the set by nodes.
-fn by_node(platform: &Platform, free: &ProcSet) -> (Counts, Vec<ProcSet>) {
-    let mut counts = Counts::of(platform);
+fn by_node(platform: &Platform, free: &ProcSet) -> (FreeCounts, Vec<ProcSet>) {
+    let mut counts = FreeCounts::of(platform);
     counts.free.fill(0);
     let mut here: Vec<ProcSet> = vec![ProcSet::new(); counts.sizes.len()];
     for &(first, last) in free.intervals() {
@@ -44,7 +44,7 @@ fn by_node(platform: &Platform, free: &ProcSet) -> (Counts, Vec<ProcSet>) {
 }
 
 /// The number of free processors of each node.
-pub(super) struct Counts {
+pub(super) struct FreeCounts {
     sizes: Vec<u32>,
     free: Vec<u32>,
     /// The nodes that have processors, by decreasing size.
@@ -53,7 +53,7 @@ pub(super) struct Counts {
     largest: u32,
 }
 
-impl Counts {
+impl FreeCounts {
     pub(super) fn new(instance: &Instance) -> Self {
         Self::of(instance.platform())
     }
@@ -86,7 +86,7 @@ impl Counts {
     /// node is taken from one node. Otherwise, entirely free nodes are taken as a whole while they fit, the largest
     /// first. The remaining processors are taken from one node, preferably a node that is partly in use. Among several
     /// such nodes, the node with the fewest free processors is used.
-    pub(super) fn take(&mut self, width: u32, parts: &mut Vec<Part>) {
+    pub(super) fn take(&mut self, width: u32, parts: &mut Vec<NodePart>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
         for &node in wide {
@@ -111,7 +111,7 @@ impl Counts {
         }
     }
 
-    pub(super) fn give_back(&mut self, parts: &[Part]) {
+    pub(super) fn give_back(&mut self, parts: &[NodePart]) {
         for &(node, count) in parts {
             self.free[node as usize] += count;
         }
@@ -120,11 +120,11 @@ impl Counts {
 
 /// The free processors of each node, with their ids.
 pub(super) struct Free {
-    counts: Counts,
+    counts: FreeCounts,
     /// The ids for each node, in descending order.
     ids: Vec<Vec<u32>>,
     node_of: Vec<u32>,
-    parts: Vec<Part>,
+    parts: Vec<NodePart>,
 }
 
 impl Free {
@@ -133,7 +133,7 @@ impl Free {
         let ids = |node: usize| platform.processors_of(node).iter().collect::<Vec<u32>>();
         let ids = (0..platform.nodes().len()).map(|node| ids(node).into_iter().rev().collect()).collect();
         let node_of = (0..platform.processors()).map(|id| platform.node_of(id) as u32).collect();
-        Self { counts: Counts::new(instance), ids, node_of, parts: Vec::new() }
+        Self { counts: FreeCounts::new(instance), ids, node_of, parts: Vec::new() }
     }
 
     pub(super) fn widest(&self) -> u32 {
@@ -152,7 +152,7 @@ impl Free {
     }
 
     /// Takes the lowest ids of these parts, which must be free.
-    pub(super) fn take_parts(&mut self, parts: &[Part]) -> Vec<u32> {
+    pub(super) fn take_parts(&mut self, parts: &[NodePart]) -> Vec<u32> {
         parts.iter().flat_map(|&part| lowest(&mut self.ids, part).collect::<Vec<u32>>()).collect()
     }
 
@@ -191,7 +191,7 @@ impl Free {
     }
 }
 
-fn lowest(ids: &mut [Vec<u32>], (node, count): Part) -> impl Iterator<Item = u32> + '_ {
+fn lowest(ids: &mut [Vec<u32>], (node, count): NodePart) -> impl Iterator<Item = u32> + '_ {
     let ids = &mut ids[node as usize];
     let keep = ids.len() - count as usize;
     ids.drain(keep..).rev()

@@ -27,8 +27,8 @@ fn instance(sizes: &[u32], jobs: &[(u32, i64, i64)], closed: &[(u32, i64, i64)])
     Instance::new(platform.clone(), jobs, closed.iter().map(period).collect()).unwrap()
 }
 
-fn list(instance: &Instance) -> Vec<Allotted> {
-    let allotted = |task| Allotted { task, processors: instance.profile(task).min_processors() };
+fn list(instance: &Instance) -> Vec<AllottedTask> {
+    let allotted = |task| AllottedTask { task, processors: instance.profile(task).min_processors() };
     instance.task_ids().map(allotted).collect()
 }
 

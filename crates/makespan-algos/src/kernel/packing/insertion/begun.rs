@@ -3,11 +3,11 @@
 use makespan_core::{HeldAmount, ProcSet, TaskId};
 use rustc_hash::FxHashMap;
 
-use crate::kernel::packing::{Packing, Part, Row};
+use crate::kernel::packing::{HeldPart, Packing, Row};
 
 /// The remaining tasks at an instant, and the state that restricts them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Begun {
+pub(crate) struct RemainingTasks {
     /// The instant, in ticks.
     pub now: i64,
     /// Processors that are unavailable until an instant, because tasks run on them or they are down.
@@ -19,17 +19,17 @@ pub(crate) struct Begun {
     /// For each row, the earliest start of its tasks that does not depend on the list.
     pub ready: Vec<i64>,
     /// The ends and the parts of tasks that have begun, if tasks of the list wait for their data.
-    pub ends: FxHashMap<TaskId, (i64, Vec<Part>)>,
+    pub ends: FxHashMap<TaskId, (i64, Vec<HeldPart>)>,
 }
 
-impl Begun {
+impl RemainingTasks {
     /// Stands for a row that is not in the list. It exceeds any number of tasks.
     pub const ABSENT: u64 = u64::MAX / 2;
 
     /// Returns, for each cell, the number of its processors among `processors`.
-    pub fn parts(packing: &Packing<'_>, processors: &ProcSet) -> Vec<Part> {
+    pub fn parts(packing: &Packing<'_>, processors: &ProcSet) -> Vec<HeldPart> {
         let counts = packing.machines().cells.iter().map(|cell| cell.ids.intersection(processors).len());
-        (0..).zip(counts).filter(|part| part.1 > 0).map(|(cell, count)| Part { cell, count }).collect()
+        (0..).zip(counts).filter(|part| part.1 > 0).map(|(cell, count)| HeldPart { cell, count }).collect()
     }
 
     /// Returns the rows of the list that wait for no task of the list.

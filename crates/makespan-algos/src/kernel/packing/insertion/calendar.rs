@@ -2,10 +2,10 @@
 
 use makespan_core::{Demand, ResourceId, ResourceKind};
 
-use super::begun::Begun;
+use super::begun::RemainingTasks;
 use crate::free_time::Rows;
-use crate::kernel::packing::machines::Machines;
-use crate::kernel::packing::{Packing, Part};
+use crate::kernel::packing::machines::PackingMachines;
+use crate::kernel::packing::{HeldPart, Packing};
 
 /// An amount that work outside the instance holds: its end, its node if the resource belongs to a node, the resource,
 /// and the amount.
@@ -39,7 +39,7 @@ impl Clone for Calendar {
 
 impl Calendar {
     /// Returns the amounts from an instant on, before any task is placed.
-    pub fn new(machines: &Machines, is_consumable: &[bool], from: i64) -> Self {
+    pub fn new(machines: &PackingMachines, is_consumable: &[bool], from: i64) -> Self {
         let node = |at: usize| {
             let cells = machines.cells_of(at);
             let mut rows = Rows::new(from, machines.row_of(at).collect(), cells.len());
@@ -58,10 +58,10 @@ impl Calendar {
     }
 
     /// Holds the amounts of tasks that have begun.
-    pub fn begin(&mut self, packing: &Packing<'_>, is_consumable: &[bool], begun: &Begun) {
+    pub fn begin(&mut self, packing: &Packing<'_>, is_consumable: &[bool], begun: &RemainingTasks) {
         let machines = packing.machines();
         for (processors, until) in &begun.taken {
-            for Part { cell, count } in Begun::parts(packing, processors) {
+            for HeldPart { cell, count } in RemainingTasks::parts(packing, processors) {
                 let node = machines.node_of(cell);
                 let at = (cell - machines.nodes[node].cells.0) as usize;
                 self.nodes[node].change(begun.now, *until, |left| left[at] = left[at].saturating_sub(count.into()));
@@ -80,7 +80,7 @@ impl Calendar {
     /// Holds the amounts that work outside the instance holds. The sum of these estimates may exceed the total of a
     /// resource. For each resource, processes the amounts by decreasing end, so that every amount that was processed
     /// before is held at least as long.
-    fn hold_for_others(&mut self, machines: &Machines, is_consumable: &[bool], from: i64, held: &[Held]) {
+    fn hold_for_others(&mut self, machines: &PackingMachines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));
         for same in held.chunk_by(|a, b| a.0 == b.0) {
@@ -126,7 +126,14 @@ impl Calendar {
     }
 
     /// Takes processors of one node, and the corresponding share of its resources.
-    pub fn take_on(&mut self, node: usize, first_cell: u32, period: (i64, i64), parts: &[Part], taken: &mut Taken<'_>) {
+    pub fn take_on(
+        &mut self,
+        node: usize,
+        first_cell: u32,
+        period: (i64, i64),
+        parts: &[HeldPart],
+        taken: &mut NodeDemand<'_>,
+    ) {
         let rows = &mut self.nodes[node];
         taken.row.clear();
         taken.row.resize(rows.width(), 0);
@@ -154,7 +161,7 @@ fn take(left: &mut [u64], taken: &[u64]) {
 }
 
 /// The demands of a task on a node, its total number of processors, and a buffer for a row of amounts.
-pub(super) struct Taken<'t> {
+pub(super) struct NodeDemand<'t> {
     pub demands: &'t [Demand],
     pub processors: u32,
     pub resources: usize,
@@ -171,7 +178,7 @@ pub(super) struct Common {
 
 impl Common {
     /// Computes the amounts for these demands and this number of processors.
-    pub fn set(&mut self, machines: &Machines, demands: &[Demand], processors: u32) {
+    pub fn set(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32) {
         self.any = false;
         for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {
             if !self.any {

@@ -13,12 +13,12 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{ResourceKind, Schedule};
 
-use super::fit::Wanted;
-use super::{Entry, Packing, Part, data, schedule};
-pub(crate) use begun::Begun;
+use super::fit::TaskToPlace;
+use super::{HeldPart, ListEntry, Packing, data, schedule};
+pub(crate) use begun::RemainingTasks;
 use calendar::Calendar;
-use places::{Period, Places, Sought};
-pub use sites::{Site, Sites};
+use places::{PlaceFinder, RunPeriod, SoughtTask};
+pub use sites::{NodeSet, Sites};
 
 /// Maximum number of visits to nodes for one list. If a list needs more, it is abandoned, because a search has no time
 /// for many such lists.
@@ -40,12 +40,12 @@ pub struct Inserter<'p, 'a> {
     /// The calendar before any task is placed, and the current calendar.
     empty: Calendar,
     calendar: Calendar,
-    places: Places,
+    places: PlaceFinder,
     /// For each choice, its time on each class of speeds.
     durations: Vec<i64>,
     from: i64,
     /// The tasks that have begun, if there are any.
-    begun: Option<Begun>,
+    begun: Option<RemainingTasks>,
     /// For each row, the number of unplaced tasks that it waits for, and the last end of those that are placed.
     missing: Vec<u64>,
     ready: Vec<i64>,
@@ -56,7 +56,7 @@ pub struct Inserter<'p, 'a> {
     starts: Vec<i64>,
     ends: Vec<i64>,
     /// The parts that each task holds, one task after another, the range of each task in `parts`, and its choice.
-    parts: Vec<Part>,
+    parts: Vec<HeldPart>,
     held: Vec<(u32, u32)>,
     choices: Vec<u32>,
     data: data::Arrivals,
@@ -74,7 +74,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
             sites: Sites::new(machines),
             calendar: Calendar::default(),
             empty,
-            places: Places::default(),
+            places: PlaceFinder::default(),
             durations: packing.choices.iter().flat_map(on_class).map(duration).collect(),
             from,
             begun: None,
@@ -92,7 +92,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
     }
 
     /// Returns an inserter for lists of the remaining tasks. All lists must have the same tasks.
-    pub(crate) fn after(packing: &'p Packing<'a>, begun: Begun) -> Self {
+    pub(crate) fn after(packing: &'p Packing<'a>, begun: RemainingTasks) -> Self {
         let mut inserter = Self::new(packing, begun.now);
         inserter.empty.begin(packing, &is_consumable(packing), &begun);
         inserter.place_of = vec![NOWHERE; packing.instance.tasks() as usize];
@@ -111,7 +111,12 @@ impl<'p, 'a> Inserter<'p, 'a> {
     /// # Errors
     /// Returns the position of the task at which the execution stopped: `keep` returned `false`, others have used up what the task
     /// needs, or too many nodes were visited.
-    pub fn run(&mut self, list: &[Entry], sites: &[Site], keep: impl FnMut(usize, i64) -> bool) -> Result<(), usize> {
+    pub fn run(
+        &mut self,
+        list: &[ListEntry],
+        sites: &[NodeSet],
+        keep: impl FnMut(usize, i64) -> bool,
+    ) -> Result<(), usize> {
         self.insert(list, sites, None, keep)
     }
 
@@ -120,7 +125,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
     ///
     /// # Errors
     /// Returns the position of the task at which the execution stopped, as in [`Inserter::run`].
-    pub fn choose(&mut self, list: &mut [Entry], price: f64) -> Result<(), usize> {
+    pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> Result<(), usize> {
         self.insert(list, &[], Some(price), |_, _| true)?;
         list.iter_mut().zip(&self.choices).for_each(|(entry, &choice)| entry.choice = choice);
         Ok(())
@@ -128,8 +133,8 @@ impl<'p, 'a> Inserter<'p, 'a> {
 
     fn insert(
         &mut self,
-        list: &[Entry],
-        sites: &[Site],
+        list: &[ListEntry],
+        sites: &[NodeSet],
         price: Option<f64>,
         mut keep: impl FnMut(usize, i64) -> bool,
     ) -> Result<(), usize> {
@@ -164,7 +169,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
         Ok(())
     }
 
-    fn reset(&mut self, list: &[Entry]) {
+    fn reset(&mut self, list: &[ListEntry]) {
         let packing = self.packing;
         self.calendar.clone_from(&self.empty);
         self.places.reset();
@@ -192,14 +197,14 @@ impl<'p, 'a> Inserter<'p, 'a> {
     }
 
     /// Places the task at a position of the list. Returns whether it fits.
-    fn place(&mut self, list: &[Entry], place: usize, sites: &[Site], price: Option<f64>) -> bool {
+    fn place(&mut self, list: &[ListEntry], place: usize, sites: &[NodeSet], price: Option<f64>) -> bool {
         let task = list[place].task;
         let row = self.packing.row_of(task);
         if let Some(price) = price {
             let processors = f64::from(self.packing.instance.platform().processors());
             let mut best: Option<(f64, u32)> = None;
             for choice in self.packing.choices_of(row) {
-                let Some(period) = self.find(list, place, choice, Site::ANY) else { continue };
+                let Some(period) = self.find(list, place, choice, NodeSet::ANY) else { continue };
                 let value = period.end as f64 + price * processors * self.packing.area(choice);
                 if best.is_none_or(|best| value < best.0) {
                     best = Some((value, choice));
@@ -209,36 +214,36 @@ impl<'p, 'a> Inserter<'p, 'a> {
             self.choices[place] = choice;
         }
         let choice = self.choices[place];
-        let site = sites.get(task.index()).copied().unwrap_or(Site::ANY);
+        let site = sites.get(task.index()).copied().unwrap_or(NodeSet::ANY);
         let found = self.find(list, place, choice, site);
         let found =
-            if found.is_none() && site != Site::ANY { self.find(list, place, choice, Site::ANY) } else { found };
+            if found.is_none() && site != NodeSet::ANY { self.find(list, place, choice, NodeSet::ANY) } else { found };
         let Some(period) = found else { return false };
         let begin = self.parts.len();
         let packing = self.packing;
-        let wanted = Wanted::of(packing.instance, task, packing.choice(choice), i64::MAX);
+        let wanted = TaskToPlace::of(packing.instance, task, packing.choice(choice), i64::MAX);
         self.places.hold(&packing.machines, &mut self.calendar, &wanted, period, &mut self.parts);
         self.held[place] = (begin as u32, self.parts.len() as u32);
         (self.starts[place], self.ends[place]) = (period.start, period.end);
         true
     }
 
-    fn find(&mut self, list: &[Entry], place: usize, choice: u32, site: Site) -> Option<Period> {
+    fn find(&mut self, list: &[ListEntry], place: usize, choice: u32, site: NodeSet) -> Option<RunPeriod> {
         let packing = self.packing;
         let task = list[place].task;
         let row = packing.row_of(task);
         let walltime = packing.rows[row.index()].walltime;
-        let mut wanted = Wanted::of(packing.instance, task, packing.choice(choice), walltime);
+        let mut wanted = TaskToPlace::of(packing.instance, task, packing.choice(choice), walltime);
         wanted.arrivals = self.data.of(row, &packing.machines);
         let classes = packing.machines.classes.len();
         let durations = &self.durations[choice as usize * classes..][..classes];
         let sought =
-            Sought { wanted: &wanted, nodes: self.sites.nodes(site), ready: self.ready[row.index()], durations };
+            SoughtTask { wanted: &wanted, nodes: self.sites.nodes(site), ready: self.ready[row.index()], durations };
         self.places.find(&packing.machines, &self.calendar, &sought)
     }
 
     /// Updates the successors of a placed task. Tasks that become ready are placed next if the walk has passed them.
-    fn see_ready(&mut self, list: &[Entry], place: usize, walked: usize) {
+    fn see_ready(&mut self, list: &[ListEntry], place: usize, walked: usize) {
         let packing = self.packing;
         for edge in packing.instance.outgoing(list[place].task) {
             let row = packing.row_of(edge.to);
@@ -278,14 +283,14 @@ impl<'p, 'a> Inserter<'p, 'a> {
     }
 
     /// Returns the parts that the task at a position holds.
-    pub(crate) fn parts(&self, place: usize) -> &[Part] {
+    pub(crate) fn parts(&self, place: usize) -> &[HeldPart] {
         &self.parts[self.held[place].0 as usize..self.held[place].1 as usize]
     }
 
     /// Returns the schedule of the last executed list.
-    pub fn schedule(&self, list: &[Entry]) -> Schedule {
+    pub fn schedule(&self, list: &[ListEntry]) -> Schedule {
         let Self { starts, ends, held, parts, .. } = self;
-        schedule::of(self.packing, list, &schedule::Carried { starts, ends, held, parts })
+        schedule::of(self.packing, list, &schedule::ExecutedList { starts, ends, held, parts })
     }
 }
 

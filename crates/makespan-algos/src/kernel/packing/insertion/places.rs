@@ -2,21 +2,21 @@
 
 use makespan_core::ResourceKind;
 
-use super::calendar::{Calendar, Common, Taken, covers};
-use crate::kernel::packing::Part;
-use crate::kernel::packing::fit::{Rooms, Wanted};
-use crate::kernel::packing::machines::Machines;
+use super::calendar::{Calendar, Common, NodeDemand, covers};
+use crate::kernel::packing::HeldPart;
+use crate::kernel::packing::fit::{NodeRooms, TaskToPlace};
+use crate::kernel::packing::machines::PackingMachines;
 
 /// The period in which a task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Period {
+pub(super) struct RunPeriod {
     pub start: i64,
     pub end: i64,
 }
 
 /// Finds places for tasks, one at a time. Allocates no memory after its arrays have grown.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct PlaceFinder {
     /// The nodes of the last place, with the number of processors on each.
     chosen: Vec<(u32, u32)>,
     common: Common,
@@ -25,7 +25,7 @@ pub(super) struct Places {
     least: Vec<u64>,
     /// For each visited node, the current step.
     cursors: Vec<usize>,
-    rooms: Rooms,
+    rooms: NodeRooms,
     row: Vec<u64>,
     /// The cells of a node by the instant at which they close, with the number of free processors.
     cells: Vec<(i64, u32, u32)>,
@@ -33,16 +33,16 @@ pub(super) struct Places {
 }
 
 /// A task to be placed: its possible nodes, its earliest start, and its time for each class of speeds.
-pub(super) struct Sought<'s> {
-    pub wanted: &'s Wanted<'s>,
+pub(super) struct SoughtTask<'s> {
+    pub wanted: &'s TaskToPlace<'s>,
     pub nodes: &'s [u32],
     pub ready: i64,
     pub durations: &'s [i64],
 }
 
-impl Sought<'_> {
+impl SoughtTask<'_> {
     /// Returns the time on a node alone, if the task can run there.
-    fn duration_on(&self, machines: &Machines, node: usize) -> Option<i64> {
+    fn duration_on(&self, machines: &PackingMachines, node: usize) -> Option<i64> {
         let wanted = self.wanted;
         let duration = match wanted.own_times {
             Some(times) => {
@@ -65,7 +65,7 @@ impl Sought<'_> {
     }
 }
 
-impl Places {
+impl PlaceFinder {
     /// Prepares for another list.
     pub fn reset(&mut self) {
         self.looks = 0;
@@ -78,8 +78,13 @@ impl Places {
 
     /// Finds the place where a task ends first. Ties are broken in favour of a single node, then of the earliest start, and then of
     /// the node with the least remaining amounts.
-    pub fn find(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
-        let Wanted { demands, processors, .. } = *sought.wanted;
+    pub fn find(
+        &mut self,
+        machines: &PackingMachines,
+        calendar: &Calendar,
+        sought: &SoughtTask<'_>,
+    ) -> Option<RunPeriod> {
+        let TaskToPlace { demands, processors, .. } = *sought.wanted;
         self.common.set(machines, demands, processors);
         self.asked.clear();
         self.asked.resize(1 + machines.resources, 0);
@@ -96,9 +101,9 @@ impl Places {
     }
 
     /// Finds the best place on a single node.
-    fn alone(&mut self, machines: &Machines, calendar: &Calendar, sought: &Sought<'_>) -> Option<Period> {
+    fn alone(&mut self, machines: &PackingMachines, calendar: &Calendar, sought: &SoughtTask<'_>) -> Option<RunPeriod> {
         let processors = sought.wanted.processors;
-        let mut best: Option<(Period, u32)> = None;
+        let mut best: Option<(RunPeriod, u32)> = None;
         // The remaining amounts in the best place, computed only if there is a tie.
         let mut tight: Option<(u64, u64)> = None;
         for &node in sought.nodes {
@@ -113,7 +118,7 @@ impl Places {
                 continue;
             }
             let Some(start) = self.start_on(machines, calendar, at, ready, duration, latest) else { continue };
-            let period = Period { start, end: start + duration };
+            let period = RunPeriod { start, end: start + duration };
             match best {
                 Some((other, there)) if (other.end, other.start) == (period.end, period.start) => {
                     let old = match tight {
@@ -138,7 +143,13 @@ impl Places {
 
     /// Returns the minimum number of free processors of a node in a period, and the node's total of resources. Between
     /// equal places, the node that has less is chosen, because other tasks may need more.
-    fn left_beside(&mut self, machines: &Machines, calendar: &Calendar, node: usize, period: Period) -> (u64, u64) {
+    fn left_beside(
+        &mut self,
+        machines: &PackingMachines,
+        calendar: &Calendar,
+        node: usize,
+        period: RunPeriod,
+    ) -> (u64, u64) {
         let steps = &calendar.nodes[node];
         steps.least(steps.step_at(period.start), period.end, &mut self.least);
         (split(&self.least, machines).0, machines.wealth(node))
@@ -147,7 +158,7 @@ impl Places {
     /// Returns the earliest start on a node that has all processors of the task, up to `latest`.
     fn start_on(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &Calendar,
         node: usize,
         ready: i64,
@@ -174,7 +185,7 @@ impl Places {
     /// period counts.
     fn start_on_cells(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &Calendar,
         node: usize,
         ready: i64,
@@ -208,11 +219,11 @@ impl Places {
     /// as fast.
     fn together(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &Calendar,
-        sought: &Sought<'_>,
-        alone: Option<Period>,
-    ) -> Option<Period> {
+        sought: &SoughtTask<'_>,
+        alone: Option<RunPeriod>,
+    ) -> Option<RunPeriod> {
         let mut best = alone;
         let mut count = 0;
         for (class, &(_, end)) in machines.classes.iter().enumerate() {
@@ -227,7 +238,7 @@ impl Places {
                 && count > 1
                 && let Some(start) = self.sweep(machines, calendar, sought, &sought.nodes[..count], duration, latest)
             {
-                best = Some(Period { start, end: start + duration });
+                best = Some(RunPeriod { start, end: start + duration });
             }
         }
         best
@@ -237,9 +248,9 @@ impl Places {
     /// beginning of a step, so only these instants are tried.
     fn sweep(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &Calendar,
-        sought: &Sought<'_>,
+        sought: &SoughtTask<'_>,
         nodes: &[u32],
         duration: i64,
         latest: i64,
@@ -286,9 +297,9 @@ impl Places {
     /// Returns whether the task fits on several nodes from `start` on for `duration`. Stores these nodes.
     fn fits(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &Calendar,
-        sought: &Sought<'_>,
+        sought: &SoughtTask<'_>,
         nodes: &[u32],
         start: i64,
         duration: i64,
@@ -317,19 +328,19 @@ impl Places {
     /// Holds the last place, and adds its parts to `parts`.
     pub fn hold(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &mut Calendar,
-        wanted: &Wanted<'_>,
-        Period { start, end }: Period,
-        parts: &mut Vec<Part>,
+        wanted: &TaskToPlace<'_>,
+        RunPeriod { start, end }: RunPeriod,
+        parts: &mut Vec<HeldPart>,
     ) {
         for at in 0..self.chosen.len() {
             let (node, count) = self.chosen[at];
             let begin = parts.len();
             self.add_parts(machines, calendar, node as usize, count, (start, end), parts);
             let first = machines.nodes[node as usize].cells.0;
-            let Wanted { demands, processors, .. } = *wanted;
-            let mut taken = Taken { demands, processors, resources: machines.resources, row: &mut self.row };
+            let TaskToPlace { demands, processors, .. } = *wanted;
+            let mut taken = NodeDemand { demands, processors, resources: machines.resources, row: &mut self.row };
             calendar.take_on(node as usize, first, (start, end), &parts[begin..], &mut taken);
         }
         calendar.take_common(start, end, &self.common);
@@ -338,16 +349,16 @@ impl Places {
     /// Chooses the cells of a node that a task takes: the cells that close soonest, because they are least useful for other tasks.
     fn add_parts(
         &mut self,
-        machines: &Machines,
+        machines: &PackingMachines,
         calendar: &Calendar,
         node: usize,
         count: u32,
         (start, end): (i64, i64),
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<HeldPart>,
     ) {
         let (first, last) = machines.nodes[node].cells;
         if last - first == 1 {
-            parts.push(Part { cell: first, count });
+            parts.push(HeldPart { cell: first, count });
             return;
         }
         let steps = &calendar.nodes[node];
@@ -363,7 +374,7 @@ impl Places {
         for &(_, cell, free) in &self.cells {
             let here = free.min(rest);
             if here > 0 {
-                parts.push(Part { cell, count: here });
+                parts.push(HeldPart { cell, count: here });
                 rest -= here;
             }
         }
@@ -371,7 +382,7 @@ impl Places {
 }
 
 /// Splits a row of amounts of a node into its number of processors and its resources.
-fn split<'r>(row: &'r [u64], machines: &Machines) -> (u64, &'r [u64]) {
+fn split<'r>(row: &'r [u64], machines: &PackingMachines) -> (u64, &'r [u64]) {
     let (cells, resources) = row.split_at(row.len() - machines.resources);
     (cells.iter().sum(), resources)
 }

@@ -1,12 +1,12 @@
 //! Sets of nodes to which a task can be restricted.
 
-use crate::kernel::packing::machines::Machines;
+use crate::kernel::packing::machines::PackingMachines;
 
 /// The number of a set of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site(u32);
+pub struct NodeSet(u32);
 
-impl Site {
+impl NodeSet {
     /// The set of all nodes.
     pub const ANY: Self = Self(0);
 }
@@ -19,11 +19,11 @@ pub struct Sites {
     nodes: Vec<u32>,
     begins: Vec<u32>,
     /// For each node, the set that contains only this node.
-    alone: Vec<Site>,
+    alone: Vec<NodeSet>,
 }
 
 impl Sites {
-    pub(super) fn new(machines: &Machines) -> Self {
+    pub(super) fn new(machines: &PackingMachines) -> Self {
         let count = machines.nodes.len() as u32;
         let mut sites = Self { nodes: Vec::new(), begins: vec![0], alone: Vec::new() };
         sites.add(0..count);
@@ -46,7 +46,7 @@ impl Sites {
     }
 
     /// Returns the site of these nodes. Adds it if it is new.
-    fn add(&mut self, nodes: impl IntoIterator<Item = u32>) -> Site {
+    fn add(&mut self, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
         let begin = self.nodes.len();
         self.nodes.extend(nodes);
         let of = |site: &[u32]| &self.nodes[site[0] as usize..site[1] as usize];
@@ -56,14 +56,14 @@ impl Sites {
             if several { self.begins.windows(2).position(|site| *of(site) == self.nodes[begin..]) } else { None };
         if let Some(known) = known {
             self.nodes.truncate(begin);
-            return Site(known as u32);
+            return NodeSet(known as u32);
         }
         self.begins.push(self.nodes.len() as u32);
-        Site(self.begins.len() as u32 - 2)
+        NodeSet(self.begins.len() as u32 - 2)
     }
 
     /// Returns the set that contains only this node.
-    pub(crate) fn alone(&self, node: usize) -> Site {
+    pub(crate) fn alone(&self, node: usize) -> NodeSet {
         self.alone[node]
     }
 
@@ -73,12 +73,12 @@ impl Sites {
     }
 
     /// Returns the set with this number.
-    pub fn at(&self, number: u32) -> Site {
+    pub fn at(&self, number: u32) -> NodeSet {
         debug_assert!(number < self.count());
-        Site(number)
+        NodeSet(number)
     }
 
-    pub(super) fn nodes(&self, site: Site) -> &[u32] {
+    pub(super) fn nodes(&self, site: NodeSet) -> &[u32] {
         let at = site.0 as usize;
         &self.nodes[self.begins[at] as usize..self.begins[at + 1] as usize]
     }

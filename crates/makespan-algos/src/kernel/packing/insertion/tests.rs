@@ -5,8 +5,8 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-use super::{Inserter, Site};
-use crate::kernel::packing::{Entry, Packing};
+use super::{Inserter, NodeSet};
+use crate::kernel::packing::{ListEntry, Packing};
 
 /// Number of instants after which nothing is closed and no task runs.
 const HORIZON: usize = 160;
@@ -186,7 +186,7 @@ proptest! {
     ) {
         let Some(instance) = instance(&nodes, &jobs, closed, compact) else { return Ok(()) };
         let Ok(packing) = Packing::new(&instance) else { return Ok(()) };
-        let list: Vec<Entry> = packing.list(&packing.fewest(), |row| ((order >> (8 * row.index())) & 7) as f64);
+        let list: Vec<ListEntry> = packing.list(&packing.fewest(), |row| ((order >> (8 * row.index())) & 7) as f64);
         let mut inserter = Inserter::new(&packing, 0);
         let mut placed: Vec<usize> = Vec::new();
         if inserter.run(&list, &[], |place, _| { placed.push(place); true }).is_err() {
@@ -223,7 +223,7 @@ proptest! {
             (from..HORIZON).for_each(|at| naive.budget[at] -= job.budget);
         }
         // Tasks that are restricted to some nodes run there if they can.
-        let sites: Vec<Site> = jobs.iter().map(|_| inserter.sites().at(told % inserter.sites().count())).collect();
+        let sites: Vec<NodeSet> = jobs.iter().map(|_| inserter.sites().at(told % inserter.sites().count())).collect();
         if inserter.run(&list, &sites, |_, _| true).is_ok() {
             prop_assert_eq!(validate(&instance, &inserter.schedule(&list)), Ok(()));
         }

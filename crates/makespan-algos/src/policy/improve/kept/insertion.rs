@@ -6,9 +6,9 @@ use makespan_core::{Instance, Job, JobId, Rows, TaskId, TaskSet, Time, View};
 use rustc_hash::FxHashMap;
 
 use super::super::outlook::Outlook;
-use super::{Kept, Key};
+use super::{PlanSortKey, WaitingPlan};
 use crate::kernel::choices::{Choice, Choices};
-use crate::scheduler::{Wholes, Wish};
+use crate::scheduler::{GoalTask, NumberedWholes};
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
@@ -22,11 +22,11 @@ const PLACED: usize = 2000;
 /// loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
-impl Kept {
+impl WaitingPlan {
     /// Returns the sort key of a task, for orders that are not planned.
-    pub(super) fn key(&self, instance: &Instance, task: TaskId) -> Key {
+    pub(super) fn key(&self, instance: &Instance, task: TaskId) -> PlanSortKey {
         if let Some(&(place, _)) = self.given.get(&task) {
-            return Key(0, f64::from(place), 0.0);
+            return PlanSortKey(0, f64::from(place), 0.0);
         }
         let profile = instance.profile(task);
         let job = instance.job_of(task);
@@ -37,7 +37,7 @@ impl Kept {
             Some(shape) if shape.is_weighted() => -weight(job) / work(),
             Some(_) => work(),
         };
-        Key(1, figure, 0.0)
+        PlanSortKey(1, figure, 0.0)
     }
 
     /// Adds a task, and returns its number. Its allotment minimises the total delay of the task and of `others` waiting tasks.
@@ -52,7 +52,7 @@ impl Kept {
         self.tasks.push(task);
         self.keys.push(self.key(instance, task));
         self.jobs.push(instance.job_id(task));
-        self.residual.wishes.push(Wish { weight: weight(job), alone, shortest: shortest.ticks(), deadline });
+        self.residual.wishes.push(GoalTask { weight: weight(job), alone, shortest: shortest.ticks(), deadline });
         self.work.push(profile.least_work(Time::MAX).unwrap_or(0) as f64);
         self.numbers.insert(task, number);
         let own = self.residual.choices.of(number);
@@ -76,7 +76,8 @@ impl Kept {
         let moved: Vec<TaskId> =
             self.line.iter().map(|&(_, task)| task).filter(|&task| restated.contains(task)).collect();
         self.line.retain(|&(_, task)| !restated.contains(task));
-        let moved: Vec<(Key, TaskId)> = moved.into_iter().map(|task| (self.key(instance, task), task)).collect();
+        let moved: Vec<(PlanSortKey, TaskId)> =
+            moved.into_iter().map(|task| (self.key(instance, task), task)).collect();
         self.line.extend(moved);
         for at in 0..self.plan.order.len() {
             let number = self.plan.order[at];
@@ -145,7 +146,7 @@ impl Kept {
     }
 
     /// Returns the bags of the plan, if there are any.
-    fn bags(&self, instance: &Instance) -> Option<Wholes> {
+    fn bags(&self, instance: &Instance) -> Option<NumberedWholes> {
         if !self.plan.order.iter().any(|&number| instance.job(self.jobs[number as usize]).is_bag()) {
             return None;
         }
@@ -162,7 +163,7 @@ impl Kept {
             }
             of.push(number);
         }
-        Some(Wholes { of, weights })
+        Some(NumberedWholes { of, weights })
     }
 
     /// Computes the data of the search that depend on all tasks of the plan.

@@ -1,20 +1,20 @@
 //! The tasks that start now.
 
-use makespan_core::{Decision, Left, ProcSet, TaskId, Time, View};
+use makespan_core::{Decision, FreeAmounts, ProcSet, TaskId, Time, View};
 
-use super::{Tied, entry};
-use crate::kernel::packing::{Packing, Part};
-use crate::scheduler::{Listed, Remains};
+use super::{DependentPlan, entry};
+use crate::kernel::packing::{HeldPart, Packing};
+use crate::scheduler::{DecodedList, Remains};
 
-impl Tied {
+impl DependentPlan {
     /// Returns the list, followed by as many tasks of bags without weight as may begin now. They delay no task of the list.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,
         remains: &mut Remains<'_, '_>,
-        listed: &Listed,
+        listed: &DecodedList,
         view: &View<'_>,
-    ) -> Listed {
+    ) -> DecodedList {
         let mut all = listed.clone();
         let extra = self.best_effort.iter().take(view.free.len() as usize);
         all.list.extend(extra.map(|task| entry(packing, task, 1)));
@@ -38,11 +38,11 @@ impl Tied {
         &mut self,
         packing: &Packing<'_>,
         remains: &mut Remains<'_, '_>,
-        all: &Listed,
+        all: &DecodedList,
         view: &View<'_>,
         decisions: &mut Vec<Decision>,
     ) -> Option<Time> {
-        let (mut free, mut left) = (view.free.clone(), Left::of(view));
+        let (mut free, mut left) = (view.free.clone(), FreeAmounts::of(view));
         let mut next: Option<Time> = None;
         let mut wake_at = |at: Time| next = Some(next.map_or(at, |next| next.min(at)));
         let mut started: Vec<TaskId> = Vec::new();
@@ -82,7 +82,7 @@ impl Tied {
 }
 
 /// Returns the lowest free processors of these cells, if there are enough.
-fn ids(packing: &Packing<'_>, parts: &[Part], free: &ProcSet) -> Option<ProcSet> {
+fn ids(packing: &Packing<'_>, parts: &[HeldPart], free: &ProcSet) -> Option<ProcSet> {
     let mut all = Vec::new();
     for part in parts {
         let mut own = packing.machines().cells[part.cell as usize].ids.intersection(free);

@@ -5,13 +5,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::survey::Survey;
 use crate::kernel::packing::{Packing, Row};
-use crate::policy::improve::Key;
+use crate::policy::improve::PlanSortKey;
 
 /// The keys of all remaining tasks.
 pub(super) struct Keys<'k> {
     given: &'k FxHashMap<TaskId, (u32, u32)>,
     /// For each row, its key.
-    of_rows: FxHashMap<Row, Key>,
+    of_rows: FxHashMap<Row, PlanSortKey>,
 }
 
 impl<'k> Keys<'k> {
@@ -42,14 +42,14 @@ impl<'k> Keys<'k> {
                 Some(_) => areas[&id],
             }
         };
-        let of_rows = survey.rows.iter().map(|&row| (row, Key(1, figure(row), -ranks[&row]))).collect();
+        let of_rows = survey.rows.iter().map(|&row| (row, PlanSortKey(1, figure(row), -ranks[&row]))).collect();
         Self { given, of_rows }
     }
 
-    pub fn of_task(&self, packing: &Packing<'_>, task: TaskId) -> Key {
+    pub fn of_task(&self, packing: &Packing<'_>, task: TaskId) -> PlanSortKey {
         match self.given.get(&task) {
-            Some(&(place, _)) => Key(0, f64::from(place), 0.0),
-            None => self.of_rows.get(&packing.row_of(task)).copied().unwrap_or(Key(2, 0.0, 0.0)),
+            Some(&(place, _)) => PlanSortKey(0, f64::from(place), 0.0),
+            None => self.of_rows.get(&packing.row_of(task)).copied().unwrap_or(PlanSortKey(2, 0.0, 0.0)),
         }
     }
 

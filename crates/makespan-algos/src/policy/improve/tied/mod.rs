@@ -13,11 +13,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::background::Improve as Improvement;
 use super::outlook::{is_told, untold};
-use super::promise::Promise;
+use super::promise::PromisedStart;
 use super::{Improving, SEARCHES, Searches};
-use crate::kernel::packing::{Entry, Packing, Site};
-use crate::scheduler::{Listed, Remains};
-use crate::search::Course;
+use crate::kernel::packing::{ListEntry, NodeSet, Packing};
+use crate::scheduler::{DecodedList, Remains};
+use crate::search::SearchCourse;
 use keys::Keys;
 use survey::Survey;
 
@@ -37,7 +37,7 @@ const STUCK: usize = 8;
 struct Planned {
     task: TaskId,
     processors: u32,
-    site: Site,
+    site: NodeSet,
 }
 
 /// Keeps a plan of the tasks that have not begun: an order with allotments and, if nodes differ, sites. Serial
@@ -45,7 +45,7 @@ struct Planned {
 ///
 /// The plan contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
 #[derive(Debug)]
-pub(super) struct Tied {
+pub(super) struct DependentPlan {
     improving: Improving,
     plan: Vec<Planned>,
     /// The known tasks that have not begun. Best-effort tasks are stored separately.
@@ -58,7 +58,7 @@ pub(super) struct Tied {
     began: bool,
     /// The plan takes unavailable periods into account that begin before this instant.
     told: Time,
-    promise: Promise<()>,
+    promise: PromisedStart<()>,
     searches: Searches,
 }
 
@@ -87,7 +87,7 @@ fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     true
 }
 
-impl Tied {
+impl DependentPlan {
     /// Returns the policy's state with a plan so far: the position and the width of each task.
     pub fn new(improving: Improving, seed: u64, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Tied {
             given,
             began: false,
             told: Time::ZERO,
-            promise: Promise::new(improving.keep),
+            promise: PromisedStart::new(improving.keep),
             searches: Searches { seed, count: 0 },
         }
     }
@@ -167,7 +167,7 @@ impl Tied {
         &mut self,
         events: &[Event],
         view: &View<'_>,
-        mut found: Option<Listed>,
+        mut found: Option<DecodedList>,
         search: bool,
         decisions: &mut Vec<Decision>,
     ) -> (bool, Option<Time>) {
@@ -201,7 +201,7 @@ impl Tied {
         packing: &'p Packing<'a>,
         view: &View<'_>,
         search: bool,
-    ) -> (Remains<'p, 'a>, Listed) {
+    ) -> (Remains<'p, 'a>, DecodedList) {
         let survey = Survey::of(packing, view, self);
         let (mut listed, few) = self.listed(packing, view, &survey);
         let mut remains = loop {
@@ -218,7 +218,7 @@ impl Tied {
         }
         if search {
             let steps = self.improving.steps.min(WORK / (listed.list.len() as u64).max(1));
-            let mut course = Course::of(steps, &makespan_core::Stop::default());
+            let mut course = SearchCourse::of(steps, &makespan_core::Stop::default());
             listed = remains.improve(listed, self.searches.next(), &mut course).1;
         }
         self.keep_promise(&mut remains, &mut listed, view);
@@ -226,7 +226,7 @@ impl Tied {
     }
 
     /// Returns the plan, in which new tasks are inserted by their keys, and the new tasks that may be moved to a better position.
-    fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (Listed, Vec<TaskId>) {
+    fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (DecodedList, Vec<TaskId>) {
         let keys = Keys::of(packing, survey, self.improving.objective, &self.given);
         let chosen: FxHashSet<TaskId> = keys.chosen(packing, survey, MOST);
         let mut order: Vec<Planned> = self.plan.iter().filter(|at| chosen.contains(&at.task)).copied().collect();
@@ -238,21 +238,27 @@ impl Tied {
             let key = keys.of_task(packing, task);
             let before = order.iter().rposition(|other| keys.of_task(packing, other.task) <= key);
             let processors = self.given.get(&task).map_or_else(|| width(packing, task, view), |given| given.1);
-            order.insert(before.map_or(0, |before| before + 1), Planned { task, processors, site: Site::ANY });
+            order.insert(before.map_or(0, |before| before + 1), Planned { task, processors, site: NodeSet::ANY });
         }
         let few = new.len() <= FEW && order.len() <= PLACED;
         let few =
             if few { new.into_iter().filter(|task| !self.given.contains_key(task)).collect() } else { Vec::new() };
-        let mut listed = Listed::inserted(order.iter().map(|at| entry(packing, at.task, at.processors)).collect());
-        if order.iter().any(|at| at.site != Site::ANY) {
-            listed.sites.resize(packing.instance().tasks() as usize, Site::ANY);
+        let mut listed = DecodedList::inserted(order.iter().map(|at| entry(packing, at.task, at.processors)).collect());
+        if order.iter().any(|at| at.site != NodeSet::ANY) {
+            listed.sites.resize(packing.instance().tasks() as usize, NodeSet::ANY);
             order.iter().for_each(|at| listed.sites[at.task.index()] = at.site);
         }
         (listed, few)
     }
 
     /// Moves new tasks to the best of a few positions and allotments. If no task was planned before, chooses all allotments.
-    fn place_new(&self, packing: &Packing<'_>, remains: &mut Remains<'_, '_>, listed: &mut Listed, few: &[TaskId]) {
+    fn place_new(
+        &self,
+        packing: &Packing<'_>,
+        remains: &mut Remains<'_, '_>,
+        listed: &mut DecodedList,
+        few: &[TaskId],
+    ) {
         if self.plan.is_empty() && self.given.is_empty() {
             remains.choose(listed);
             return;
@@ -284,7 +290,7 @@ impl Tied {
 
     /// Moves the task that has waited longest to the beginning of the list if it would start after its promised start.
     /// Then renews the promise that this task waits at most twice as long as planned.
-    fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut Listed, view: &View<'_>) {
+    fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut DecodedList, view: &View<'_>) {
         if !self.promise.is_meant() {
             return;
         }
@@ -293,7 +299,7 @@ impl Tied {
         let Some(oldest) = waiting.min_by_key(|&task| (instance.release(task), task)) else {
             return self.promise.forget();
         };
-        let planned = |remains: &mut Remains<'_, '_>, listed: &Listed| {
+        let planned = |remains: &mut Remains<'_, '_>, listed: &DecodedList| {
             let at = listed.list.iter().position(|entry| entry.task == oldest)?;
             Some(Time::from_ticks(remains.carry(listed).ok()?.starts()[at]))
         };
@@ -312,9 +318,9 @@ impl Tied {
     }
 
     /// Stores a plan for the next event.
-    fn remember(&mut self, packing: &Packing<'_>, listed: &Listed) {
-        let site = |task: TaskId| listed.sites.get(task.index()).copied().unwrap_or(Site::ANY);
-        let planned = |&Entry { task, choice }: &Entry| {
+    fn remember(&mut self, packing: &Packing<'_>, listed: &DecodedList) {
+        let site = |task: TaskId| listed.sites.get(task.index()).copied().unwrap_or(NodeSet::ANY);
+        let planned = |&ListEntry { task, choice }: &ListEntry| {
             let processors = packing.choice(choice).processors;
             Planned { task, processors, site: site(task) }
         };
@@ -322,7 +328,7 @@ impl Tied {
     }
 
     /// Takes a better plan of the same tasks.
-    fn take(&mut self, packing: &Packing<'_>, found: &Listed) {
+    fn take(&mut self, packing: &Packing<'_>, found: &DecodedList) {
         if found.list.len() == self.plan.len() && found.list.iter().all(|entry| self.pending.contains(&entry.task)) {
             self.remember(packing, found);
         }
@@ -334,7 +340,7 @@ impl Tied {
     }
 
     /// Returns the current plan, and a function that improves a plan.
-    pub fn improvement(&self, view: &View<'_>) -> Option<(Listed, Improvement<Listed>)> {
+    pub fn improvement(&self, view: &View<'_>) -> Option<(DecodedList, Improvement<DecodedList>)> {
         let instance = shown(view.instance, view.now, self.told).into_owned();
         let (listed, begun) = {
             let packing = Packing::new(&instance).ok()?;
@@ -344,7 +350,7 @@ impl Tied {
             (listed, begun)
         };
         let objective = self.improving.objective;
-        let improve = move |plan: Listed, _: f64, random: ChaCha8Rng, course: &mut Course| {
+        let improve = move |plan: DecodedList, _: f64, random: ChaCha8Rng, course: &mut SearchCourse| {
             let Ok(packing) = Packing::new(&instance) else { return (f64::INFINITY, plan) };
             Remains::new(&packing, objective, begun.clone(), &plan.list).improve(plan, random, course)
         };
@@ -365,10 +371,10 @@ fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
 }
 
 /// Returns a task with its largest allotment of at most `processors` processors, or with its smallest allotment if there is none.
-fn entry(packing: &Packing<'_>, task: TaskId, processors: u32) -> Entry {
+fn entry(packing: &Packing<'_>, task: TaskId, processors: u32) -> ListEntry {
     let own = packing.choices_of(packing.row_of(task));
     let fits = own.clone().take_while(|&choice| packing.choice(choice).processors <= processors);
-    Entry { task, choice: fits.last().unwrap_or(own.start) }
+    ListEntry { task, choice: fits.last().unwrap_or(own.start) }
 }
 
 /// Returns the number of processors that minimises the total delay of a task and of the waiting tasks.

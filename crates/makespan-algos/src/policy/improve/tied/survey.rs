@@ -3,8 +3,8 @@
 use makespan_core::{TaskId, TaskSet, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Tied;
-use crate::kernel::packing::{Begun, Packing, Row};
+use super::DependentPlan;
+use crate::kernel::packing::{Packing, RemainingTasks, Row};
 
 /// The tasks that have not begun and may still begin.
 pub(super) struct Survey {
@@ -19,7 +19,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    pub fn of(packing: &Packing<'_>, view: &View<'_>, tied: &Tied) -> Self {
+    pub fn of(packing: &Packing<'_>, view: &View<'_>, tied: &DependentPlan) -> Self {
         let View { now, instance, .. } = *view;
         let mut running: FxHashMap<Row, i64> = FxHashMap::default();
         for run in view.running {
@@ -59,17 +59,17 @@ impl Survey {
         &self,
         packing: &Packing<'_>,
         view: &View<'_>,
-        list: &[crate::kernel::packing::Entry],
+        list: &[crate::kernel::packing::ListEntry],
         best_effort: &TaskSet,
-    ) -> Begun {
+    ) -> RemainingTasks {
         let View { now, instance, .. } = *view;
         let running = view.running.iter().map(|run| (run.processors.clone(), run.expected_end(instance, now).ticks()));
         let down = view.down.iter().map(|down| (down.processors.clone(), down.end.max(now + Time::TICK).ticks()));
-        let mut begun = Begun {
+        let mut begun = RemainingTasks {
             now: now.ticks(),
             taken: running.chain(down).collect(),
             held: view.held(),
-            waits: vec![Begun::ABSENT; packing.rows().len()],
+            waits: vec![RemainingTasks::ABSENT; packing.rows().len()],
             ready: vec![now.ticks(); packing.rows().len()],
             ends: FxHashMap::default(),
         };
@@ -86,7 +86,7 @@ impl Survey {
                 waits += if counts.contains_key(&from) || self.count(from) == 0 {
                     counts.get(&from).copied().unwrap_or(0)
                 } else {
-                    Begun::ABSENT
+                    RemainingTasks::ABSENT
                 };
                 ready = self.running.get(&from).copied().unwrap_or(0).max(ready);
                 if packing.has_transfers() {
@@ -104,19 +104,19 @@ impl Survey {
 }
 
 /// Adds the end and the processors of a task that has begun, from which its data are sent.
-fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Begun) {
+fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut RemainingTasks) {
     let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
     let runs = || {
         let run = view.running.iter().find(|run| run.task == task)?;
         Some((run.expected_end(view.instance, view.now).ticks(), &run.processors))
     };
     if let Some((end, processors)) = ended.or_else(runs) {
-        begun.ends.entry(task).or_insert_with(|| (end, Begun::parts(packing, processors)));
+        begun.ends.entry(task).or_insert_with(|| (end, RemainingTasks::parts(packing, processors)));
     }
 }
 
 /// Returns the tasks that have not begun, in topological order.
-fn in_order(packing: &Packing<'_>, tied: &Tied) -> Vec<TaskId> {
+fn in_order(packing: &Packing<'_>, tied: &DependentPlan) -> Vec<TaskId> {
     let mut place = vec![0_u32; packing.rows().len()];
     (0..).zip(packing.order()).for_each(|(at, row)| place[row.index()] = at);
     let mut order: Vec<TaskId> = tied.pending.iter().copied().collect();

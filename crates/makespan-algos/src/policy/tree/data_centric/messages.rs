@@ -1,10 +1,10 @@
 //! The messages of the nodes: one wave up the tree, and one wave down.
 
-use super::state::State;
+use super::state::DataCentricState;
 
 /// The offer of a subtree to take part in a trade: the amount, and the node of the subtree.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Offer {
+pub(super) struct TradeOffer {
     pub(super) amount: f64,
     pub(super) node: usize,
 }
@@ -12,17 +12,17 @@ pub(super) struct Offer {
 /// Returns the best offer of the tree. Every node sends its parent the best offer of its subtree: its own offer, or the offer of a
 /// child within the limit of the link to this child. Ties are broken in favour of the first offer.
 pub(super) fn best_offer(
-    state: &State<'_>,
-    own: impl Fn(&State<'_>, usize) -> f64,
-    limit: impl Fn(&State<'_>, usize) -> f64,
-) -> Offer {
+    state: &DataCentricState<'_>,
+    own: impl Fn(&DataCentricState<'_>, usize) -> f64,
+    limit: impl Fn(&DataCentricState<'_>, usize) -> f64,
+) -> TradeOffer {
     let nodes = state.network.nodes().len();
-    let mut offers: Vec<Offer> = (0..nodes).map(|node| Offer { amount: own(state, node), node }).collect();
+    let mut offers: Vec<TradeOffer> = (0..nodes).map(|node| TradeOffer { amount: own(state, node), node }).collect();
     for node in (1..nodes).rev() {
         let Some(parent) = state.network.nodes()[node].parent else { continue };
         let amount = offers[node].amount.min(limit(state, node));
         if amount > offers[parent].amount {
-            offers[parent] = Offer { amount, node: offers[node].node };
+            offers[parent] = TradeOffer { amount, node: offers[node].node };
         }
     }
     offers[0]
@@ -30,7 +30,7 @@ pub(super) fn best_offer(
 
 /// Sends a decision down to a node. Each node on the way changes its send rate of a kind by `amount` tasks per second, and the last
 /// node changes its compute rate.
-pub(super) fn give(state: &mut State<'_>, to: usize, kind: usize, amount: f64) {
+pub(super) fn give(state: &mut DataCentricState<'_>, to: usize, kind: usize, amount: f64) {
     let kinds = state.kinds;
     let changed = |rate: &mut f64| *rate = (*rate + amount).max(0.0);
     changed(&mut state.compute[to * kinds + kind]);

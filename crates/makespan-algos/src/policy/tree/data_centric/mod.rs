@@ -10,7 +10,7 @@ pub use policy::DataCentric;
 
 use makespan_core::network::Network;
 
-use self::state::State;
+use self::state::DataCentricState;
 use super::rates::NodeRates;
 
 /// Returns the rates of DATA-CENTRIC for the current bandwidths and speeds of a network. Each application is one kind.
@@ -41,7 +41,7 @@ use super::rates::NodeRates;
 ///
 /// No guarantee. Complexity: O(waves * nodes * kinds).
 pub fn data_centric_rates(network: &Network, bandwidth: &[f64], speed: &[f64], waves: usize) -> NodeRates {
-    let mut state = State::new(network, bandwidth, speed);
+    let mut state = DataCentricState::new(network, bandwidth, speed);
     start::bandwidth_centric(&mut state);
     for _ in 0..waves {
         let (most, least) = state.extremes();

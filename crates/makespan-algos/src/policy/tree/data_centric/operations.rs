@@ -1,38 +1,38 @@
 //! The four operations, in their order.
 
 use super::messages::{best_offer, give};
-use super::state::State;
+use super::state::DataCentricState;
 
 /// Minimum amount of a trade, as a share of the highest throughput.
 const LEAST_SHARE: f64 = 1e-4;
 
 /// Performs the first possible operation. Returns whether there was one. As in the paper, A and B are the applications with the
 /// highest and the lowest weighted throughput.
-pub(super) fn next(state: &mut State<'_>, a: usize, b: usize) -> bool {
+pub(super) fn next(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let operations = [communication_trading, gap_filling, bus_desaturation, trading_on_the_root];
     operations.iter().any(|operation| operation(state, a, b))
 }
 
 /// Returns the difference of both throughputs, in weighted tasks per second.
-fn gap(state: &State<'_>, a: usize, b: usize) -> f64 {
+fn gap(state: &DataCentricState<'_>, a: usize, b: usize) -> f64 {
     state.throughput(a) - state.throughput(b)
 }
 
-fn is_worth(state: &State<'_>, a: usize, amount: f64, b: usize) -> bool {
+fn is_worth(state: &DataCentricState<'_>, a: usize, amount: f64, b: usize) -> bool {
     amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
 }
 
 /// Gives a node with idle processors x tasks of B instead of some tasks of A, such that no link is busy for a longer
 /// time. The number of tasks of A is x times the largest ratio, over the links above the node, of the hop of B to the
 /// hop of A. Thus no link limits the trade.
-fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
+fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let mut each = vec![0.0_f64; state.network.nodes().len()];
     for node in 1..each.len() {
         let above = state.network.nodes()[node].parent.map_or(0.0, |parent| each[parent]);
         let (hop_a, hop_b) = (state.hop(node, a), state.hop(node, b));
         each[node] = if hop_b > 0.0 { above.max(hop_b / hop_a) } else { above };
     }
-    let own = |state: &State<'_>, node: usize| {
+    let own = |state: &DataCentricState<'_>, node: usize| {
         let (has, each) = (state.compute[node * state.kinds + a], each[node]);
         let more_work = state.work(b) - each * state.work(a);
         if node == 0 || state.hop(node, a) <= 0.0 || more_work <= 0.0 {
@@ -53,11 +53,11 @@ fn communication_trading(state: &mut State<'_>, a: usize, b: usize) -> bool {
 }
 
 /// Gives a node with idle processors more tasks of B, if no link on the way is busy.
-fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
+fn gap_filling(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let most = gap(state, a, b) * state.weight(b);
-    let own = |state: &State<'_>, node: usize| (state.idle(node) / state.work(b)).min(most);
+    let own = |state: &DataCentricState<'_>, node: usize| (state.idle(node) / state.work(b)).min(most);
     let left: Vec<f64> = (0..state.network.nodes().len()).map(|node| state.port_left(node)).collect();
-    let limit = |state: &State<'_>, node: usize| {
+    let limit = |state: &DataCentricState<'_>, node: usize| {
         let parent = state.network.nodes()[node].parent.unwrap_or(0);
         let hop = state.hop(node, b);
         if hop > 0.0 { left[parent] / hop } else { f64::INFINITY }
@@ -71,7 +71,7 @@ fn gap_filling(state: &mut State<'_>, a: usize, b: usize) -> bool {
 }
 
 /// Removes a tenth of the tasks of A from a branch under the root: of the branches with tasks of A, the one with the slowest link.
-fn bus_desaturation(state: &mut State<'_>, a: usize, _b: usize) -> bool {
+fn bus_desaturation(state: &mut DataCentricState<'_>, a: usize, _b: usize) -> bool {
     let kinds = state.kinds;
     let least = LEAST_SHARE * state.throughput(a) * state.weight(a);
     let branches = state.network.children(0).filter(|&child| state.sent[child * kinds + a] > least);
@@ -93,7 +93,7 @@ fn bus_desaturation(state: &mut State<'_>, a: usize, _b: usize) -> bool {
 }
 
 /// Replaces tasks of A on the root by tasks of B with the same work.
-fn trading_on_the_root(state: &mut State<'_>, a: usize, b: usize) -> bool {
+fn trading_on_the_root(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let each = state.work(a) / state.work(b);
     let equal = gap(state, a, b) / (1.0 / state.weight(a) + each / state.weight(b));
     let amount = state.compute[a].min(equal);

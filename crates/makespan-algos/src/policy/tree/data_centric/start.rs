@@ -1,11 +1,11 @@
 //! The bandwidth-centric rates of one application.
 
-use super::state::State;
+use super::state::DataCentricState;
 
 /// Sets the rates of every node for the kind with the largest ratio of data to work. First, the amount that each subtree could take
 /// goes up the tree. Then the amount that it gets goes down. Own processors come first, and then the children by the time of their
 /// hop.
-pub(super) fn bandwidth_centric(state: &mut State<'_>) {
+pub(super) fn bandwidth_centric(state: &mut DataCentricState<'_>) {
     let ratio = |kind: usize| state.data(kind) / state.work(kind);
     let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);
     let (nodes, kinds) = (state.network.nodes().len(), state.kinds);
@@ -29,7 +29,7 @@ pub(super) fn bandwidth_centric(state: &mut State<'_>) {
 
 /// Returns the rate of each child, if all children of the node together get the rate `all`. The port serves the child
 /// with the shortest hop first.
-fn shared(state: &State<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
+fn shared(state: &DataCentricState<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
     let mut children: Vec<usize> = state.network.children(node).collect();
     children.sort_by(|&a, &b| state.by_hop(kind, a, b));
     let mut port = 1.0;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use makespan_core::network::Network;
 
-pub(super) struct State<'a> {
+pub(super) struct DataCentricState<'a> {
     pub(super) network: &'a Network,
     pub(super) bandwidth: &'a [f64],
     /// For each node, the work units per second of all its processors.
@@ -16,7 +16,7 @@ pub(super) struct State<'a> {
     pub(super) kinds: usize,
 }
 
-impl<'a> State<'a> {
+impl<'a> DataCentricState<'a> {
     pub(super) fn new(network: &'a Network, bandwidth: &'a [f64], speed: &[f64]) -> Self {
         let (nodes, kinds) = (network.nodes(), network.kinds().len());
         let rate = |(node, speed): (&makespan_core::network::NetworkNode, &f64)| f64::from(node.processors) * speed;

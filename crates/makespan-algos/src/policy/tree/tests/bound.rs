@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use makespan_bounds::tree::{Precision, throughput};
 use makespan_core::tree::{TreeProblem, float_of};
 use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time, Weight};
-use makespan_sim::network::{Measured, NetworkOptions, NetworkRun, Silent, simulate};
+use makespan_sim::network::{MeasuredThroughput, NetworkOptions, NetworkRun, Silent, simulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -37,7 +37,7 @@ fn drawn(seed: u64, tasks: u64) -> TreeProblem {
 }
 
 /// Returns a run, its measured throughput, and the proved bound.
-fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) -> (NetworkRun, Measured, f64) {
+fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) -> (NetworkRun, MeasuredThroughput, f64) {
     let best = throughput(problem, Precision::Float);
     let network = Network::of(problem).unwrap();
     let rates = NodeRates::from_origin(&network, &best.floats());

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
 use crate::kernel::graph::sequence::{ANY, Sequence};
-use crate::kernel::graph::{GraphProblem, NEVER, Place, ProcessorId};
+use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The final temperature, as a share of the initial temperature.
@@ -24,7 +24,7 @@ const LEAVES: f64 = 0.8;
 pub(super) struct Annealing<'a> {
     problem: &'a GraphProblem,
     sequence: Sequence<'a>,
-    best: (f64, Vec<Place>),
+    best: (f64, Vec<TaskPlace>),
     random: ChaCha8Rng,
     floor: f64,
     /// Whether the choice of processors never matters. Then all tasks are placed where they end first.
@@ -52,7 +52,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// Returns the best value, and the places of the tasks in it.
-    pub(super) fn into_best(self) -> (f64, Vec<Place>) {
+    pub(super) fn into_best(self) -> (f64, Vec<TaskPlace>) {
         self.best
     }
 

@@ -13,13 +13,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::front::limits;
-use super::machines::{LIGHTEST, Outcome, SHORTEST, proved};
+use super::machines::{LIGHTEST, MachineOutcome, SHORTEST, proved};
 use super::proofs::prove;
 use super::{Limit, Optimise, Target};
 use crate::kernel::graph::machine_orders::MachineOrders;
 use crate::kernel::graph::sequence::Sequence;
-use crate::kernel::graph::{GraphProblem, NEVER, Place};
-use crate::search::{Course, Portfolio, anneal};
+use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace};
+use crate::search::{Portfolio, SearchCourse, anneal};
 use annealing::Annealing;
 use relocating::Relocating;
 
@@ -54,7 +54,7 @@ fn scale(problem: &GraphProblem) -> f64 {
 }
 
 /// One run of the scheduler on an instance whose tasks each run on one processor, with graphs, release dates or closed processors.
-pub(super) struct Run<'a> {
+pub(super) struct GraphRun<'a> {
     pub(super) instance: &'a Instance,
     pub(super) optimise: &'a Optimise,
 }
@@ -67,12 +67,12 @@ pub(in crate::scheduler) fn within(
     end: i64,
     steps: u64,
     context: &Context,
-) -> Option<Vec<Place>> {
+) -> Option<Vec<TaskPlace>> {
     let weights: Vec<f64> = instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
     let (objective, floor) = (Objective::Makespan, end as f64);
     let each = Each { problem, objective, weights: &weights, limit: None, known: &[], floor };
     let lists = (steps as f64 * LISTS) as u64 / STEPS_A_LIST + 1;
-    let (lists, course) = (Course::of(lists, &context.stop), Course::of(steps, &context.stop));
+    let (lists, course) = (SearchCourse::of(lists, &context.stop), SearchCourse::of(steps, &context.stop));
     let (value, places) = each.search(0, ChaCha8Rng::seed_from_u64(context.seed), lists, course);
     (value <= floor).then_some(places)
 }
@@ -85,7 +85,7 @@ struct Each<'a> {
     /// Maximum makespan of a schedule.
     limit: Option<i64>,
     /// Schedules to start from, in addition to lists.
-    known: &'a [Vec<Place>],
+    known: &'a [Vec<TaskPlace>],
     /// A proven bound in the unit of the search. A search that reaches it ends.
     floor: f64,
 }
@@ -107,9 +107,9 @@ struct Proved {
     portfolio: Portfolio,
 }
 
-impl Run<'_> {
+impl GraphRun<'_> {
     /// Returns the best schedules that are found, and the bounds that are proved.
-    pub(super) fn minimise(&self, context: &Context) -> Outcome {
+    pub(super) fn minimise(&self, context: &Context) -> MachineOutcome {
         let portfolio = self.optimise.portfolio(Instant::now(), context);
         let (target, factor) = (self.optimise.target, self.optimise.makespan_at_most);
         let objectives = match target {
@@ -133,12 +133,12 @@ impl Run<'_> {
             Target::Front => known.front(at),
         };
         let points = found.iter().map(|places| proved(&known.bounds, known.problem.schedule(places))).collect();
-        Outcome { points, bounds: known.bounds, limit }
+        MachineOutcome { points, bounds: known.bounds, limit }
     }
 }
 
 impl Proved {
-    fn of(&self, objective: Objective, limit: Option<i64>) -> Vec<Vec<Place>> {
+    fn of(&self, objective: Objective, limit: Option<i64>) -> Vec<Vec<TaskPlace>> {
         let aim = Aim { objective, limit, from: 0.0, until: 1.0 };
         if limit.is_none() || objective == Objective::Makespan {
             return vec![self.find(Aim { limit: None, ..aim }, &[])];
@@ -151,13 +151,13 @@ impl Proved {
     }
 
     /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules in between.
-    fn front(&self, limit: Option<i64>) -> Vec<Vec<Place>> {
+    fn front(&self, limit: Option<i64>) -> Vec<Vec<TaskPlace>> {
         let aim = Aim { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(aim, &[]);
         let objective = Objective::WeightedCompletion;
         let aim = Aim { objective, limit, from: SHORTEST, until: LIGHTEST };
         let light = self.find(aim, std::slice::from_ref(&short));
-        let makespan = |places: &Vec<Place>| self.problem.schedule(places).makespan();
+        let makespan = |places: &Vec<TaskPlace>| self.problem.schedule(places).makespan();
         let between = limits(makespan(&short), makespan(&light));
         let mut found = vec![short, light];
         let share = (1.0 - LIGHTEST) / between.len().max(1) as f64;
@@ -170,7 +170,7 @@ impl Proved {
     }
 
     /// Returns the best schedule of all searches. If there is a limit, `known` schedules are also considered.
-    fn find(&self, aim: Aim, known: &[Vec<Place>]) -> Vec<Place> {
+    fn find(&self, aim: Aim, known: &[Vec<TaskPlace>]) -> Vec<TaskPlace> {
         let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
         let bound = self.bound(objective).filter(|_| !objective.is_mean());
@@ -190,14 +190,20 @@ impl Proved {
 }
 
 /// Returns a course that ends after a share of the aim's time or steps. One step of the course counts for `steps_a_step` steps.
-fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> Course {
+fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> SearchCourse {
     let part = (aim.until - aim.from) * share;
     portfolio.course(aim.from + part, |steps| (steps as f64 * (aim.until - aim.from) * share) as u64 / steps_a_step + 1)
 }
 
 impl Each<'_> {
     /// Performs one search with its own stream of random numbers.
-    fn search(&self, index: u32, mut random: ChaCha8Rng, mut lists: Course, mut course: Course) -> (f64, Vec<Place>) {
+    fn search(
+        &self,
+        index: u32,
+        mut random: ChaCha8Rng,
+        mut lists: SearchCourse,
+        mut course: SearchCourse,
+    ) -> (f64, Vec<TaskPlace>) {
         if self.problem.tasks() == 0 {
             return (0.0, Vec::new());
         }
@@ -208,7 +214,13 @@ impl Each<'_> {
     /// Improves a sequence. If processors are always open, and the objective is the makespan or depends on the end of
     /// only one job, tasks are relocated one at a time. Otherwise, or if only the order matters, the order is changed
     /// and converted to a schedule again.
-    fn improve(&self, start: Sequence<'_>, random: ChaCha8Rng, course: &mut Course, index: u32) -> (f64, Vec<Place>) {
+    fn improve(
+        &self,
+        start: Sequence<'_>,
+        random: ChaCha8Rng,
+        course: &mut SearchCourse,
+        index: u32,
+    ) -> (f64, Vec<TaskPlace>) {
         let lines = MachineOrders::are_enough(self.problem) && !self.problem.is_plain();
         if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {
             let mut search = Relocating::new(self.problem, &start.places(), random, floor);

@@ -5,8 +5,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{hottest, scale};
-use crate::kernel::graph::machine_orders::{MachineOrders, Slot};
-use crate::kernel::graph::{GraphProblem, Place, ProcessorId};
+use crate::kernel::graph::machine_orders::{MachineOrders, OrderPosition};
+use crate::kernel::graph::{GraphProblem, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The final temperature, as a share of the initial temperature.
@@ -33,9 +33,9 @@ pub(super) struct Relocating<'a> {
     /// The current descent, or `None` before the first heating.
     descent: Option<Descent>,
     steps: f64,
-    slots: Vec<Slot>,
+    slots: Vec<OrderPosition>,
     /// The tasks that the current step has moved, with their previous slots.
-    moved: Vec<(u32, Slot)>,
+    moved: Vec<(u32, OrderPosition)>,
     critical: Vec<u32>,
 }
 
@@ -67,7 +67,7 @@ impl Descent {
 
 impl<'a> Relocating<'a> {
     /// Returns a search that begins with these places.
-    pub(super) fn new(problem: &'a GraphProblem, places: &[Place], random: ChaCha8Rng, floor: f64) -> Self {
+    pub(super) fn new(problem: &'a GraphProblem, places: &[TaskPlace], random: ChaCha8Rng, floor: f64) -> Self {
         let mut order = problem.order().to_vec();
         order.sort_by_key(|&task| places[task as usize].start);
         let processors: Vec<ProcessorId> = places.iter().map(|place| place.processor).collect();
@@ -81,7 +81,7 @@ impl<'a> Relocating<'a> {
     }
 
     /// Returns the best value, and the places of the tasks in it.
-    pub(super) fn into_best(mut self) -> (f64, Vec<Place>) {
+    pub(super) fn into_best(mut self) -> (f64, Vec<TaskPlace>) {
         self.lines.set(&self.best.order, &self.best.processors);
         (self.best.makespan as f64, self.lines.places())
     }

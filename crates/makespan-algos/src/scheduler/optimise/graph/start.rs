@@ -8,11 +8,11 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Each;
-use crate::kernel::graph::sequence::{ANY, Sequence, Solution};
-use crate::kernel::graph::{GraphProblem, NEVER, Place, rank};
+use crate::kernel::graph::sequence::{ANY, Sequence, SequenceSolution};
+use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, rank};
 
 use crate::scheduler::{cpop, heft, peft};
-use crate::search::Course;
+use crate::search::SearchCourse;
 
 /// Maximum ratio of the time of a task to its fastest time, in lists by the least time.
 const PATIENCE: [f64; 5] = [1.0, 1.2, 1.5, 2.0, f64::INFINITY];
@@ -24,7 +24,7 @@ const CHANGE: f64 = 0.5;
 
 /// Returns the best of several sequences: HEFT, CPOP and PEFT, their orders with the processor of the earliest end, and lists by
 /// randomly changed upward ranks until the course is over.
-pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Course) -> Sequence<'a> {
+pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
     let up = rank::upward(problem, &times);
@@ -39,12 +39,12 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
         let solution = by_start(each, &places);
         let order = solution.order.clone();
         consider(each.sequence(solution));
-        consider(each.sequence(Solution { order, wanted: anywhere.clone() }));
+        consider(each.sequence(SequenceSolution { order, wanted: anywhere.clone() }));
     }
     if each.objective.is_lateness() {
         let places = heft::places(problem, &urgency(problem));
         consider(each.sequence(by_start(each, &places)));
-        consider(each.sequence(Solution { order: by_start(each, &places).order, wanted: anywhere.clone() }));
+        consider(each.sequence(SequenceSolution { order: by_start(each, &places).order, wanted: anywhere.clone() }));
     }
     if problem.jobs() > 1 && each.objective != Objective::Makespan && !each.waits_between_jobs() {
         for urgency in [work_over_weight, release_and_work, due] {
@@ -67,7 +67,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Co
             *rank = up * (1.0 + strength * (2.0 * random.random::<f64>() - 1.0));
         }
         consider(if problem.is_plain() {
-            each.sequence(Solution { order: rank::ready_first(problem, &ranks), wanted: anywhere.clone() })
+            each.sequence(SequenceSolution { order: rank::ready_first(problem, &ranks), wanted: anywhere.clone() })
         } else {
             each.sequence(by_start(each, &heft::places(problem, &ranks)))
         });
@@ -94,7 +94,7 @@ impl<'a> Each<'a> {
         Job { release: i64::MAX, work: 0.0, weight, due: self.problem.dues()[job] }
     }
 
-    fn sequence(&self, solution: Solution) -> Sequence<'a> {
+    fn sequence(&self, solution: SequenceSolution) -> Sequence<'a> {
         let sequence = Sequence::new(self.problem, self.objective, self.weights, solution);
         match self.limit {
             Some(limit) => sequence.within(limit),
@@ -149,7 +149,7 @@ fn due(job: &Job) -> f64 {
 /// idle processor starts: the pair with the least time of the task divided by the weight of its job. Only pairs count
 /// for which the task takes at most `patience` times its fastest time. A task waits until its predecessors have ended.
 /// Closed processors and transfers are ignored.
-fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
+fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     let problem = each.problem;
     let tasks = problem.tasks();
     let is_mean = each.objective.is_mean();
@@ -207,7 +207,7 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> Solution {
             wanted[task as usize] = processor;
         }
     }
-    Solution { order, wanted }
+    SequenceSolution { order, wanted }
 }
 
 /// Returns ranks for which tasks are sorted by urgency: tasks whose paths must end soonest come first. Tasks without a
@@ -227,8 +227,8 @@ fn urgency(problem: &GraphProblem) -> Vec<f64> {
 }
 
 /// Returns the tasks by start, and their processors.
-fn by_start(each: &Each<'_>, places: &[Place]) -> Solution {
+fn by_start(each: &Each<'_>, places: &[TaskPlace]) -> SequenceSolution {
     let mut order = each.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
-    Solution { order, wanted: places.iter().map(|place| place.processor).collect() }
+    SequenceSolution { order, wanted: places.iter().map(|place| place.processor).collect() }
 }

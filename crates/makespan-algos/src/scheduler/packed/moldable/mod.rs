@@ -7,12 +7,12 @@ mod start;
 use makespan_core::{Objective, Schedule, Stop};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Aim, PlanSearch};
-use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme, average_times, schedule};
+use super::{PlanSearch, SearchAim};
+use crate::kernel::moldable::{List, ListSchedule, ListScheme, Measure, MoldableProblem, average_times, schedule};
 use crate::kernel::packing::Packing;
-use crate::search::{Course, anneal};
+use crate::search::{SearchCourse, anneal};
 use search::{Annealing, Probing};
-use start::Lists;
+use start::ListSource;
 
 /// An instance in which only the number of processors and the order of the tasks matter.
 pub(in crate::scheduler) struct Moldable<'p, 'a> {
@@ -26,8 +26,8 @@ pub(in crate::scheduler) struct Moldable<'p, 'a> {
 
 /// A list, and the way in which it becomes a schedule.
 #[derive(Clone, Debug)]
-pub(in crate::scheduler) struct Listed {
-    scheme: Scheme,
+pub(in crate::scheduler) struct MoldableList {
+    scheme: ListScheme,
     is_reversed: bool,
     list: List,
 }
@@ -42,13 +42,13 @@ impl<'p, 'a> Moldable<'p, 'a> {
 
     /// Returns the ways to make schedules from lists, with the problem for each. For the makespan, this includes the reversed
     /// problem.
-    fn schemes(&self, objective: Objective) -> Vec<(Scheme, &MoldableProblem<'a>)> {
+    fn schemes(&self, objective: Objective) -> Vec<(ListScheme, &MoldableProblem<'a>)> {
         let backward = self.reversed.iter().filter(|_| objective == Objective::Makespan);
         let problems = std::iter::once(&self.problem).chain(backward);
-        let forward_in_time = Some(Scheme::Events).filter(|_| self.problem.is_open());
+        let forward_in_time = Some(ListScheme::Events).filter(|_| self.problem.is_open());
         problems
             .flat_map(|problem| {
-                forward_in_time.into_iter().chain([Scheme::Insertion]).map(move |scheme| (scheme, problem))
+                forward_in_time.into_iter().chain([ListScheme::Insertion]).map(move |scheme| (scheme, problem))
             })
             .collect()
     }
@@ -56,10 +56,10 @@ impl<'p, 'a> Moldable<'p, 'a> {
     /// Returns the shortest schedule of the lists with which a search begins, forward in time.
     pub(in crate::scheduler) fn shortest_list(&self) -> Schedule {
         let (objective, stop) = (Objective::Makespan, Stop::default());
-        let scheme = if self.problem.is_open() { Scheme::Events } else { Scheme::Insertion };
+        let scheme = if self.problem.is_open() { ListScheme::Events } else { ListScheme::Insertion };
         let measure = Measure::new(&self.problem, objective, None);
-        let lists = Lists::new(self, objective, &[]);
-        let best = lists.best(&self.problem, &measure, scheme, &mut Course::of(0, &stop));
+        let lists = ListSource::new(self, objective, &[]);
+        let best = lists.best(&self.problem, &measure, scheme, &mut SearchCourse::of(0, &stop));
         schedule(&self.problem, scheme, best.list())
     }
 
@@ -68,7 +68,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
     }
 
     /// Returns the start and the end of each task in the schedule of a list.
-    fn times(&self, listed: &Listed) -> Vec<(i64, i64)> {
+    fn times(&self, listed: &MoldableList) -> Vec<(i64, i64)> {
         let problem = self.problem(listed.is_reversed);
         let measure = Measure::new(problem, Objective::Makespan, None);
         ListSchedule::new(problem, measure, listed.scheme, listed.list.clone()).times()
@@ -77,13 +77,13 @@ impl<'p, 'a> Moldable<'p, 'a> {
     /// Returns the best list that is found during the course, with its value.
     pub(in crate::scheduler) fn best(
         &self,
-        aim: Aim,
-        known: &[Listed],
+        aim: SearchAim,
+        known: &[MoldableList],
         random: &ChaCha8Rng,
-        course: &mut Course,
-    ) -> (f64, Listed) {
-        let lists = Lists::new(self, aim.objective, known);
-        let of_scheme = |(number, (scheme, problem)): (u64, (Scheme, _))| {
+        course: &mut SearchCourse,
+    ) -> (f64, MoldableList) {
+        let lists = ListSource::new(self, aim.objective, known);
+        let of_scheme = |(number, (scheme, problem)): (u64, (ListScheme, _))| {
             let measure = Measure::new(problem, aim.objective, aim.limit);
             let mut random = random.clone();
             random.set_stream(random.get_stream() | ((number + 1) << 32));
@@ -97,13 +97,19 @@ impl<'p, 'a> Moldable<'p, 'a> {
 }
 
 impl PlanSearch for Moldable<'_, '_> {
-    type Found = Listed;
+    type Found = MoldableList;
 
-    fn search(&self, aim: Aim, known: &[Listed], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Listed)> {
+    fn search(
+        &self,
+        aim: SearchAim,
+        known: &[MoldableList],
+        random: ChaCha8Rng,
+        course: &mut SearchCourse,
+    ) -> Option<(f64, MoldableList)> {
         Some(self.best(aim, known, &random, course))
     }
 
-    fn schedule(&self, found: &Listed) -> Schedule {
+    fn schedule(&self, found: &MoldableList) -> Schedule {
         schedule(self.problem(found.is_reversed), found.scheme, &found.list)
     }
 }

@@ -2,8 +2,8 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::Listed;
-use crate::kernel::moldable::{List, ListSchedule, Scheme};
+use super::MoldableList;
+use crate::kernel::moldable::{List, ListSchedule, ListScheme};
 use crate::search::{Neighbourhood, heat};
 
 /// The share of the course in which all schemes are probed.
@@ -20,13 +20,13 @@ const HOTTEST: f64 = 0.01;
 pub(super) struct Annealing<'p> {
     pub(super) present: ListSchedule<'p>,
     pub(super) random: ChaCha8Rng,
-    scheme: Scheme,
+    scheme: ListScheme,
     best: (f64, List),
     hot: f64,
 }
 
 impl<'p> Annealing<'p> {
-    pub(super) fn new(present: ListSchedule<'p>, scheme: Scheme, random: ChaCha8Rng) -> Self {
+    pub(super) fn new(present: ListSchedule<'p>, scheme: ListScheme, random: ChaCha8Rng) -> Self {
         let tasks = present.problem().tasks().max(1) as f64;
         let hot = (HOT * (MANY / tasks).powf(EXPONENT)).min(HOTTEST) / present.measure().groups().max(1) as f64;
         let best = (present.value(), present.list().clone());
@@ -50,9 +50,9 @@ impl<'p> Annealing<'p> {
         self.present.accept();
     }
 
-    fn into_best(self) -> (f64, Listed) {
+    fn into_best(self) -> (f64, MoldableList) {
         let is_reversed = self.present.problem().is_reversed();
-        (self.best.0, Listed { scheme: self.scheme, is_reversed, list: self.best.1 })
+        (self.best.0, MoldableList { scheme: self.scheme, is_reversed, list: self.best.1 })
     }
 }
 
@@ -75,7 +75,7 @@ impl<'p> Probing<'p> {
         values.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
     }
 
-    pub(super) fn into_best(mut self) -> (f64, Listed) {
+    pub(super) fn into_best(mut self) -> (f64, MoldableList) {
         let best = self.best();
         self.searches.swap_remove(best).into_best()
     }

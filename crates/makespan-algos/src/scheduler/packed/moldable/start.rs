@@ -2,10 +2,10 @@
 
 use makespan_core::Objective;
 
-use super::{Listed, Moldable};
-use crate::kernel::moldable::{List, ListSchedule, Measure, MoldableProblem, Scheme};
+use super::{Moldable, MoldableList};
+use crate::kernel::moldable::{List, ListSchedule, ListScheme, Measure, MoldableProblem};
 use crate::scheduler::packed::search::orders;
-use crate::search::Course;
+use crate::search::SearchCourse;
 
 /// Maximum shares of the processors for a task, one for each list. The largest share comes first, because it gives the
 /// best list most often.
@@ -22,7 +22,7 @@ type Chosen = Vec<u32>;
 type Times = Vec<(i64, i64)>;
 
 /// The data from which lists are made.
-pub(super) struct Lists {
+pub(super) struct ListSource {
     /// Known schedules.
     known: Vec<(Times, Chosen)>,
     /// Choices without an order.
@@ -31,9 +31,9 @@ pub(super) struct Lists {
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
-impl Lists {
+impl ListSource {
     /// Uses known schedules, and the average times with several maximum shares of the processors.
-    pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[Listed]) -> Self {
+    pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[MoldableList]) -> Self {
         let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
         let mut chosen: Vec<Chosen> = Vec::new();
         for share in LARGEST {
@@ -55,8 +55,8 @@ impl Lists {
         &self,
         problem: &'p MoldableProblem<'p>,
         measure: &Measure,
-        scheme: Scheme,
-        course: &mut Course,
+        scheme: ListScheme,
+        course: &mut SearchCourse,
     ) -> ListSchedule<'p> {
         let known = self.known.iter().map(|(times, chosen)| again(problem, times, chosen));
         let ranked = self.chosen.iter().map(|chosen| by_rank(problem, chosen));

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Solution;
+use super::ModeSolution;
 use super::decoder::{Decoder, Scheme};
 use super::genetic::shift;
 use super::modes::{self, Repair};
@@ -28,8 +28,8 @@ pub(super) struct Annealing<'d, 'p, 'a> {
     scheme: Scheme,
     random: &'d mut ChaCha8Rng,
     repair: Repair,
-    current: Solution,
-    best: Solution,
+    current: ModeSolution,
+    best: ModeSolution,
     hot: f64,
     /// The beginning of the part of the course in which this list is annealed.
     from: f64,
@@ -42,7 +42,7 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,
-        start: Solution,
+        start: ModeSolution,
         random: &'d mut ChaCha8Rng,
         (from, until): (f64, f64),
     ) -> Self {
@@ -61,7 +61,7 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
         }
     }
 
-    pub fn into_best(self) -> Solution {
+    pub fn into_best(self) -> ModeSolution {
         self.best
     }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Aim, Solution, is_of_last_ends};
+use super::{ModeSolution, SearchAim, is_of_last_ends};
 use crate::kernel::cumulative::{CumulativeProblem, ParallelScheme, SerialScheme};
 use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
@@ -24,7 +24,7 @@ pub(super) enum Scheme {
 #[derive(Debug)]
 pub(super) struct Decoder<'p, 'a> {
     pub problem: &'p CumulativeProblem<'a>,
-    pub aim: Aim,
+    pub aim: SearchAim,
     scheme: SerialScheme<'p, 'a>,
     parallel: ParallelScheme<'p, 'a>,
     /// For each row, its job. `ends` contains the last end of each job, in units of time.
@@ -39,7 +39,7 @@ pub(super) struct Decoder<'p, 'a> {
 }
 
 impl<'p, 'a> Decoder<'p, 'a> {
-    pub fn new(problem: &'p CumulativeProblem<'a>, aim: Aim) -> Self {
+    pub fn new(problem: &'p CumulativeProblem<'a>, aim: SearchAim) -> Self {
         let instance = problem.instance();
         let job = |row: Row| instance.job_id(makespan_core::TaskId(problem.tasks_of(row).start.into())).0;
         Self {
@@ -66,8 +66,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
     ///
     /// In the backward pass, tasks may end as late as the objective allows without becoming worse ([`Decoder::allow`]). The forward
     /// pass starts no task later. Thus no round increases the value within the limit on the makespan.
-    pub fn improve(&mut self, solution: &mut Solution, limit: i64) {
-        let Solution { order, modes, value } = solution;
+    pub fn improve(&mut self, solution: &mut ModeSolution, limit: i64) {
+        let ModeSolution { order, modes, value } = solution;
         let Some(mut last) = self.forward(order, modes, limit) else {
             *value = f64::INFINITY;
             return;
@@ -103,8 +103,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
     }
 
     /// Returns the value of an unchanged list by a scheme. The parallel scheme accepts any order.
-    pub fn value_by(&mut self, scheme: Scheme, solution: &Solution) -> f64 {
-        let Solution { order, modes, .. } = solution;
+    pub fn value_by(&mut self, scheme: Scheme, solution: &ModeSolution) -> f64 {
+        let ModeSolution { order, modes, .. } = solution;
         let last = match scheme {
             Scheme::Serial => self.forward(order, modes, i64::MAX),
             Scheme::Parallel => self

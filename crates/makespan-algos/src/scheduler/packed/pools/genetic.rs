@@ -3,10 +3,10 @@
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-use super::Solution;
+use super::ModeSolution;
 use super::decoder::{Decoder, Scheme};
 use super::modes::{self, Repair};
-use super::start::Starts;
+use super::start::ModeStarts;
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::search::Neighbourhood;
 
@@ -39,14 +39,14 @@ const IN_VAIN: usize = 10;
 #[derive(Debug)]
 pub(super) struct Genetic<'s, 'p, 'a> {
     decoder: Decoder<'p, 'a>,
-    starts: &'s Starts,
+    starts: &'s ModeStarts,
     random: ChaCha8Rng,
     repair: Repair,
-    population: Vec<Solution>,
-    best: Option<Solution>,
-    child: Solution,
+    population: Vec<ModeSolution>,
+    best: Option<ModeSolution>,
+    child: ModeSolution,
     /// The best of the given lists under the parallel scheme.
-    first: Solution,
+    first: ModeSolution,
     /// The number of given lists that have been tried, counting both schemes.
     given: usize,
     /// The final size of the population, once it is known.
@@ -58,15 +58,15 @@ pub(super) struct Genetic<'s, 'p, 'a> {
 }
 
 /// The results of a finished search, and the objects that it returns for reuse.
-pub(super) struct Parts<'p, 'a> {
-    pub best: Solution,
-    pub first: Solution,
+pub(super) struct SearchParts<'p, 'a> {
+    pub best: ModeSolution,
+    pub first: ModeSolution,
     pub decoder: Decoder<'p, 'a>,
     pub random: ChaCha8Rng,
 }
 
 impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
-    pub fn new(decoder: Decoder<'p, 'a>, starts: &'s Starts, known: &[Solution], random: ChaCha8Rng) -> Self {
+    pub fn new(decoder: Decoder<'p, 'a>, starts: &'s ModeStarts, known: &[ModeSolution], random: ChaCha8Rng) -> Self {
         let problem = decoder.problem;
         let mut search = Self {
             decoder,
@@ -75,8 +75,8 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
             repair: Repair::new(problem),
             population: Vec::new(),
             best: None,
-            child: Solution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
-            first: Solution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
+            child: ModeSolution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
+            first: ModeSolution { order: Vec::new(), modes: Vec::new(), value: 0.0 },
             given: 0,
             size: None,
             in_vain: 0,
@@ -88,7 +88,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         }
         // Compute the best given list under the parallel scheme first, so that it is available even if the course is very short.
         let first = search.best_given();
-        let Solution { mut order, modes, .. } = first.clone();
+        let ModeSolution { mut order, modes, .. } = first.clone();
         search.decoder.order_by_starts(&mut order, &modes);
         search.add(order, modes);
         search.first = first;
@@ -96,11 +96,11 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
     }
 
     /// Returns the given list with the lowest value under the parallel scheme.
-    fn best_given(&mut self) -> Solution {
-        let mut best = Solution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY };
+    fn best_given(&mut self) -> ModeSolution {
+        let mut best = ModeSolution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY };
         for at in 0..self.starts.len() {
             let (order, modes) = self.starts.as_given(at);
-            let mut solution = Solution { order, modes, value: 0.0 };
+            let mut solution = ModeSolution { order, modes, value: 0.0 };
             solution.value = self.decoder.value_by(Scheme::Parallel, &solution);
             if best.order.is_empty() || solution.value < best.value {
                 best = solution;
@@ -115,8 +115,8 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
     }
 
     /// Returns the best list, and the best given list under the parallel scheme.
-    pub fn into_parts(self) -> Option<Parts<'p, 'a>> {
-        Some(Parts { best: self.best?, first: self.first, decoder: self.decoder, random: self.random })
+    pub fn into_parts(self) -> Option<SearchParts<'p, 'a>> {
+        Some(SearchParts { best: self.best?, first: self.first, decoder: self.decoder, random: self.random })
     }
 
     fn problem(&self) -> &'p CumulativeProblem<'a> {
@@ -165,13 +165,13 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
 
     /// Adds a new member.
     fn add(&mut self, order: Vec<u32>, modes: Vec<u32>) {
-        let mut solution = Solution { order, modes, value: f64::INFINITY };
+        let mut solution = ModeSolution { order, modes, value: f64::INFINITY };
         self.decoder.improve(&mut solution, i64::MAX);
         self.see(&solution);
         self.population.push(solution);
     }
 
-    fn see(&mut self, solution: &Solution) {
+    fn see(&mut self, solution: &ModeSolution) {
         if self.best.as_ref().is_none_or(|best| solution.value < best.value) {
             self.best = Some(solution.clone());
         }
@@ -179,15 +179,17 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
 
     fn breed(&mut self) {
         let (mother, father) = (self.better_of_two(), self.better_of_two());
-        let mut child =
-            std::mem::replace(&mut self.child, Solution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY });
+        let mut child = std::mem::replace(
+            &mut self.child,
+            ModeSolution { order: Vec::new(), modes: Vec::new(), value: f64::INFINITY },
+        );
         self.cross(mother, father, &mut child);
         self.mutate(&mut child);
         if self.repair.repair(self.decoder.problem, &mut child.modes, &mut self.random) {
             let worst = self.worst();
             let limit = self.limit(self.population[worst].value);
             self.decoder.improve(&mut child, limit);
-            let known = |other: &Solution| {
+            let known = |other: &ModeSolution| {
                 other.value.to_bits() == child.value.to_bits()
                     && other.order == child.order
                     && other.modes == child.modes
@@ -230,7 +232,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         values.max_by(|a, b| a.1.value.total_cmp(&b.1.value)).map_or(0, |(at, _)| at)
     }
 
-    fn cross(&mut self, mother: usize, father: usize, child: &mut Solution) {
+    fn cross(&mut self, mother: usize, father: usize, child: &mut ModeSolution) {
         let Self { population, random, stamps, children, .. } = self;
         let (mother, father) = (&population[mother], &population[father]);
         let tasks = mother.order.len();
@@ -256,7 +258,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         child.order.extend(mother.order[head..].iter().copied().filter(|&task| stamps[task as usize] != own));
     }
 
-    fn mutate(&mut self, child: &mut Solution) {
+    fn mutate(&mut self, child: &mut ModeSolution) {
         let Self { decoder, random, starts, .. } = self;
         let problem = decoder.problem;
         let tasks = child.order.len();

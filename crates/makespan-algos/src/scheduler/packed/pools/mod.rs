@@ -13,14 +13,14 @@ mod tests;
 use makespan_core::{Objective, Schedule};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Aim, PlanSearch, balanced_lists};
+use super::{PlanSearch, SearchAim, balanced_lists};
 use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
 use crate::kernel::packing::Packing;
-use crate::search::{Course, anneal};
+use crate::search::{SearchCourse, anneal};
 use annealing::Annealing;
 use decoder::{Decoder, Scheme};
-use genetic::{Genetic, Parts};
-use start::Starts;
+use genetic::{Genetic, SearchParts};
+use start::ModeStarts;
 
 /// Maximum number of tasks. With more tasks, one schedule takes too long, and a search finds nothing better than its
 /// initial lists.
@@ -34,7 +34,7 @@ const PARALLEL: f64 = 0.4;
 
 /// A list with modes, and the value of its schedule.
 #[derive(Clone, Debug)]
-pub(in crate::scheduler) struct Solution {
+pub(in crate::scheduler) struct ModeSolution {
     /// The tasks, each after all its predecessors.
     order: Vec<u32>,
     /// For each task, by its number, its mode.
@@ -46,7 +46,7 @@ pub(in crate::scheduler) struct Solution {
 #[derive(Debug)]
 pub(in crate::scheduler) struct Pools<'p, 'a> {
     problem: &'p CumulativeProblem<'a>,
-    starts: Starts,
+    starts: ModeStarts,
 }
 
 /// Returns the problem of a packing, if it is searched in this way.
@@ -59,21 +59,27 @@ impl<'p, 'a> Pools<'p, 'a> {
     /// Creates the data for searches that start from the lists of the packing. Returns `None` if none of these lists can be
     /// decoded.
     pub(in crate::scheduler) fn new(packing: &Packing<'a>, problem: &'p CumulativeProblem<'a>) -> Option<Self> {
-        let starts = Starts::new(problem, &balanced_lists(packing));
+        let starts = ModeStarts::new(problem, &balanced_lists(packing));
         (!starts.are_empty()).then_some(Self { problem, starts })
     }
 }
 
 impl PlanSearch for Pools<'_, '_> {
-    type Found = Solution;
+    type Found = ModeSolution;
 
-    fn search(&self, aim: Aim, known: &[Solution], random: ChaCha8Rng, course: &mut Course) -> Option<(f64, Solution)> {
+    fn search(
+        &self,
+        aim: SearchAim,
+        known: &[ModeSolution],
+        random: ChaCha8Rng,
+        course: &mut SearchCourse,
+    ) -> Option<(f64, ModeSolution)> {
         let decoder = Decoder::new(self.problem, aim);
         let justified = decoder.is_justified();
         let mut genetic = Genetic::new(decoder, &self.starts, known, random);
         let bred = if justified { 1.0 } else { BRED };
         anneal(&mut genetic.until(bred), course);
-        let Parts { best, first, mut decoder, mut random } = genetic.into_parts()?;
+        let SearchParts { best, first, mut decoder, mut random } = genetic.into_parts()?;
         if justified || best.value <= aim.floor {
             return Some((best.value, best));
         }
@@ -95,7 +101,7 @@ impl PlanSearch for Pools<'_, '_> {
         Some((best.value, best))
     }
 
-    fn schedule(&self, solution: &Solution) -> Schedule {
+    fn schedule(&self, solution: &ModeSolution) -> Schedule {
         let mut scheme = SerialScheme::new(self.problem);
         scheme.forward(&solution.order, &solution.modes, |_, _| true);
         self.problem.schedule(scheme.starts(), &solution.modes)

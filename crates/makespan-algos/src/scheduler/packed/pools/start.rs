@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 
 use super::modes::{self, Repair};
 use crate::kernel::cumulative::CumulativeProblem;
-use crate::kernel::packing::{Entry, Row};
+use crate::kernel::packing::{ListEntry, Row};
 
 /// The amounts by which random keys change an order, as shares of the largest key.
 const NOISE: [f64; 3] = [0.05, 0.2, 0.5];
@@ -15,17 +15,17 @@ const DRAWN: usize = 8;
 
 /// Lists with modes. No list uses up more than the stock.
 #[derive(Debug)]
-pub(super) struct Starts {
+pub(super) struct ModeStarts {
     /// For each list, the position of each task, by its number, and its mode.
     lists: Vec<(Vec<u32>, Vec<u32>)>,
     /// Whether some task has several modes.
     has_modes: bool,
 }
 
-impl Starts {
+impl ModeStarts {
     /// Creates the lists from lists of a packing. Choices that the problem leaves out are replaced by modes that are as good in all
     /// respects.
-    pub fn new(problem: &CumulativeProblem<'_>, lists: &[Vec<Entry>]) -> Self {
+    pub fn new(problem: &CumulativeProblem<'_>, lists: &[Vec<ListEntry>]) -> Self {
         let mut repair = Repair::new(problem);
         let mut kept = Vec::with_capacity(lists.len());
         for list in lists {

@@ -32,10 +32,10 @@ proptest! {
         let Some(pools) = Pools::new(&packing, &problem) else { return Ok(()) };
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for objective in Objective::OF_TIME {
-            let aim = Aim { objective, limit, floor: f64::NEG_INFINITY };
+            let aim = SearchAim { objective, limit, floor: f64::NEG_INFINITY };
             let mut decoder = Decoder::new(&problem, aim);
             let (order, modes) = pools.starts.random(&problem, seed % 2 == 0, &mut Repair::new(&problem), &mut random);
-            let mut solution = Solution { order, modes, value: 0.0 };
+            let mut solution = ModeSolution { order, modes, value: 0.0 };
             let before = decoder.value_by(Scheme::Serial, &solution);
             decoder.improve(&mut solution, i64::MAX);
             prop_assert!(solution.value <= before, "{:?}", objective);
@@ -57,9 +57,9 @@ proptest! {
         let Some(problem) = problem(&packing) else { return Ok(()) };
         let Some(pools) = Pools::new(&packing, &problem) else { return Ok(()) };
         for objective in Objective::OF_TIME {
-            let aim = Aim { objective, limit: None, floor: f64::NEG_INFINITY };
-            let find = |known: &[Solution], steps| {
-                let course = &mut Course::of(steps, &Stop::default());
+            let aim = SearchAim { objective, limit: None, floor: f64::NEG_INFINITY };
+            let find = |known: &[ModeSolution], steps| {
+                let course = &mut SearchCourse::of(steps, &Stop::default());
                 pools.search(aim, known, ChaCha8Rng::seed_from_u64(seed), course).unwrap()
             };
             let (first, known) = find(&[], 40);

@@ -7,7 +7,7 @@ const BEYOND: f64 = 1e9;
 
 /// The objective that is minimised, with a limit and a bound.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::scheduler) struct Aim {
+pub(in crate::scheduler) struct SearchAim {
     pub objective: Objective,
     /// Maximum end of a schedule.
     pub limit: Option<i64>,
@@ -30,7 +30,7 @@ pub(in crate::scheduler::packed) fn of_ends(objective: Objective, instance: &Ins
     if shape.is_sum { costs.sum() } else { costs.fold(0.0, f64::max) }
 }
 
-impl Aim {
+impl SearchAim {
     /// Returns the new objective value after the end of one job increased from `old` to `new`. `value` is the previous
     /// objective value, and `last` is the latest end of any job.
     #[inline]

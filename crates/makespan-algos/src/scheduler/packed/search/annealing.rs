@@ -3,10 +3,10 @@
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-use super::decoder::{Decoder, Listed, Scheme};
+use super::decoder::{DecodedList, Decoder, Scheme};
 use crate::kernel::move_to;
-use crate::kernel::packing::{Entry, Site};
-use crate::search::{Course, Neighbourhood, anneal, heat};
+use crate::kernel::packing::{ListEntry, NodeSet};
+use crate::search::{Neighbourhood, SearchCourse, anneal, heat};
 
 /// The temperature begins at this share of the best value. It falls with the square of the remaining share of the course.
 const HOT: f64 = 0.003;
@@ -22,16 +22,16 @@ const FEW: f64 = 10.0;
 /// A list that is changed by one task at a time.
 pub(super) struct Annealing {
     random: ChaCha8Rng,
-    present: Listed,
+    present: DecodedList,
     value: f64,
-    best: (f64, Listed),
+    best: (f64, DecodedList),
     /// The changes of this step.
     changes: Vec<Undo>,
 }
 
 /// The part of a course in which a list is annealed, and the point of the course at which the temperature reaches zero.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct CoursePart {
     pub from: f64,
     pub until: f64,
     pub cold: f64,
@@ -40,27 +40,27 @@ pub(super) struct Part {
 /// The data to undo a change.
 enum Undo {
     Choice(usize, u32),
-    Site(usize, Site),
+    Site(usize, NodeSet),
     /// A move from one position to another.
     Move(usize, usize),
 }
 
 impl Annealing {
     /// Creates an annealing of a list with this value.
-    pub fn new(value: f64, listed: Listed, random: ChaCha8Rng) -> Self {
+    pub fn new(value: f64, listed: DecodedList, random: ChaCha8Rng) -> Self {
         Self { random, present: listed.clone(), value, best: (value, listed), changes: Vec::new() }
     }
 
-    pub fn best(&self) -> &(f64, Listed) {
+    pub fn best(&self) -> &(f64, DecodedList) {
         &self.best
     }
 
-    pub fn into_best(self) -> (f64, Listed) {
+    pub fn into_best(self) -> (f64, DecodedList) {
         self.best
     }
 
     /// Continues for a part of the course. Returns the number of steps.
-    pub fn run(&mut self, decoder: &mut Decoder<'_, '_>, part: Part, course: &mut Course) -> u64 {
+    pub fn run(&mut self, decoder: &mut Decoder<'_, '_>, part: CoursePart, course: &mut SearchCourse) -> u64 {
         let mut running = Running { annealing: self, decoder, part, steps: 0 };
         anneal(&mut running, course);
         running.steps
@@ -93,15 +93,15 @@ impl Annealing {
 
     /// Changes one allotment, one site, or the position of one task.
     fn change(&mut self, decoder: &Decoder<'_, '_>) -> Undo {
-        let Self { random, present: Listed { scheme, list, sites }, .. } = self;
+        let Self { random, present: DecodedList { scheme, list, sites }, .. } = self;
         let at = random.random_range(0..list.len());
-        let Entry { task, choice } = list[at];
+        let ListEntry { task, choice } = list[at];
         if *scheme == Scheme::Insertion && decoder.sites().count() > 1 && random.random_bool(OF_SITES) {
             if sites.is_empty() {
-                sites.resize(decoder.packing.instance().tasks() as usize, Site::ANY);
+                sites.resize(decoder.packing.instance().tasks() as usize, NodeSet::ANY);
             }
             let old = sites[task.index()];
-            let anywhere = old != Site::ANY && random.random_bool(0.5);
+            let anywhere = old != NodeSet::ANY && random.random_bool(0.5);
             let number = if anywhere { 0 } else { random.random_range(0..decoder.sites().count()) };
             sites[task.index()] = decoder.sites().at(number);
             return Undo::Site(task.index(), old);
@@ -131,7 +131,7 @@ fn other(choice: u32, choices: &std::ops::Range<u32>, random: &mut impl Rng) -> 
 }
 
 impl Undo {
-    fn apply(&self, listed: &mut Listed) {
+    fn apply(&self, listed: &mut DecodedList) {
         match *self {
             Self::Choice(at, choice) => listed.list[at].choice = choice,
             Self::Site(task, site) => listed.sites[task] = site,
@@ -144,7 +144,7 @@ impl Undo {
 struct Running<'r, 'p, 'a> {
     annealing: &'r mut Annealing,
     decoder: &'r mut Decoder<'p, 'a>,
-    part: Part,
+    part: CoursePart,
     steps: u64,
 }
 
@@ -158,7 +158,7 @@ impl Neighbourhood for Running<'_, '_, '_> {
     }
 
     fn step(&mut self, done: f64) {
-        let Part { from, cold, .. } = self.part;
+        let CoursePart { from, cold, .. } = self.part;
         let left = 1.0 - (done - from) / (cold - from);
         self.annealing.step(self.decoder, left.clamp(0.0, 1.0));
         self.steps += 1;

@@ -2,9 +2,9 @@
 
 use makespan_core::{Objective, Schedule};
 
-use super::Aim;
+use super::SearchAim;
 use super::aim::{beyond, of_ends};
-use crate::kernel::packing::{Begun, Entry, Inserter, Packer, Packing, Row, Site};
+use crate::kernel::packing::{Inserter, ListEntry, NodeSet, Packer, Packing, RemainingTasks, Row};
 
 /// The scheme by which a list is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,15 +17,15 @@ pub(crate) enum Scheme {
 
 /// A list, with the scheme that makes it a schedule.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct DecodedList {
     pub(super) scheme: Scheme,
-    pub(crate) list: Vec<Entry>,
+    pub(crate) list: Vec<ListEntry>,
     /// For each task, the site on which it may run. Empty if each task may run anywhere. The scheme `Events` does not use it.
-    pub(crate) sites: Vec<Site>,
+    pub(crate) sites: Vec<NodeSet>,
 }
 
-impl Listed {
-    pub(super) fn anywhere(scheme: Scheme, list: Vec<Entry>) -> Self {
+impl DecodedList {
+    pub(super) fn anywhere(scheme: Scheme, list: Vec<ListEntry>) -> Self {
         Self { scheme, list, sites: Vec::new() }
     }
 }
@@ -33,7 +33,7 @@ impl Listed {
 /// Decodes lists one after the other.
 pub(super) struct Decoder<'p, 'a> {
     pub packing: &'p Packing<'a>,
-    pub aim: Aim,
+    pub aim: SearchAim,
     packer: Packer<'p, 'a>,
     inserter: Inserter<'p, 'a>,
     from: i64,
@@ -49,7 +49,7 @@ pub(super) struct Decoder<'p, 'a> {
 }
 
 impl<'p, 'a> Decoder<'p, 'a> {
-    pub fn new(packing: &'p Packing<'a>, aim: Aim) -> Self {
+    pub fn new(packing: &'p Packing<'a>, aim: SearchAim) -> Self {
         let instance = packing.instance();
         let from = instance.first_release().ticks();
         let job_of: Vec<u32> = packing.rows().map(|row| packing.job_of(row).0).collect();
@@ -81,7 +81,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
 
     /// Creates a decoder for lists of the tasks of `list`, which are the remaining tasks of the instance. No other task
     /// of the instance contributes to the value.
-    pub fn after(packing: &'p Packing<'a>, aim: Aim, begun: Begun, list: &[Entry]) -> Self {
+    pub fn after(packing: &'p Packing<'a>, aim: SearchAim, begun: RemainingTasks, list: &[ListEntry]) -> Self {
         let instance = packing.instance();
         let from = begun.now;
         let job_of: Vec<u32> = packing.rows().map(|row| packing.job_of(row).0).collect();
@@ -112,9 +112,9 @@ impl<'p, 'a> Decoder<'p, 'a> {
 
     /// Returns a lower bound on the end of the remaining tasks: the longest path, or the end of all work if no
     /// processor is ever idle, whichever is later.
-    pub fn floor(&self, list: &[Entry]) -> i64 {
+    pub fn floor(&self, list: &[ListEntry]) -> i64 {
         let packing = self.packing;
-        let area = |entry: &Entry| {
+        let area = |entry: &ListEntry| {
             let choices = packing.choices_of(packing.row_of(entry.task));
             let area = |choice| packing.fastest(choice) as f64 * f64::from(packing.choice(choice).processors);
             choices.map(area).fold(f64::INFINITY, f64::min)
@@ -130,7 +130,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
     }
 
     /// Decodes a list of the remaining tasks. On failure, returns the position of the first task for which there is no place.
-    pub fn carry(&mut self, listed: &Listed) -> Result<&Inserter<'p, 'a>, usize> {
+    pub fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.inserter.run(&listed.list, &listed.sites, |_, _| true)?;
         Ok(&self.inserter)
     }
@@ -143,7 +143,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
     /// Returns the value of the objective in its own unit. For a mean, returns the sum. For a schedule that exceeds the
     /// limit, adds a penalty. Returns infinity for a list that cannot be decoded. Insertion ends as soon as the value
     /// is certain to exceed `allowed`, and then the result is also infinity.
-    pub fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
+    pub fn value(&mut self, listed: &DecodedList, allowed: f64) -> f64 {
         let carried = match listed.scheme {
             Scheme::Events => self.packer.run(&listed.list, self.from, false).is_ok(),
             Scheme::Insertion => self.insert(listed, allowed),
@@ -164,7 +164,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         beyond(value, self.aim.limit, last)
     }
 
-    fn insert(&mut self, listed: &Listed, allowed: f64) -> bool {
+    fn insert(&mut self, listed: &DecodedList, allowed: f64) -> bool {
         let Self { packing, aim, inserter, ends, job_of, earliest, tails, .. } = self;
         ends.copy_from_slice(earliest);
         let mut last = ends.iter().copied().max().unwrap_or(0);
@@ -188,30 +188,30 @@ impl<'p, 'a> Decoder<'p, 'a> {
 
     /// Gives each task of a list the choice whose insertion ends first, if `price` times the area is added to the end. Returns
     /// whether the consumables suffice.
-    pub fn choose(&mut self, list: &mut [Entry], price: f64) -> bool {
+    pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }
 
     /// Returns two lists for insertion: the tasks in the order of their starts when a list is executed by the scheme
     /// `Events`. In the first, tasks may run anywhere. In the second, each task that ran on one node is restricted to
     /// that node.
-    pub fn inserted(&mut self, events: &Listed) -> Option<[Listed; 2]> {
+    pub fn inserted(&mut self, events: &DecodedList) -> Option<[DecodedList; 2]> {
         self.packer.run(&events.list, self.from, false).ok()?;
         let starts = self.packer.starts();
         let mut places: Vec<usize> = (0..starts.len()).collect();
         places.sort_by_key(|&place| starts[place]);
-        let list: Vec<Entry> = places.into_iter().map(|place| events.list[place]).collect();
-        let mut sites = vec![Site::ANY; list.len()];
+        let list: Vec<ListEntry> = places.into_iter().map(|place| events.list[place]).collect();
+        let mut sites = vec![NodeSet::ANY; list.len()];
         for (place, entry) in events.list.iter().enumerate() {
             let node = self.packer.node_of(place);
-            sites[entry.task.index()] = node.map_or(Site::ANY, |node| self.inserter.sites().alone(node));
+            sites[entry.task.index()] = node.map_or(NodeSet::ANY, |node| self.inserter.sites().alone(node));
         }
-        let anywhere = Listed::anywhere(Scheme::Insertion, list.clone());
-        Some([anywhere, Listed { scheme: Scheme::Insertion, list, sites }])
+        let anywhere = DecodedList::anywhere(Scheme::Insertion, list.clone());
+        Some([anywhere, DecodedList { scheme: Scheme::Insertion, list, sites }])
     }
 
     /// Returns the schedule of a list that can be decoded.
-    pub fn schedule(&mut self, listed: &Listed) -> Option<Schedule> {
+    pub fn schedule(&mut self, listed: &DecodedList) -> Option<Schedule> {
         match listed.scheme {
             Scheme::Events => {
                 self.packer.run(&listed.list, self.from, false).ok()?;

@@ -1,16 +1,16 @@
 //! The initial lists.
 
-use crate::kernel::packing::{Entry, Packing, Row};
+use crate::kernel::packing::{ListEntry, Packing, Row};
 use crate::scheduler::packed::density;
 
 /// Returns lists over all balances, each in several orders.
-pub(in crate::scheduler::packed) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<Entry>> {
+pub(in crate::scheduler::packed) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<ListEntry>> {
     packing.balanced().iter().flat_map(|choices| orders(packing, choices)).collect()
 }
 
 /// Returns lists of the same choices in several orders, such as the longest path first, jobs by weight relative to their area, and
 /// jobs by deadline.
-pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<Entry>> {
+pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<ListEntry>> {
     let instance = packing.instance();
     let ranks = packing.ranks(choices);
     let mut areas = vec![0.0; instance.jobs().len()];

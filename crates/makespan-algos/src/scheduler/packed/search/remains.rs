@@ -3,11 +3,11 @@
 use makespan_core::Objective;
 use rand_chacha::ChaCha8Rng;
 
-use super::annealing::{Annealing, Part};
-use super::decoder::{Decoder, Listed, Scheme};
-use super::{Aim, TASKS_A_START};
-use crate::kernel::packing::{Begun, Entry, Inserter, Packing};
-use crate::search::Course;
+use super::annealing::{Annealing, CoursePart};
+use super::decoder::{DecodedList, Decoder, Scheme};
+use super::{SearchAim, TASKS_A_START};
+use crate::kernel::packing::{Inserter, ListEntry, Packing, RemainingTasks};
+use crate::search::SearchCourse;
 
 /// Prices of area, used when allotments are chosen during insertion.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
@@ -19,8 +19,13 @@ pub(crate) struct Remains<'p, 'a> {
 
 impl<'p, 'a> Remains<'p, 'a> {
     /// Creates the search. The remaining tasks are the tasks of this list.
-    pub(crate) fn new(packing: &'p Packing<'a>, objective: Objective, begun: Begun, list: &[Entry]) -> Self {
-        let aim = Aim { objective, limit: None, floor: 0.0 };
+    pub(crate) fn new(
+        packing: &'p Packing<'a>,
+        objective: Objective,
+        begun: RemainingTasks,
+        list: &[ListEntry],
+    ) -> Self {
+        let aim = SearchAim { objective, limit: None, floor: 0.0 };
         let mut decoder = Decoder::after(packing, aim, begun, list);
         decoder.aim.floor = match objective {
             Objective::Makespan => decoder.value_of_makespan(decoder.floor(list)),
@@ -31,12 +36,12 @@ impl<'p, 'a> Remains<'p, 'a> {
     }
 
     /// Returns the value of a list. A lower value is better. If the value would exceed `allowed`, returns infinity.
-    pub(crate) fn value(&mut self, listed: &Listed, allowed: f64) -> f64 {
+    pub(crate) fn value(&mut self, listed: &DecodedList, allowed: f64) -> f64 {
         self.decoder.value(listed, allowed)
     }
 
     /// Gives the tasks the allotments with which each ends first, at some price of the area, if the resulting list is better.
-    pub(crate) fn choose(&mut self, listed: &mut Listed) {
+    pub(crate) fn choose(&mut self, listed: &mut DecodedList) {
         let mut best = self.decoder.value(listed, f64::INFINITY);
         if listed.list.len() > TASKS_A_START {
             return;
@@ -54,25 +59,30 @@ impl<'p, 'a> Remains<'p, 'a> {
     }
 
     /// Anneals a list until the course is over. The result is at least as good as the given list.
-    pub(crate) fn improve(&mut self, listed: Listed, random: ChaCha8Rng, course: &mut Course) -> (f64, Listed) {
+    pub(crate) fn improve(
+        &mut self,
+        listed: DecodedList,
+        random: ChaCha8Rng,
+        course: &mut SearchCourse,
+    ) -> (f64, DecodedList) {
         let value = self.decoder.value(&listed, f64::INFINITY);
         if listed.list.is_empty() || !value.is_finite() {
             return (value, listed);
         }
         let mut annealing = Annealing::new(value, listed, random);
-        annealing.run(&mut self.decoder, Part { from: 0.0, until: 1.0, cold: 1.0 }, course);
+        annealing.run(&mut self.decoder, CoursePart { from: 0.0, until: 1.0, cold: 1.0 }, course);
         annealing.into_best()
     }
 
     /// Decodes a list. On failure, returns the position of the first task for which there is no place.
-    pub(crate) fn carry(&mut self, listed: &Listed) -> Result<&Inserter<'p, 'a>, usize> {
+    pub(crate) fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.decoder.carry(listed)
     }
 }
 
-impl Listed {
+impl DecodedList {
     /// Creates a list for the scheme `Insertion`, in this order. No task is restricted to a site.
-    pub(crate) fn inserted(list: Vec<Entry>) -> Self {
+    pub(crate) fn inserted(list: Vec<ListEntry>) -> Self {
         Self::anywhere(Scheme::Insertion, list)
     }
 }

@@ -1,9 +1,9 @@
 //! The initial lists of a search.
 
-use super::decoder::{Decoder, Listed, Scheme};
+use super::decoder::{DecodedList, Decoder, Scheme};
 use super::orders::{balanced_lists, orders};
-use crate::kernel::packing::{Entry, Packing, Row};
-use crate::search::Course;
+use crate::kernel::packing::{ListEntry, Packing, Row};
+use crate::search::SearchCourse;
 
 /// Prices of area, used when choices are made during insertion.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
@@ -13,19 +13,19 @@ const TRIED: f64 = 0.1;
 const TASKS: usize = 40_000;
 
 /// Lists over all balances in several orders, and known lists.
-pub(super) struct Starts<'p, 'a> {
+pub(super) struct ListStarts<'p, 'a> {
     packing: &'p Packing<'a>,
-    known: Vec<Listed>,
-    lists: Vec<Vec<Entry>>,
+    known: Vec<DecodedList>,
+    lists: Vec<Vec<ListEntry>>,
 }
 
 /// The best list so far, while lists are tried.
 struct Trying<'t> {
-    course: &'t mut Course,
+    course: &'t mut SearchCourse,
     until: f64,
     /// The number of lists that may still be tried in addition to the steps of the course.
     free: usize,
-    best: Option<(f64, Listed)>,
+    best: Option<(f64, DecodedList)>,
 }
 
 impl Trying<'_> {
@@ -38,7 +38,7 @@ impl Trying<'_> {
         self.course.step().is_some_and(|done| done <= self.until)
     }
 
-    fn consider(&mut self, decoder: &mut Decoder<'_, '_>, listed: Listed) {
+    fn consider(&mut self, decoder: &mut Decoder<'_, '_>, listed: DecodedList) {
         let least = self.best.as_ref().map_or(f64::INFINITY, |best| best.0);
         let value = decoder.value(&listed, least);
         if value < least {
@@ -47,28 +47,28 @@ impl Trying<'_> {
     }
 }
 
-impl<'p, 'a> Starts<'p, 'a> {
-    pub fn new(packing: &'p Packing<'a>, known: &[Listed]) -> Self {
+impl<'p, 'a> ListStarts<'p, 'a> {
+    pub fn new(packing: &'p Packing<'a>, known: &[DecodedList]) -> Self {
         Self { packing, known: known.to_vec(), lists: balanced_lists(packing) }
     }
 
-    fn trying<'t>(&self, from: f64, course: &'t mut Course) -> Trying<'t> {
+    fn trying<'t>(&self, from: f64, course: &'t mut SearchCourse) -> Trying<'t> {
         let tasks = self.lists.first().map_or(1, |list| list.len().max(1));
         Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
     /// Returns the best list by events, if any list can be decoded. Known lists are always tried. Other lists are tried
     /// at least until one list can be decoded.
-    pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut Course) -> Option<(f64, Listed)> {
+    pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut SearchCourse) -> Option<(f64, DecodedList)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
-            trying.consider(decoder, Listed::anywhere(Scheme::Events, listed.list.clone()));
+            trying.consider(decoder, DecodedList::anywhere(Scheme::Events, listed.list.clone()));
         }
         for list in &self.lists {
             if trying.best.is_some() && !trying.goes_on() {
                 break;
             }
-            trying.consider(decoder, Listed::anywhere(Scheme::Events, list.clone()));
+            trying.consider(decoder, DecodedList::anywhere(Scheme::Events, list.clone()));
         }
         trying.best
     }
@@ -78,16 +78,16 @@ impl<'p, 'a> Starts<'p, 'a> {
     pub fn by_insertion(
         &self,
         decoder: &mut Decoder<'_, '_>,
-        events: &(f64, Listed),
+        events: &(f64, DecodedList),
         from: f64,
-        course: &mut Course,
-    ) -> Option<(f64, Listed)> {
+        course: &mut SearchCourse,
+    ) -> Option<(f64, DecodedList)> {
         let mut trying = self.trying(from, course);
         for listed in decoder.inserted(&events.1)? {
             trying.consider(decoder, listed);
         }
         for listed in &self.known {
-            trying.consider(decoder, Listed { scheme: Scheme::Insertion, ..listed.clone() });
+            trying.consider(decoder, DecodedList { scheme: Scheme::Insertion, ..listed.clone() });
         }
         // Return if the first list could not be decoded in time, because then no other list is tried.
         trying.best.as_ref()?;
@@ -98,7 +98,7 @@ impl<'p, 'a> Starts<'p, 'a> {
                 }
                 let mut list = list;
                 if decoder.choose(&mut list, price) {
-                    trying.consider(decoder, Listed::anywhere(Scheme::Insertion, list));
+                    trying.consider(decoder, DecodedList::anywhere(Scheme::Insertion, list));
                 }
             }
         }
@@ -106,14 +106,14 @@ impl<'p, 'a> Starts<'p, 'a> {
             if !trying.goes_on() {
                 break;
             }
-            trying.consider(decoder, Listed::anywhere(Scheme::Insertion, list.clone()));
+            trying.consider(decoder, DecodedList::anywhere(Scheme::Insertion, list.clone()));
         }
         trying.best
     }
 
     /// Returns the orders in which insertion makes choices. They use the fewest and the quickest allotments of the tasks. They are
     /// the orders of the lists, and orders by deadline minus the path after the task, by release, and by decreasing area.
-    fn orders(&self) -> Vec<Vec<Entry>> {
+    fn orders(&self) -> Vec<Vec<ListEntry>> {
         let packing = self.packing;
         let instance = packing.instance();
         let mut lists = Vec::new();

@@ -5,7 +5,7 @@ use makespan_core::tree::{float_of, link_load, port_load};
 use makespan_core::{Instance, counted};
 use makespan_formats::report::Section;
 
-use super::{Found, float};
+use super::{TreePlan, float};
 
 /// Maximum number of nodes for which the text lists every node.
 const LISTED: usize = 40;
@@ -17,9 +17,9 @@ const LEVELS: usize = 12;
 const FULL: f64 = 1.0 - 1e-9;
 
 /// The figures of all nodes, computed once.
-pub struct Nodes<'a> {
+pub struct TreeNodes<'a> {
     instance: &'a Instance,
-    found: &'a Found,
+    found: &'a TreePlan,
     each: Vec<Figures>,
 }
 
@@ -37,9 +37,9 @@ struct Figures {
     takes_part: bool,
 }
 
-impl<'a> Nodes<'a> {
+impl<'a> TreeNodes<'a> {
     /// Computes the figures of all nodes in O(nodes * applications).
-    pub fn new(instance: &'a Instance, found: &'a Found) -> Self {
+    pub fn new(instance: &'a Instance, found: &'a TreePlan) -> Self {
         let (problem, rates) = (&found.problem, &found.state.rates);
         let flows = rates.flows(problem);
         let apps = instance.jobs().len();

@@ -9,7 +9,7 @@ use makespan_formats::CsvNames;
 use makespan_formats::tree_plan::write_network_csv;
 use miette::{Result, miette};
 
-use super::Found;
+use super::TreePlan;
 use crate::output::write_file;
 
 /// Parses the length that `--period` states.
@@ -19,12 +19,12 @@ pub fn length(text: &str) -> Result<Time> {
 }
 
 /// Returns the best rates in a period of about this length.
-pub fn period(found: &Found, length: Time) -> Result<Periodic> {
+pub fn period(found: &TreePlan, length: Time) -> Result<Periodic> {
     Periodic::rounded(&found.problem, &found.state.rates, length).map_err(|error| miette!("--period {length}: {error}"))
 }
 
 /// Checks the schedule of all tasks and transfers, and writes it. Returns its end.
-pub fn write(path: &Path, instance: &Instance, found: &Found, names: CsvNames) -> Result<Time> {
+pub fn write(path: &Path, instance: &Instance, found: &TreePlan, names: CsvNames) -> Result<Time> {
     let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
     let period = found.state.period.as_ref().map_err(|error| fail(error))?;
     let network = period.unroll(instance, &found.problem, None).map_err(|error| fail(&error))?;

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use makespan_core::{Instance, Objective, Time};
-use makespan_slurm::{Machines, Pool};
+use makespan_slurm::{PlanMachines, Pool};
 use miette::{Result, miette};
 
-use super::size::{Auto, Size, of_seconds, sizes};
+use super::size::{Auto, PilotRequest, of_seconds, sizes};
 use super::{Cluster, Site};
-use crate::commands::run::Begun;
+use crate::commands::run::BegunPlan;
 use crate::commands::run::decider::Decider;
 
 /// File in the folder of the run that stores the chosen pilots.
@@ -24,7 +24,7 @@ const WORTH: i128 = 110;
 const SPARE: u64 = 120;
 
 /// Returns the pilots that an earlier session chose.
-pub(super) fn earlier(folder: &Path) -> Option<Vec<Size>> {
+pub(super) fn earlier(folder: &Path) -> Option<Vec<PilotRequest>> {
     sizes(std::fs::read_to_string(folder.join(SIZES)).ok()?.trim()).ok()
 }
 
@@ -35,18 +35,18 @@ pub(super) fn most(auto: &Auto, pool: &Pool) -> usize {
 
 /// Returns pilots with `nodes` nodes in total. Small pilots are preferred, because they start as soon as a few nodes
 /// are free. If a task may use several nodes (`spans`), a single pilot has all nodes.
-pub(super) fn shapes(nodes: usize, time: Option<&String>, spans: bool) -> Vec<Size> {
+pub(super) fn shapes(nodes: usize, time: Option<&String>, spans: bool) -> Vec<PilotRequest> {
     let each = if spans { nodes } else { nodes.div_ceil(MOST) };
     let full = std::iter::repeat_n(each, nodes / each);
     let all = full.chain(Some(nodes % each).filter(|&rest| rest > 0));
-    all.map(|nodes| Size { nodes, time: time.cloned() }).collect()
+    all.map(|nodes| PilotRequest { nodes, time: time.cloned() }).collect()
 }
 
 /// The instance on a candidate number of nodes, with its plan.
 struct Candidate {
     instance: Instance,
-    machines: Machines,
-    planned: Begun,
+    machines: PlanMachines,
+    planned: BegunPlan,
 }
 
 impl Candidate {
@@ -60,7 +60,7 @@ impl Candidate {
         if self.instance.has_guesses() {
             return auto.time.clone();
         }
-        let stated = Size { nodes: 1, time: auto.time.clone() }.seconds();
+        let stated = PilotRequest { nodes: 1, time: auto.time.clone() }.seconds();
         let most = stated.or(pool.partition.max_time.value()).unwrap_or(u64::MAX);
         let plan = u64::try_from(self.makespan().ticks()).unwrap_or(0).div_ceil(1_000_000_000);
         let whole = (plan + plan / 4 + SPARE).div_ceil(60) * 60;
@@ -162,7 +162,7 @@ fn fewest<T>(most: usize, mut at: impl FnMut(usize) -> Option<T>) -> Option<(usi
 }
 
 /// Returns the instance with its jobs on other machines of the cluster.
-fn moved(instance: &Instance, machines: &Machines) -> Result<Instance> {
+fn moved(instance: &Instance, machines: &PlanMachines) -> Result<Instance> {
     let old = instance.platform();
     let placed = machines.platform.clone().with_placement(old.stated_placement());
     let platform = placed.with_licences(old.licences().clone());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use makespan_core::{Estimate, Instance, Placement, Platform, Schedule, Time};
 use makespan_formats::{Language, read_platform, write_instance};
 use makespan_slurm::engine::{Allocation, PilotOptions, PilotSize, Pilots, this_program};
-use makespan_slurm::{Allocated, Commands, Limit, MachinesError, Pool, duration, fit};
+use makespan_slurm::{Allocated, Commands, MachinesError, OptionalLimit, Pool, duration, fit};
 use miette::{Result, miette};
 
 use super::folder;
@@ -18,7 +18,7 @@ use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
 pub use size::slurm_time;
-use size::{Auto, Size, sizes, written};
+use size::{Auto, PilotRequest, sizes, written};
 
 /// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "pilot/platform.json";
@@ -41,7 +41,7 @@ enum Site {
     /// The existing allocation in which this program runs.
     Here(Box<Allocated>),
     /// New Slurm jobs, and the options of `sbatch` for them.
-    Asked { pool: Box<Pool>, sizes: Vec<Size>, auto: Option<Auto>, options: Vec<String> },
+    Asked { pool: Box<Pool>, sizes: Vec<PilotRequest>, auto: Option<Auto>, options: Vec<String> },
 }
 
 impl Cluster {
@@ -77,8 +77,8 @@ impl Cluster {
         }
         let allocated = commands.allocation(id).map_err(|error| wrong(&error))?;
         let job = &allocated.job;
-        let run = job.record.get("RunTime").and_then(duration).and_then(Limit::value).unwrap_or(0);
-        let limit = job.time_limit.and_then(Limit::value).map(|limit| limit.saturating_sub(run));
+        let run = job.record.get("RunTime").and_then(duration).and_then(OptionalLimit::value).unwrap_or(0);
+        let limit = job.time_limit.and_then(OptionalLimit::value).map(|limit| limit.saturating_sub(run));
         let platform = earlier.unwrap_or_else(|| allocated.machines.platform.clone());
         let (remarks, site) = (allocated.machines.remarks.clone(), Site::Here(Box::new(allocated)));
         Ok(Self { platform, remarks, site, limit, commands })
@@ -88,7 +88,7 @@ impl Cluster {
     fn asked(
         slurm: &SlurmOptions,
         earlier: Option<Platform>,
-        chosen: Option<&[Size]>,
+        chosen: Option<&[PilotRequest]>,
         commands: Commands,
     ) -> Result<Self> {
         let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name}={value}"));
@@ -97,10 +97,12 @@ impl Cluster {
         let pool = commands.pool(slurm.partition.as_deref(), &options).map_err(|error| wrong(&error))?;
         let auto = slurm.pilots.as_deref().and_then(Auto::parse).transpose()?;
         let mut sizes = match (&auto, &slurm.pilots) {
-            (Some(auto), _) => chosen
-                .map_or_else(|| auto::shapes(auto::most(auto, &pool), auto.time.as_ref(), false), <[Size]>::to_vec),
+            (Some(auto), _) => chosen.map_or_else(
+                || auto::shapes(auto::most(auto, &pool), auto.time.as_ref(), false),
+                <[PilotRequest]>::to_vec,
+            ),
             (None, Some(text)) => sizes(text)?,
-            (None, None) => vec![Size { nodes: slurm.nodes.unwrap_or(1) as usize, time: None }],
+            (None, None) => vec![PilotRequest { nodes: slurm.nodes.unwrap_or(1) as usize, time: None }],
         };
         if let Some(time) = &slurm.time {
             let time =
@@ -110,7 +112,7 @@ impl Cluster {
         let partition = &pool.partition;
         let default = partition.default_time.unwrap_or(partition.max_time).value();
         let limit = sizes.iter().filter_map(|size| size.seconds().or(default)).min();
-        let longest = sizes.iter().filter_map(Size::seconds).max();
+        let longest = sizes.iter().filter_map(PilotRequest::seconds).max();
         if let Some((most, asked)) = partition.max_time.value().zip(longest).filter(|(most, asked)| asked > most) {
             return Err(miette!(
                 "a pilot requests {asked} s, but the partition `{}` allows at most {most} s; request less, or name another partition",
@@ -171,8 +173,11 @@ impl Cluster {
             Site::Asked { pool, sizes, options, .. } => {
                 let counts: Vec<usize> = sizes.iter().map(|size| size.nodes).collect();
                 let placed = pool.place(platform, &counts).map_err(|error| wrong(&error))?;
-                let pilot =
-                    |(size, placed): (&Size, _)| PilotSize { nodes: size.nodes, time: size.time.clone(), placed };
+                let pilot = |(size, placed): (&PilotRequest, _)| PilotSize {
+                    nodes: size.nodes,
+                    time: size.time.clone(),
+                    placed,
+                };
                 let pilots = sizes.iter().zip(placed).map(pilot).collect();
                 Ok(Allocation::Asked { pilots, options: options.clone(), name: name.to_owned() })
             }

@@ -1,7 +1,7 @@
 //! The sizes of pilots: numbers of nodes, and time limits.
 
 use makespan_core::Time;
-use makespan_slurm::{Limit, duration};
+use makespan_slurm::{OptionalLimit, duration};
 use miette::{Result, miette};
 
 /// Maximum number of pilots with equal sizes.
@@ -9,16 +9,16 @@ const MOST: usize = 1000;
 
 /// The size of a pilot that is requested from Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct PilotRequest {
     pub nodes: usize,
     /// Time limit in the format of Slurm. `None` means the default of the partition.
     pub time: Option<String>,
 }
 
-impl Size {
+impl PilotRequest {
     /// Returns the time limit in seconds, if one is stated.
     pub fn seconds(&self) -> Option<u64> {
-        self.time.as_deref().and_then(duration).and_then(Limit::value)
+        self.time.as_deref().and_then(duration).and_then(OptionalLimit::value)
     }
 }
 
@@ -50,8 +50,8 @@ impl Auto {
 }
 
 /// Writes sizes in the format that [`sizes`] reads.
-pub fn written(sizes: &[Size]) -> String {
-    let part = |size: &Size| {
+pub fn written(sizes: &[PilotRequest]) -> String {
+    let part = |size: &PilotRequest| {
         let time = size.time.as_ref().map(|time| format!(",{time}")).unwrap_or_default();
         format!("1x{}nodes{time}", size.nodes)
     };
@@ -59,7 +59,7 @@ pub fn written(sizes: &[Size]) -> String {
 }
 
 /// Reads sizes such as `2x4nodes,1h`, with `+` between several sizes.
-pub fn sizes(text: &str) -> Result<Vec<Size>> {
+pub fn sizes(text: &str) -> Result<Vec<PilotRequest>> {
     let wrong =
         || miette!("--pilots {text}: write how many pilots, of how many nodes, and for how long, such as 2x4nodes,1h");
     let mut all = Vec::new();
@@ -71,7 +71,7 @@ pub fn sizes(text: &str) -> Result<Vec<Size>> {
             return Err(wrong());
         }
         let time = time.map(|time| slurm_time(time).ok_or_else(wrong)).transpose()?;
-        all.extend(std::iter::repeat_n(Size { nodes, time }, count));
+        all.extend(std::iter::repeat_n(PilotRequest { nodes, time }, count));
     }
     Ok(all)
 }
@@ -85,7 +85,7 @@ fn node_count(text: &str) -> Option<usize> {
 pub fn slurm_time(text: &str) -> Option<String> {
     let text = text.trim();
     if text.contains(':') || text.contains('-') {
-        return duration(text).and_then(Limit::value).filter(|&seconds| seconds > 0).map(|_| text.to_owned());
+        return duration(text).and_then(OptionalLimit::value).filter(|&seconds| seconds > 0).map(|_| text.to_owned());
     }
     let seconds = Time::parse(text).ok().filter(|time| *time > Time::ZERO)?.ticks().div_euclid(1_000_000_000);
     Some(of_seconds(seconds.max(1).unsigned_abs()))
@@ -114,7 +114,7 @@ mod tests {
         }
         let two = sizes("2x4nodes,1h").unwrap();
         assert_eq!(sizes(&written(&two)).unwrap(), two);
-        assert_eq!(Size { nodes: 1, time: slurm_time("1-00:00:10") }.seconds(), Some(86_410));
+        assert_eq!(PilotRequest { nodes: 1, time: slurm_time("1-00:00:10") }.seconds(), Some(86_410));
     }
 
     #[test]

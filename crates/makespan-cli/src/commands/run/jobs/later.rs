@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 const TIMES: u32 = 5;
 
 /// Chooses sizes and order of tasks again. Other running and pending jobs of the cluster keep their processors.
-pub struct Later<'a> {
+pub struct LaterPlan<'a> {
     cluster: &'a ClusterOfJobs,
     decider: &'a Decider,
     seed: u64,
@@ -24,7 +24,7 @@ pub struct Later<'a> {
     next: Instant,
 }
 
-impl<'a> Later<'a> {
+impl<'a> LaterPlan<'a> {
     pub fn new(cluster: &'a ClusterOfJobs, decider: &'a Decider, seed: u64) -> Self {
         Self { cluster, decider, seed, next: Instant::now() }
     }

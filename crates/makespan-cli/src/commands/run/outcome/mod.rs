@@ -36,7 +36,7 @@ pub struct Outcomes<'a> {
     /// True if the plan was made with run times and the run followed it.
     pub has_plan: bool,
     /// The time that the session spent.
-    spent: Spent,
+    spent: SessionSeconds,
     /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
     /// The place where the user states the cores of a job.
@@ -49,7 +49,7 @@ pub struct Outcomes<'a> {
 
 /// Seconds of one session.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
+pub struct SessionSeconds {
     /// Sum of the run times of jobs, including failed attempts.
     pub busy: f64,
     /// Seconds from the begin of the session to its end.
@@ -161,7 +161,7 @@ impl<'a> Outcomes<'a> {
             restated: None,
             stopped: false,
             has_plan: false,
-            spent: Spent::default(),
+            spent: SessionSeconds::default(),
             background: BTreeSet::new(),
             cores_note: CoresNote::default(),
             last,
@@ -191,7 +191,7 @@ impl<'a> Outcomes<'a> {
     }
 
     /// Sets the time that the session spent.
-    pub fn with_session(self, spent: Spent) -> Self {
+    pub fn with_session(self, spent: SessionSeconds) -> Self {
         Self { spent, ..self }
     }
 
@@ -361,7 +361,7 @@ impl<'a> Outcomes<'a> {
         let tone = self.kind(task).tone();
         let text = format!("job `{}`: {}", self.instance.name(task), self.reason(task));
         let mut lines = vec![Line::new(tone, narrow("", 2, &text))];
-        let tail = tail::of(self.outputs, self.instance, task).into_iter().flat_map(tail::Tail::shown);
+        let tail = tail::of(self.outputs, self.instance, task).into_iter().flat_map(tail::OutputTail::shown);
         lines.extend(tail.map(|line| Line::plain(format!("  | {line}"))));
         lines
     }
@@ -410,7 +410,7 @@ impl<'a> Outcomes<'a> {
     /// Returns the table of the tasks that did not succeed, for the report of the run.
     pub fn section(&self) -> Section {
         let row = |&task: &TaskId| {
-            let tail = tail::of(self.outputs, self.instance, task).map_or_else(String::new, tail::Tail::text);
+            let tail = tail::of(self.outputs, self.instance, task).map_or_else(String::new, tail::OutputTail::text);
             vec![self.instance.name(task).into_owned(), self.kind(task).words().to_owned(), self.reason(task), tail]
         };
         let troubles = self.troubles();

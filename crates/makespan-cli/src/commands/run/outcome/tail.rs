@@ -15,12 +15,12 @@ const COLUMNS: usize = 76;
 const BYTES: u64 = 8192;
 
 /// The last lines of a job's standard error, or of its standard output if its standard error is empty.
-pub struct Tail(Vec<String>);
+pub struct OutputTail(Vec<String>);
 
 /// Returns the last lines of the output of a task, or `None` if there is no output.
-pub fn of(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Option<Tail> {
+pub fn of(outputs: &OutputFiles, instance: &Instance, task: TaskId) -> Option<OutputTail> {
     let [out, err] = outputs.of(instance, task);
-    [err, out].iter().filter_map(|path| last_lines(path)).find(|lines| !lines.is_empty()).map(Tail)
+    [err, out].iter().filter_map(|path| last_lines(path)).find(|lines| !lines.is_empty()).map(OutputTail)
 }
 
 fn last_lines(path: &Path) -> Option<Vec<String>> {
@@ -40,7 +40,7 @@ fn last_lines(path: &Path) -> Option<Vec<String>> {
     Some(lines[lines.len().saturating_sub(LINES)..].to_vec())
 }
 
-impl Tail {
+impl OutputTail {
     /// Returns the lines with control characters escaped, and cut to the maximum width.
     pub fn shown(self) -> Vec<String> {
         let cut = |line: String| {
@@ -75,10 +75,10 @@ mod tests {
         let path = folder.path().join("a.err");
         let many: String = (0..5000).map(|line| format!("line {line}\n")).collect();
         std::fs::write(&path, many + "10 %\r20 %\r30 %\n\n\u{1b}[31mred\u{1b}[0m\nend").unwrap();
-        let shown = Tail(last_lines(&path).unwrap()).shown();
+        let shown = OutputTail(last_lines(&path).unwrap()).shown();
         assert_eq!(shown, ["line 4997", "line 4998", "line 4999", "30 %", "\\u{1b}[31mred\\u{1b}[0m", "end"]);
         std::fs::write(&path, "x".repeat(500)).unwrap();
-        assert_eq!(Tail(last_lines(&path).unwrap()).shown()[0].chars().count(), COLUMNS);
+        assert_eq!(OutputTail(last_lines(&path).unwrap()).shown()[0].chars().count(), COLUMNS);
         assert!(last_lines(folder.path()).is_none() && last_lines(&folder.path().join("none")).is_none());
     }
 }

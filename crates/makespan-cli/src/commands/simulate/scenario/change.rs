@@ -7,7 +7,7 @@ use miette::{Result, miette};
 use super::super::log::Log;
 use super::super::words::{left_out, named};
 use super::super::{live, rules};
-use super::parse::{Change, Scenario, Whose};
+use super::parse::{JobSelector, Scenario, ScenarioChange};
 use super::platform::{more_nodes, resized};
 
 /// The log and the policy of a scenario.
@@ -27,9 +27,9 @@ impl Variant {
             Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
         let grown = variant.grow(scenario).map_err(wrong)?;
         // `without` is applied first, so that removed jobs are not counted as too wide for fewer nodes.
-        let mut changes: Vec<&Change> =
+        let mut changes: Vec<&ScenarioChange> =
             scenario.changes.iter().filter(|change| !(grown && is_of_nodes(change))).collect();
-        changes.sort_by_key(|change| !matches!(change, Change::Without(..)));
+        changes.sort_by_key(|change| !matches!(change, ScenarioChange::Without(..)));
         for change in changes {
             variant.change(change).map_err(wrong)?;
         }
@@ -41,7 +41,7 @@ impl Variant {
     /// true if nodes were added.
     fn grow(&mut self, scenario: &Scenario) -> Result<bool, String> {
         let amount = scenario.changes.iter().find_map(|change| match change {
-            Change::Nodes(amount) => Some(*amount),
+            ScenarioChange::Nodes(amount) => Some(*amount),
             _ => None,
         });
         let more = amount.and_then(|amount| more_nodes(self.log.instance.platform(), amount));
@@ -70,10 +70,10 @@ impl Variant {
         Ok(())
     }
 
-    fn change(&mut self, change: &Change) -> Result<(), String> {
+    fn change(&mut self, change: &ScenarioChange) -> Result<(), String> {
         match change {
-            Change::Policy(policy) => self.policy.clone_from(policy),
-            Change::Without(whose, name) => {
+            ScenarioChange::Policy(policy) => self.policy.clone_from(policy),
+            ScenarioChange::Without(whose, name) => {
                 let keep = |_: &Instance, job: &Job<Rows>| !is_of(job, *whose, name);
                 let left = self.log.keep(keep)?;
                 if left == 0 {
@@ -81,7 +81,7 @@ impl Variant {
                 }
                 self.remarks.push(format!("{}: {}", self.name, left_out(left)));
             }
-            Change::Nodes(amount) => {
+            ScenarioChange::Nodes(amount) => {
                 let platform = resized(self.log.instance.platform(), *amount)?;
                 let most = platform.processors();
                 let too_wide = self
@@ -110,7 +110,7 @@ impl Variant {
                 }
                 self.log.running = left;
             }
-            Change::Load(factor) => {
+            ScenarioChange::Load(factor) => {
                 let first = self.log.instance.first_release();
                 let jobs = self.log.instance.all_submitted().into_iter().map(|job| {
                     let after = Time::from_ticks(((job.release - first).ticks() as f64 / factor).round() as i64);
@@ -118,8 +118,8 @@ impl Variant {
                 });
                 self.log.instance = self.log.instance.with_jobs(jobs.collect());
             }
-            Change::Estimates(Estimates::User) => {}
-            Change::Estimates(Estimates::Clairvoyant) => self.tell()?,
+            ScenarioChange::Estimates(Estimates::User) => {}
+            ScenarioChange::Estimates(Estimates::Clairvoyant) => self.tell()?,
         }
         Ok(())
     }
@@ -145,8 +145,8 @@ impl Variant {
     }
 }
 
-fn is_of_nodes(change: &Change) -> bool {
-    matches!(change, Change::Nodes(_))
+fn is_of_nodes(change: &ScenarioChange) -> bool {
+    matches!(change, ScenarioChange::Nodes(_))
 }
 
 /// Limits closed periods to the first `processors` processors of the platform.
@@ -157,17 +157,17 @@ fn within(closed: &[Unavailable], processors: u32) -> Vec<Unavailable> {
 }
 
 /// Returns true if a job belongs to the user, account, QOS or partition `name`, or is named `name`.
-fn is_of(job: &Job<Rows>, whose: Whose, name: &str) -> bool {
+fn is_of(job: &Job<Rows>, whose: JobSelector, name: &str) -> bool {
     let submission = job.submission.as_deref();
     let is = |text: Option<&str>| text == Some(name);
     match whose {
-        Whose::Job => job.name == name,
-        Whose::User => match submission.and_then(|own| own.user.as_deref()) {
+        JobSelector::Job => job.name == name,
+        JobSelector::User => match submission.and_then(|own| own.user.as_deref()) {
             Some(user) => user == name,
             None => job.user.is_some_and(|user| user.to_string() == name),
         },
-        Whose::Account => is(submission.and_then(|own| own.account.as_deref())),
-        Whose::Qos => is(submission.and_then(|own| own.qos.as_deref())),
-        Whose::Partition => submission.is_some_and(|own| own.partitions.iter().any(|one| **one == *name)),
+        JobSelector::Account => is(submission.and_then(|own| own.account.as_deref())),
+        JobSelector::Qos => is(submission.and_then(|own| own.qos.as_deref())),
+        JobSelector::Partition => submission.is_some_and(|own| own.partitions.iter().any(|one| **one == *name)),
     }
 }

@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use makespan_core::{Instance, Run, TaskId};
 use serde_json::{Value, json};
 
-use super::super::comparison::Written;
+use super::super::comparison::FigureFormat;
 
 /// Maximum number of groups that are listed.
 const LISTED: usize = 10;
 
 /// The property by which jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum GroupProperty {
     User,
     Partition,
     Size,
 }
 
-impl By {
+impl GroupProperty {
     pub const ALL: [Self; 3] = [Self::User, Self::Partition, Self::Size];
 
     /// Returns the column heading of a group.
@@ -47,7 +47,7 @@ impl Sum {
 
 /// Mean waits of groups, with one column for each outcome.
 pub struct Groups {
-    pub by: By,
+    pub by: GroupProperty,
     rows: Vec<(String, Vec<Sum>)>,
     /// Number of groups without a row of their own.
     others: usize,
@@ -56,7 +56,7 @@ pub struct Groups {
 impl Groups {
     /// Groups the jobs. Users and partitions are ordered by decreasing work, and sizes ascend. Returns `None` if there
     /// is only one group.
-    pub fn of(by: By, outcomes: &[(&Instance, Vec<&Run>)]) -> Option<Self> {
+    pub fn of(by: GroupProperty, outcomes: &[(&Instance, Vec<&Run>)]) -> Option<Self> {
         let mut groups: BTreeMap<(u64, String), Vec<Sum>> = BTreeMap::new();
         for (column, (instance, runs)) in outcomes.iter().enumerate() {
             for run in runs {
@@ -72,12 +72,12 @@ impl Groups {
             return None;
         }
         let mut rows: Vec<(String, Vec<Sum>)> = groups.into_iter().map(|((_, name), sums)| (name, sums)).collect();
-        if by != By::Size {
+        if by != GroupProperty::Size {
             let work = |sums: &[Sum]| sums.iter().map(|sum| sum.area).fold(0.0, f64::max);
             rows.sort_by(|a, b| work(&b.1).total_cmp(&work(&a.1)));
         }
         let others = rows.len().saturating_sub(LISTED);
-        if by != By::Size && others > 1 {
+        if by != GroupProperty::Size && others > 1 {
             let mut all = vec![Sum::default(); outcomes.len()];
             for (_, sums) in rows.drain(LISTED..) {
                 for (all, sum) in all.iter_mut().zip(sums) {
@@ -94,9 +94,9 @@ impl Groups {
         format!("mean wait by {}{}", self.by.word(), self.written().word)
     }
 
-    fn written(&self) -> Written {
+    fn written(&self) -> FigureFormat {
         let waits = self.rows.iter().flat_map(|(_, sums)| sums.iter().filter_map(|sum| sum.mean()));
-        Written::on_page(waits.fold(0.0, f64::max), true)
+        FigureFormat::on_page(waits.fold(0.0, f64::max), true)
     }
 
     /// Returns the cells of the table: the group, its largest number of jobs in any outcome, and its mean wait in each
@@ -120,27 +120,27 @@ impl Groups {
         };
         json!({
             "by": self.by.word(),
-            "groups_not_listed": if self.by == By::Size { 0 } else { self.others },
+            "groups_not_listed": if self.by == GroupProperty::Size { 0 } else { self.others },
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }
 }
 
 /// Returns the sort key of a job's group: a number, then the name of the group.
-fn key(by: By, instance: &Instance, task: TaskId, processors: u32) -> (u64, String) {
+fn key(by: GroupProperty, instance: &Instance, task: TaskId, processors: u32) -> (u64, String) {
     let job = instance.job_of(task);
     let submission = job.submission.as_deref();
     let unknown = || "(none)".to_owned();
     match by {
-        By::User => {
+        GroupProperty::User => {
             let name = submission.and_then(|own| own.user.as_deref().map(str::to_owned));
             (0, name.or_else(|| job.user.map(|user| user.to_string())).unwrap_or_else(unknown))
         }
-        By::Partition => {
+        GroupProperty::Partition => {
             let names = submission.map(|own| own.partitions.join(",")).filter(|names| !names.is_empty());
             (0, names.unwrap_or_else(unknown))
         }
-        By::Size => {
+        GroupProperty::Size => {
             let top = u64::from(processors).next_power_of_two();
             let name = if top <= 2 { top.to_string() } else { format!("{}-{top}", top / 2 + 1) };
             (top, name)

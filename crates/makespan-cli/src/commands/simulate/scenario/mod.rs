@@ -17,12 +17,12 @@ use miette::{Result, miette};
 use serde_json::{Value, json};
 
 use self::change::Variant;
-use self::groups::{By, Groups};
+use self::groups::{GroupProperty, Groups};
 pub use self::parse::Scenario;
-use self::starts::Starts;
+use self::starts::OutcomeStarts;
 use super::log::Log;
 use super::logged::as_logged;
-use super::outputs::Target;
+use super::outputs::OutputTarget;
 use super::words::named;
 use super::{comparison, outputs, page, play, scene};
 use crate::args::{Format, SimulateOptions};
@@ -55,7 +55,7 @@ pub fn simulate(
     scenarios: &[Scenario],
     usual: &str,
     threads: usize,
-    targets: &[Target],
+    targets: &[OutputTarget],
     log: &Log,
 ) -> Result<()> {
     let variants: Vec<Variant> =
@@ -158,7 +158,7 @@ impl Outcome<'_> {
 
     fn groups(&self) -> Vec<Groups> {
         let plain = self.instances.iter().all(|instance| !instance.has_compound_jobs());
-        let all = if plain { &By::ALL[..] } else { &[] };
+        let all = if plain { &GroupProperty::ALL[..] } else { &[] };
         all.iter().filter_map(|&by| Groups::of(by, &self.waited())).collect()
     }
 
@@ -173,8 +173,8 @@ impl Outcome<'_> {
     }
 
     /// Returns the start of each job in each outcome. Returns `None` unless the queue of a cluster is simulated.
-    fn starts(&self) -> Option<Starts<'_>> {
-        self.log.is_present().then(|| Starts::of(&self.waited(), self.log.past.clock.as_ref()))
+    fn starts(&self) -> Option<OutcomeStarts<'_>> {
+        self.log.is_present().then(|| OutcomeStarts::of(&self.waited(), self.log.past.clock.as_ref()))
     }
 
     fn names(&self) -> Vec<String> {

@@ -7,18 +7,18 @@ use makespan_formats::Estimates;
 pub struct Scenario {
     /// Text of the scenario, as the user wrote it.
     pub name: String,
-    pub changes: Vec<Change>,
+    pub changes: Vec<ScenarioChange>,
 }
 
 /// A change to the log or to the policy.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum ScenarioChange {
     /// Another number of nodes.
     Nodes(Amount),
     Policy(String),
     Estimates(Estimates),
     /// Removal of one job, or of all jobs of a user, account, partition or QOS.
-    Without(Whose, String),
+    Without(JobSelector, String),
     /// Factor by which the arrival rate of jobs is multiplied.
     Load(f64),
 }
@@ -33,7 +33,7 @@ pub enum Amount {
 
 /// The property that selects the jobs to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum JobSelector {
     User,
     Account,
     Partition,
@@ -48,7 +48,7 @@ impl Scenario {
     /// Returns the policy that the scenario names, if any.
     pub fn policy(&self) -> Option<&str> {
         self.changes.iter().find_map(|change| match change {
-            Change::Policy(policy) => Some(policy.as_str()),
+            ScenarioChange::Policy(policy) => Some(policy.as_str()),
             _ => None,
         })
     }
@@ -73,7 +73,8 @@ impl Scenario {
                 }
                 word => {
                     let change = change(word).map_err(wrong)?;
-                    let same = |other: &Change| std::mem::discriminant(other) == std::mem::discriminant(&change);
+                    let same =
+                        |other: &ScenarioChange| std::mem::discriminant(other) == std::mem::discriminant(&change);
                     if changes.iter().any(same) {
                         return Err(wrong(format!("`{word}` is the second of its kind")));
                     }
@@ -95,15 +96,15 @@ fn words(text: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn change(word: &str) -> Result<Change, String> {
+fn change(word: &str) -> Result<ScenarioChange, String> {
     let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no such word"))?;
     match key {
-        "nodes" => amount(value).map(Change::Nodes).ok_or_else(|| format!("`{value}` is no number of nodes")),
-        "policy" if !value.is_empty() => Ok(Change::Policy(value.to_owned())),
-        "estimates" => value.parse().map(Change::Estimates),
+        "nodes" => amount(value).map(ScenarioChange::Nodes).ok_or_else(|| format!("`{value}` is no number of nodes")),
+        "policy" if !value.is_empty() => Ok(ScenarioChange::Policy(value.to_owned())),
+        "estimates" => value.parse().map(ScenarioChange::Estimates),
         "load" => {
             let factor = value.parse::<f64>().ok().filter(|factor| (1e-3..=1e3).contains(factor));
-            factor.map(Change::Load).ok_or_else(|| format!("`{value}` is no load from 0.001 to 1000"))
+            factor.map(ScenarioChange::Load).ok_or_else(|| format!("`{value}` is no load from 0.001 to 1000"))
         }
         "user" | "account" | "partition" | "qos" | "job" => Err(format!("`{word}` stands without `without`")),
         _ => Err(format!("`{word}` is no such word")),
@@ -119,21 +120,21 @@ fn amount(text: &str) -> Option<Amount> {
     }
 }
 
-fn without(word: &str) -> Result<Change, String> {
+fn without(word: &str) -> Result<ScenarioChange, String> {
     let wrong = || format!("`without {word}` does not state whose jobs");
     let (key, value) = word.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(wrong)?;
     let whose = match key {
-        "user" => Whose::User,
-        "account" => Whose::Account,
-        "partition" => Whose::Partition,
-        "qos" => Whose::Qos,
-        "job" => Whose::Job,
+        "user" => JobSelector::User,
+        "account" => JobSelector::Account,
+        "partition" => JobSelector::Partition,
+        "qos" => JobSelector::Qos,
+        "job" => JobSelector::Job,
         _ => return Err(wrong()),
     };
-    Ok(Change::Without(whose, value.to_owned()))
+    Ok(ScenarioChange::Without(whose, value.to_owned()))
 }
 
-impl Whose {
+impl JobSelector {
     /// Returns the word for this property in messages.
     pub fn word(self) -> &'static str {
         match self {
@@ -157,13 +158,13 @@ mod tests {
         assert_eq!(
             changes(" nodes=+20  policy=replan[scheduler=list, keep=oldest] without user=ann without job=3"),
             [
-                Change::Nodes(Amount::More(20)),
-                Change::Policy("replan[scheduler=list, keep=oldest]".into()),
-                Change::Without(Whose::User, "ann".into()),
-                Change::Without(Whose::Job, "3".into()),
+                ScenarioChange::Nodes(Amount::More(20)),
+                ScenarioChange::Policy("replan[scheduler=list, keep=oldest]".into()),
+                ScenarioChange::Without(JobSelector::User, "ann".into()),
+                ScenarioChange::Without(JobSelector::Job, "3".into()),
             ]
         );
-        assert_eq!(changes("nodes=-4 load=1.5"), [Change::Nodes(Amount::Fewer(4)), Change::Load(1.5)]);
+        assert_eq!(changes("nodes=-4 load=1.5"), [ScenarioChange::Nodes(Amount::Fewer(4)), ScenarioChange::Load(1.5)]);
         for (bad, part) in [
             ("", "nothing"),
             ("now nodes=3", "beside"),

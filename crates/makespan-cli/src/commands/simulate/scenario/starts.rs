@@ -19,14 +19,14 @@ fn shown_by(clock: &Clock, at: Time) -> String {
 const LISTED: usize = 20;
 
 /// The starts of jobs by name, with one column for each outcome.
-pub struct Starts<'a> {
+pub struct OutcomeStarts<'a> {
     /// Name, user and number of processors of each job, in the order of the starts in the first outcome.
     jobs: Vec<(String, String, u32)>,
     columns: Vec<HashMap<String, Time>>,
     clock: Option<&'a Clock>,
 }
 
-impl<'a> Starts<'a> {
+impl<'a> OutcomeStarts<'a> {
     /// Collects the starts of the given runs in each outcome.
     pub fn of(outcomes: &[(&Instance, Vec<&Run>)], clock: Option<&'a Clock>) -> Self {
         let column = |(instance, runs): &(&Instance, Vec<&Run>)| {

@@ -9,7 +9,7 @@ use makespan_formats::plot::{Figure, Point, Series};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
 use miette::Result;
 
-use super::report::Page;
+use super::report::TreeReportPage;
 use crate::output::write_file;
 use crate::summary::figure;
 
@@ -17,7 +17,7 @@ use crate::summary::figure;
 const POINTS: usize = 40;
 
 /// Writes a comparison of the measures, and for each policy a picture of the mean loads and a figure of the progress.
-pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -> Result<()> {
+pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &TreeReportPage<'_>) -> Result<()> {
     let rates: Vec<Rates> = page.runs.iter().map(|run| run.rates(page.scene, problem)).collect();
     let named = |run: &TreeRun| (format!("Mean loads under {}", run.heuristic), run.heuristic.to_string());
     let names: Vec<(String, String)> = page.runs.iter().map(named).collect();
@@ -48,7 +48,7 @@ pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &Page<'_>) -
 }
 
 /// Returns a figure of the completed tasks of each application over time.
-fn progress(page: &Page<'_>, run: &TreeRun) -> Section {
+fn progress(page: &TreeReportPage<'_>, run: &TreeRun) -> Section {
     let line = |(job, ends): (usize, &Vec<Time>)| Series {
         name: page.instance.jobs()[job].name.clone(),
         points: done(ends, run.run.tasks[job]),

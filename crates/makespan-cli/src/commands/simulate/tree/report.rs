@@ -11,14 +11,14 @@ use crate::summary::figure;
 const MAX_NODES: usize = 30;
 
 /// The runs to report, with the instance and the rules.
-pub struct Page<'a> {
+pub struct TreeReportPage<'a> {
     pub instance: &'a Instance,
     pub scene: &'a TreeScene,
     pub rules: &'a NetworkOptions,
     pub runs: &'a [TreeRun],
 }
 
-impl Page<'_> {
+impl TreeReportPage<'_> {
     fn name(&self, node: usize) -> &str {
         &self.instance.platform().nodes()[self.scene.network.origin(node)].name
     }

@@ -48,7 +48,7 @@ proptest! {
             let (own, longest) = (before.profile(task).clone(), Time::from_ticks(longest));
             let most = own.max_processors() as usize;
             let profile = if table { Profile::table(vec![longest; most]).unwrap() } else { own.lasting(longest) };
-            Restated { task, profile, estimate: Estimate::Guessed }
+            NewTimes { task, profile, estimate: Estimate::Guessed }
         };
         let mut after = before.clone();
         let changed = after.restate(before.task_ids().map(restated).collect());
@@ -75,7 +75,7 @@ fn no_time_is_longer_than_schedules_may_be() {
         Job::new(name, profile).with_estimate(Estimate::Guessed)
     };
     let mut instance = Instance::new(Platform::flat(1).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
-    let restated = |task: u64, ticks: i64| Restated {
+    let restated = |task: u64, ticks: i64| NewTimes {
         task: TaskId(task),
         profile: Profile::rigid(1, Time::from_ticks(ticks)).unwrap(),
         estimate: Estimate::Guessed,

@@ -1,6 +1,6 @@
 //! Random deductions.
 
-use makespan_core::proof::{Deductions, Held, Reason, Step};
+use makespan_core::proof::{Deductions, LimitedAmount, Reason, Step};
 use makespan_core::{Instance, ResourceKind, Time};
 
 use super::Reader;
@@ -31,19 +31,19 @@ impl Reader<'_> {
         Deductions { deadline, unit, held, steps }
     }
 
-    fn held(&mut self, instance: &Instance, rows: i64) -> Held {
+    fn held(&mut self, instance: &Instance, rows: i64) -> LimitedAmount {
         let nodes = instance.platform().nodes().len();
         match self.below(5) {
-            0 => Held::Processors(self.prices(nodes, 7).into_iter().map(i64::cast_unsigned).collect()),
-            1 => Held::OneAtATime((0..rows as u32).filter(|_| self.below(3) > 0).collect()),
-            2 => Held::OneAtATime((0..=self.below(3)).map(|_| self.any(rows) as u32).collect()),
+            0 => LimitedAmount::Processors(self.prices(nodes, 7).into_iter().map(i64::cast_unsigned).collect()),
+            1 => LimitedAmount::OneAtATime((0..rows as u32).filter(|_| self.below(3) > 0).collect()),
+            2 => LimitedAmount::OneAtATime((0..=self.below(3)).map(|_| self.any(rows) as u32).collect()),
             _ => {
                 let resources = instance.platform().resources().iter();
                 let held = resources.filter(|of| of.kind != ResourceKind::Consumable || self.wild);
                 let names: Vec<String> = held.map(|resource| resource.name.to_string()).collect();
                 match names.get(self.below(names.len() as i64 + 1) as usize) {
-                    Some(name) => Held::Resource(name.clone()),
-                    None => Held::Processors(vec![1; nodes]),
+                    Some(name) => LimitedAmount::Resource(name.clone()),
+                    None => LimitedAmount::Processors(vec![1; nodes]),
                 }
             }
         }

@@ -47,7 +47,7 @@ const DRAWN_GRAPHS: &str = " area bb beautify bgcolor center charset class clust
 
 /// Ignored attributes that do not affect drawing, each with the number of its uses.
 #[derive(Default)]
-pub(super) struct Unread(BTreeMap<(Element, String), usize>);
+pub(super) struct IgnoredAttributes(BTreeMap<(Element, String), usize>);
 
 /// Returns whether the reader uses this attribute for elements of this kind.
 pub(super) fn is_read(element: Element, key: &str) -> bool {
@@ -68,7 +68,7 @@ fn draws(element: Element, key: &str) -> bool {
     key.starts_with('_') || known.contains(&format!(" {key} "))
 }
 
-impl Unread {
+impl IgnoredAttributes {
     /// Counts the attributes of a statement that are neither read nor used for drawing.
     pub(super) fn count(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().for_each(|key| self.count_one(element, key));

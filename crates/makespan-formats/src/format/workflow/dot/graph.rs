@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 use super::super::Wrong;
 use super::attributes::Attributes;
 use super::{Parts, StatedEdge, contradiction};
-use crate::error::Place;
+use crate::error::FilePlace;
 use crate::instance::command::by_shell;
-use crate::odd::Odd;
+use crate::odd::ImpossibleValues;
 
 impl Parts {
     /// Returns the task graph. Counts impossible and contradictory values in `odd`.
-    pub(super) fn graph(&self, odd: &mut Odd) -> Result<Graph, Wrong> {
+    pub(super) fn graph(&self, odd: &mut ImpossibleValues) -> Result<Graph, Wrong> {
         let tasks = self.names.iter().zip(&self.tasks);
         let tasks = tasks.map(|(name, (attributes, line))| task(name, attributes, *line, odd));
         let tasks = tasks.collect::<Result<Vec<_>, Wrong>>()?;
@@ -37,7 +37,7 @@ impl Parts {
     }
 
     /// Returns the data or transfer time of an edge: its `data` if stated, or else its `transfer`.
-    fn payload(&self, edge: &StatedEdge, odd: &mut Odd) -> Payload {
+    fn payload(&self, edge: &StatedEdge, odd: &mut ImpossibleValues) -> Payload {
         let [data, transfer] = ["data", "transfer"].map(|key| edge.attributes.get(key).map(String::as_str));
         match (data, transfer) {
             (None, None) => Payload::Bytes(0),
@@ -54,7 +54,7 @@ impl Parts {
     /// Returns the combined payload of two parallel edges: the sum of their data sizes, or the longer of their
     /// transfer times, because parallel transfers begin at the same instant. If one edge has data and the other edge a
     /// transfer time, the transfer time is ignored.
-    fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut Odd) -> Payload {
+    fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut ImpossibleValues) -> Payload {
         match (first, second) {
             (Payload::Bytes(first), Payload::Bytes(second)) => Payload::Bytes(first.saturating_add(second)),
             (Payload::Fixed(first), Payload::Fixed(second)) => Payload::Fixed(first.max(second)),
@@ -68,8 +68,8 @@ impl Parts {
 }
 
 /// Returns the task of a node. The run time is the node's `time` if stated, or else its `work`, or else a guess.
-fn task(name: &str, attributes: &Attributes, line: usize, odd: &mut Odd) -> Result<NamedTask, Wrong> {
-    let wrong = |problem: String| Wrong::at(Place::line(line), format!("node `{name}`: {problem}"));
+fn task(name: &str, attributes: &Attributes, line: usize, odd: &mut ImpossibleValues) -> Result<NamedTask, Wrong> {
+    let wrong = |problem: String| Wrong::at(FilePlace::line(line), format!("node `{name}`: {problem}"));
     let owner = || format!("node `{name}`");
     let [time, work] = ["time", "work"].map(|key| attributes.get(key).map(String::as_str));
     if let (Some(time), Some(work)) = (time, work)

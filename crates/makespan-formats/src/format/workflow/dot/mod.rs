@@ -17,8 +17,8 @@ use makespan_core::Job;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Read, Wrong, remarked};
-use crate::odd::{Odd, Oddity};
-use attributes::{Attributes, Element, Unread, is_read};
+use crate::odd::{ImpossibleValues, ValueProblem};
+use attributes::{Attributes, Element, IgnoredAttributes, is_read};
 use tokens::{Token, Tokens, shown};
 
 /// Maximum nesting depth of groups.
@@ -57,8 +57,8 @@ struct Parts {
     edges: Vec<StatedEdge>,
     /// Index of each edge of a strict graph, by its two nodes.
     of_strict: Option<FxHashMap<(u32, u32), usize>>,
-    unread: Unread,
-    odd: Odd,
+    unread: IgnoredAttributes,
+    odd: ImpossibleValues,
     /// Number of edges between groups or lists of nodes so far.
     between_groups: usize,
     usual_task: Attributes,
@@ -76,7 +76,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
 }
 
 /// The labels and edges of a graph, without the tasks' attributes.
-pub(super) struct Drawn {
+pub(super) struct DotGraph {
     /// Label of each node, or its name if it has no label.
     pub labels: Vec<String>,
     /// Edges, as pairs of node indices.
@@ -86,7 +86,7 @@ pub(super) struct Drawn {
 }
 
 /// Reads a graph, but returns only its labels and edges.
-pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
+pub(super) fn labels(text: &str) -> Result<DotGraph, Wrong> {
     let Parts { names, tasks, edges, mut unread, .. } = parts(text)?;
     tasks.iter().for_each(|(attributes, _)| unread.count_read(Element::Node, attributes));
     edges.iter().for_each(|edge| unread.count_read(Element::Edge, &edge.attributes));
@@ -95,7 +95,7 @@ pub(super) fn labels(text: &str) -> Result<Drawn, Wrong> {
     };
     let labels = names.iter().zip(&tasks).map(label).collect();
     let edges = edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    Ok(Drawn { labels, edges, unread: unread.remark() })
+    Ok(DotGraph { labels, edges, unread: unread.remark() })
 }
 
 fn parts(text: &str) -> Result<Parts, Wrong> {
@@ -299,6 +299,6 @@ fn element(word: &str) -> Option<Element> {
 }
 
 /// Counts an attribute of `owner` that is ignored, because it contradicts an attribute that takes precedence.
-fn contradiction(odd: &mut Odd, owner: impl FnOnce() -> String, key: &str, value: &str) {
-    odd.add(Oddity::Contradiction, owner, Some(&format!("{key}={value}")));
+fn contradiction(odd: &mut ImpossibleValues, owner: impl FnOnce() -> String, key: &str, value: &str) {
+    odd.add(ValueProblem::Contradiction, owner, Some(&format!("{key}={value}")));
 }

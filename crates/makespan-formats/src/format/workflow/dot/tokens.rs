@@ -1,7 +1,7 @@
 //! Splits a text in DOT into words and marks.
 
 use super::super::Wrong;
-use crate::error::Place;
+use crate::error::FilePlace;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
@@ -17,7 +17,7 @@ pub(super) struct Tokens<'a> {
 
 impl Tokens<'_> {
     pub(super) fn wrong(&self, problem: impl Into<String>) -> Wrong {
-        Wrong::at(Place::line(self.line), problem)
+        Wrong::at(FilePlace::line(self.line), problem)
     }
 
     fn skip(&mut self, bytes: usize) {

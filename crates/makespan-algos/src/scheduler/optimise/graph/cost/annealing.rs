@@ -4,9 +4,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::start::sequence;
-use super::task::{Merit, Task};
-use crate::kernel::graph::sequence::{Sequence, Shift};
-use crate::kernel::graph::{NEVER, Place, ProcessorId};
+use super::task::{CostRank, CostTask};
+use crate::kernel::graph::sequence::{Sequence, SequenceChange};
+use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The initial temperature, as a share of the mean difference between the costs of a task on its most expensive and on
@@ -34,7 +34,7 @@ const DEAREST: f64 = 100.0;
 
 /// A search: the current solution and the best one.
 pub(super) struct Annealing<'a> {
-    task: &'a Task<'a>,
+    task: &'a CostTask<'a>,
     sequence: Sequence<'a>,
     random: ChaCha8Rng,
     /// The cost of the current solution.
@@ -44,7 +44,7 @@ pub(super) struct Annealing<'a> {
     /// The bounds of the price, and its value as long as no schedule in time is known.
     prices: (f64, f64, f64),
     cooling: Cooling,
-    best: (Merit, Vec<Place>),
+    best: (CostRank, Vec<TaskPlace>),
     /// A proven bound on the cost of all schedules in time.
     floor: i128,
     steps: u64,
@@ -52,7 +52,7 @@ pub(super) struct Annealing<'a> {
 }
 
 impl<'a> Annealing<'a> {
-    pub(super) fn new(task: &'a Task<'a>, start: &[Place], random: ChaCha8Rng, floor: i128) -> Self {
+    pub(super) fn new(task: &'a CostTask<'a>, start: &[TaskPlace], random: ChaCha8Rng, floor: i128) -> Self {
         let problem = task.problem;
         let sequence = sequence(task, start);
         let places = sequence.places();
@@ -85,7 +85,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// Returns the best solution.
-    pub(super) fn into_best(self) -> (Merit, Vec<Place>) {
+    pub(super) fn into_best(self) -> (CostRank, Vec<TaskPlace>) {
         self.best
     }
 
@@ -125,7 +125,7 @@ impl<'a> Annealing<'a> {
             let more = group.iter().map(gain).sum();
             if let Some(most) = self.most_late(threshold, more) {
                 let shift = |&task: &u32| self.sequence.shift(task, self.sequence.position(task), processor);
-                let shifts: Vec<Shift> = group.iter().map(shift).collect();
+                let shifts: Vec<SequenceChange> = group.iter().map(shift).collect();
                 self.settle(&shifts, most, more);
             }
             self.group = group;
@@ -152,7 +152,7 @@ impl<'a> Annealing<'a> {
     }
 
     /// Accepts the shifts if the lateness is at most `most`, and undoes them otherwise.
-    fn settle(&mut self, shifts: &[Shift], most: f64, more: i64) {
+    fn settle(&mut self, shifts: &[SequenceChange], most: f64, more: i64) {
         let from = shifts.iter().map(|&shift| Sequence::changed(shift)).min().unwrap_or(0);
         if self.sequence.evaluate(from, most).is_none() {
             shifts.iter().rev().for_each(|&shift| self.sequence.undo(shift));
@@ -173,7 +173,7 @@ impl<'a> Annealing<'a> {
             return;
         }
         let late = if lateness > 0 { self.sequence.late_jobs() } else { 0 };
-        let merit = Merit { late, lateness, cost };
+        let merit = CostRank { late, lateness, cost };
         if merit < best {
             self.best = (merit, self.sequence.places());
         }

@@ -7,12 +7,12 @@ mod task;
 
 use super::super::Limit;
 use super::super::proofs::prove;
-use crate::kernel::graph::{GraphProblem, Place};
+use crate::kernel::graph::{GraphProblem, TaskPlace};
 use crate::search::{Budget, Portfolio, anneal};
 use annealing::Annealing;
 use makespan_bounds::cost::{self, CostSearch};
 use makespan_core::{Bound, Context, Instance, Objective, Schedule};
-use task::{Merit, Task};
+use task::{CostRank, CostTask};
 
 /// Maximum number of steps of the search for prices. `SHARE` is the share of the time that this search may take. If the
 /// budget counts steps, each of these steps counts as `STEPS_A_PRICE` annealing steps.
@@ -56,13 +56,13 @@ impl CostRun<'_> {
             return Cheapest { schedule: Schedule::default(), bounds, remark: None, limit };
         }
         let problem = GraphProblem::new(instance);
-        let task = Task::new(instance, &problem, self.deadline, limit.map(|limit| limit.at));
+        let task = CostTask::new(instance, &problem, self.deadline, limit.map(|limit| limit.at));
         let prices = self.prices(&task);
         bounds.extend(prices.as_ref().and_then(|prices| prices.bound(instance)));
         let floor =
             bounds.iter().filter(|bound| bound.objective == Objective::Cost).map(|bound| bound.value.integer()).max();
         let starts = start::all(&task, prices.as_ref());
-        let found: Vec<(Merit, Vec<Place>)> = self.portfolio.each(|index| {
+        let found: Vec<(CostRank, Vec<TaskPlace>)> = self.portfolio.each(|index| {
             let start = &starts[index as usize % starts.len()];
             let mut annealing = Annealing::new(&task, start, self.portfolio.random(index), floor.unwrap_or(0));
             anneal(&mut annealing, &mut self.portfolio.course(1.0 - RESERVE, |steps| steps));
@@ -76,7 +76,7 @@ impl CostRun<'_> {
     }
 
     /// Searches for prices under which all tasks end by the last deadline.
-    fn prices(&self, task: &Task) -> Option<CostSearch> {
+    fn prices(&self, task: &CostTask) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
         let steps = |steps: u64| (steps / STEPS_A_PRICE + 1).min(PRICED);
         let mut course = self.portfolio.course(SHARE, steps);

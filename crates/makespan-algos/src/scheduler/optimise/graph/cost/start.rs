@@ -3,14 +3,14 @@
 use makespan_bounds::cost::CostSearch;
 use makespan_core::{Context, Plan, Schedule, Scheduler};
 
-use super::task::{Task, heft};
+use super::task::{CostTask, heft};
 use crate::kernel::chains::method::Method;
-use crate::kernel::graph::sequence::{Sequence, Solution};
-use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId};
+use crate::kernel::graph::sequence::{Sequence, SequenceSolution};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::scheduler::CriticalJobs;
 
 /// Returns the best suggestion of the critical jobs method and HEFT, and the suggestion of the prices of the bound.
-pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
+pub(super) fn all(task: &CostTask, prices: Option<&CostSearch>) -> Vec<Vec<TaskPlace>> {
     let mut starts = vec![heft(task.problem)];
     // Start each task as early as possible. Chains are planned on a grid of instants, so tasks may start too late.
     let earliest = |schedule: &Schedule| sequence(task, &places(task, schedule)).places();
@@ -23,7 +23,7 @@ pub(super) fn all(task: &Task, prices: Option<&CostSearch>) -> Vec<Vec<Place>> {
 
 /// Returns the variants of the critical jobs method. Returns none if the method cannot plan the instance, or if jobs have no edges
 /// and share a deadline, which the method does not support.
-fn critical_jobs(task: &Task) -> Vec<Schedule> {
+fn critical_jobs(task: &CostTask) -> Vec<Schedule> {
     if !task.instance.has_compound_jobs() {
         return Vec::new();
     }
@@ -35,18 +35,18 @@ fn critical_jobs(task: &Task) -> Vec<Schedule> {
 }
 
 /// Returns the place of each task in a schedule.
-fn places(task: &Task, schedule: &Schedule) -> Vec<Place> {
-    let mut places = vec![Place::default(); task.problem.tasks()];
+fn places(task: &CostTask, schedule: &Schedule) -> Vec<TaskPlace> {
+    let mut places = vec![TaskPlace::default(); task.problem.tasks()];
     for placement in schedule.placements() {
         let processor = ProcessorId(placement.processors.iter().next().unwrap_or_default());
-        places[placement.task.index()] = Place { processor, start: placement.start.ticks() };
+        places[placement.task.index()] = TaskPlace { processor, start: placement.start.ticks() };
     }
     places
 }
 
 /// Places every task on the node where it pays least, on the least busy processor of this node, in the order of starts. Overlaps
 /// are resolved when the order is evaluated.
-fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
+fn rounded(task: &CostTask, prices: &CostSearch) -> Vec<TaskPlace> {
     let problem = task.problem;
     let nodes = computing(problem, task);
     let mut busy = vec![0_i64; problem.processors()];
@@ -68,21 +68,21 @@ fn rounded(task: &Task, prices: &CostSearch) -> Vec<Place> {
         let node = wanted.filter(able).or_else(cheapest).unwrap_or_default();
         let processor = problem.processors_of(node).min_by_key(|processor| busy[processor.index()]).unwrap_or_default();
         busy[processor.index()] += problem.time(number, node);
-        Place { processor, start }
+        TaskPlace { processor, start }
     };
-    sequence(task, &starts.into_iter().enumerate().map(place).collect::<Vec<Place>>()).places()
+    sequence(task, &starts.into_iter().enumerate().map(place).collect::<Vec<TaskPlace>>()).places()
 }
 
 /// Returns the sequence of the tasks by start, on their processors. Each task starts as early as the tasks before it allow.
-pub(super) fn sequence<'a>(task: &Task<'a>, places: &[Place]) -> Sequence<'a> {
+pub(super) fn sequence<'a>(task: &CostTask<'a>, places: &[TaskPlace]) -> Sequence<'a> {
     let mut order = task.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
     let wanted = places.iter().map(|place| place.processor).collect();
-    Sequence::late(task.problem, &task.dues, Solution { order, wanted })
+    Sequence::late(task.problem, &task.dues, SequenceSolution { order, wanted })
 }
 
 /// Returns, for each node of the platform, its number among the nodes with processors.
-fn computing(problem: &GraphProblem, task: &Task) -> Vec<Option<NodeId>> {
+fn computing(problem: &GraphProblem, task: &CostTask) -> Vec<Option<NodeId>> {
     let mut ids = problem.node_ids();
     let nodes = task.instance.platform().nodes().iter();
     let numbered = nodes.map(|node| if node.processors > 0 { ids.next() } else { None }).collect();

@@ -4,11 +4,11 @@ use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
 use crate::kernel::chains::deadline::{deadline, makespan_alone};
 use crate::kernel::chains::frame::Frame;
-use crate::kernel::graph::{GraphProblem, NEVER, NodeId, Place, ProcessorId, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, rank};
 use crate::scheduler::heft;
 
 /// Tasks with their costs, and jobs with their dues.
-pub(super) struct Task<'a> {
+pub(super) struct CostTask<'a> {
     pub(super) instance: &'a Instance,
     pub(super) problem: &'a GraphProblem,
     /// The time from the release of a job without a stated deadline to its deadline, as a multiple of HEFT's makespan for the job
@@ -22,7 +22,7 @@ pub(super) struct Task<'a> {
 
 /// The criteria by which schedules are compared. Less is better: the number of late jobs, the sum of their lateness, and the cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Merit {
+pub(super) struct CostRank {
     pub(super) late: usize,
     /// The sum of lateness, in ticks.
     pub(super) lateness: i128,
@@ -30,7 +30,7 @@ pub(super) struct Merit {
     pub(super) cost: i128,
 }
 
-impl Merit {
+impl CostRank {
     /// Returns a remark for the user if jobs are late.
     pub(super) fn remark(&self) -> Option<String> {
         let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
@@ -40,7 +40,7 @@ impl Merit {
     }
 }
 
-impl<'a> Task<'a> {
+impl<'a> CostTask<'a> {
     /// Returns the input. Every job must end by its deadline, and by `limit` if there is one. If no job has edges, all jobs without
     /// a stated deadline share one deadline, which depends on the end of HEFT's plan for all jobs.
     pub(super) fn new(instance: &'a Instance, problem: &'a GraphProblem, factor: f64, limit: Option<Time>) -> Self {
@@ -91,7 +91,7 @@ impl<'a> Task<'a> {
     }
 
     /// Returns the merit of a schedule.
-    pub(super) fn merit(&self, places: &[Place]) -> Merit {
+    pub(super) fn merit(&self, places: &[TaskPlace]) -> CostRank {
         let mut ends = vec![0; self.dues.len()];
         let mut cost = 0;
         for (place, task) in places.iter().zip(0..) {
@@ -101,11 +101,11 @@ impl<'a> Task<'a> {
         }
         let late = ends.iter().zip(&self.dues).filter(|(end, due)| end > due);
         let lateness = late.clone().map(|(end, due)| i128::from(end - due)).sum();
-        Merit { late: late.count(), lateness, cost }
+        CostRank { late: late.count(), lateness, cost }
     }
 }
 
 /// Returns HEFT's places for all jobs together.
-pub(super) fn heft(problem: &GraphProblem) -> Vec<Place> {
+pub(super) fn heft(problem: &GraphProblem) -> Vec<TaskPlace> {
     heft::places(problem, &rank::upward(problem, &rank::mean_times(problem)))
 }
