@@ -18,6 +18,9 @@
 //!   [`best`] also uses windows over the amounts held, path flows with prices, and deductions from a deadline. For
 //!   lateness, [`best`] also bounds the jobs with early deadlines as a separate instance.
 //!
+//! * [`complete`]: a complete search with learning for small instances. It proves a schedule optimal, or finds a better
+//!   one.
+//!
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.
 //!
 //! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that bound the throughput from
@@ -38,6 +41,7 @@
 
 mod ascent;
 mod clock;
+pub mod complete;
 pub mod cost;
 pub mod dual;
 pub mod dual_feasible;

@@ -1,0 +1,97 @@
+//! The activity of literals in recent conflicts, for branching.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use super::engine::Literal;
+
+/// The factor by which activities decay at each conflict.
+const DECAY: f64 = 0.95;
+/// Maximum number of entries of the queue.
+const MAX_QUEUE: usize = 200_000;
+
+/// Literals by their activity (VSIDS, M. W. Moskewicz et al., DAC 2001, DOI 10.1145/378239.379017).
+pub(super) struct Activity {
+    of: FxHashMap<Literal, f64>,
+    queue: BinaryHeap<Entry>,
+    /// Entries of literals that were true or false when they were drawn.
+    asleep: Vec<Entry>,
+    increment: f64,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self { of: FxHashMap::default(), queue: BinaryHeap::new(), asleep: Vec::new(), increment: 1.0 }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+struct Entry(f64, Literal);
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then_with(|| self.1.cmp(&other.1))
+    }
+}
+
+impl Activity {
+    pub(super) fn bump(&mut self, literal: Literal) {
+        let activity = self.of.entry(literal).or_insert(0.0);
+        *activity += self.increment;
+        self.queue.push(Entry(*activity, literal));
+    }
+
+    /// Makes later conflicts count more.
+    pub(super) fn decay(&mut self) {
+        self.increment /= DECAY;
+        if self.increment > 1e100 {
+            self.increment *= 1e-100;
+            self.of.values_mut().for_each(|activity| *activity *= 1e-100);
+            self.rebuild();
+        } else if self.queue.len() > MAX_QUEUE {
+            self.rebuild();
+        }
+    }
+
+    fn rebuild(&mut self) {
+        let least = self.increment * 1e-30;
+        self.of.retain(|_, activity| *activity > least);
+        self.queue = self.of.iter().map(|(&literal, &activity)| Entry(activity, literal)).collect();
+        self.asleep.clear();
+    }
+
+    /// Puts the literals that were true or false back into the queue.
+    pub(super) fn wake(&mut self) {
+        while let Some(entry) = self.asleep.pop() {
+            if self.of.get(&entry.1) == Some(&entry.0) {
+                self.queue.push(entry);
+            }
+        }
+    }
+
+    /// Returns the most active literal that is neither true nor false.
+    pub(super) fn next(&mut self, is_fixed: impl Fn(Literal) -> bool) -> Option<Literal> {
+        while let Some(entry) = self.queue.pop() {
+            if self.of.get(&entry.1) != Some(&entry.0) {
+                continue;
+            }
+            if is_fixed(entry.1) {
+                self.asleep.push(entry);
+            } else {
+                self.queue.push(entry);
+                return Some(entry.1);
+            }
+        }
+        None
+    }
+}

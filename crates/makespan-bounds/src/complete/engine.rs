@@ -1,0 +1,534 @@
+//! The state of the search: bounds of all variables with their reasons, and nogoods with two watched literals.
+
+use super::activity::Activity;
+use super::log::Log;
+use super::model::{Model, Wait};
+use super::prices::Prices;
+
+/// A condition on a variable: the value of `bound` is at least `value`. The bounds of task j are 4j: its start, 4j + 1:
+/// minus its start, 4j + 2: its mode, 4j + 3: minus its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Literal {
+    pub(super) bound: u32,
+    pub(super) value: i64,
+}
+
+impl Literal {
+    pub(super) fn start_at_least(task: usize, value: i64) -> Self {
+        Self { bound: 4 * task as u32, value }
+    }
+
+    pub(super) fn start_at_most(task: usize, value: i64) -> Self {
+        Self { bound: 4 * task as u32 + 1, value: -value }
+    }
+
+    pub(super) fn mode_at_least(task: usize, mode: usize) -> Self {
+        Self { bound: 4 * task as u32 + 2, value: mode as i64 }
+    }
+
+    pub(super) fn mode_at_most(task: usize, mode: i64) -> Self {
+        Self { bound: 4 * task as u32 + 3, value: -mode }
+    }
+
+    pub(super) fn negated(self) -> Self {
+        Self { bound: self.bound ^ 1, value: 1 - self.value }
+    }
+}
+
+/// A propagation, as the certificate names it. The fields have the meaning of `docs/bounds.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Decision,
+    Nogood {
+        clause: usize,
+    },
+    Wait {
+        from: u32,
+        to: u32,
+        is_back: bool,
+    },
+    Table {
+        supply: u8,
+        at: i64,
+        task: u32,
+        is_back: bool,
+    },
+    ModesAt {
+        supply: u8,
+        at: i64,
+        task: u32,
+    },
+    Overload {
+        supply: u8,
+        at: i64,
+    },
+    Deadline {
+        task: u32,
+    },
+    FastModes {
+        task: u32,
+    },
+    Energy {
+        supply: u8,
+        from: i64,
+        until: i64,
+    },
+    ModesWithin {
+        supply: u8,
+        from: i64,
+        until: i64,
+        task: u32,
+    },
+    /// A cut by prices: 0 first starts, 1 last starts, 2 first modes, 3 last modes.
+    Priced {
+        prices: u8,
+        task: u32,
+        kind: u8,
+    },
+    Prices {
+        prices: u8,
+    },
+}
+
+/// A change of a bound.
+pub(super) struct Change {
+    pub(super) bound: u32,
+    pub(super) old: i64,
+    pub(super) new: i64,
+    /// The previous change of this bound.
+    previous: Option<usize>,
+    /// The range of the premises in [`Engine::premises`].
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) level: usize,
+    pub(super) step: Step,
+}
+
+/// A learned nogood: at least one of its literals is true.
+pub(super) struct Clause {
+    first: usize,
+    pub(super) length: usize,
+    /// The number of levels of its literals when it was learned (literal block distance).
+    pub(super) levels: usize,
+    pub(super) id: usize,
+    pub(super) activity: f64,
+    pub(super) is_deleted: bool,
+}
+
+/// A contradiction. At least one literal of a reason must be false, but all are true.
+pub(super) struct Conflict;
+/// The result of a propagation.
+pub(super) type Propagated = Result<(), Conflict>;
+
+/// The windows of all tasks, and how they followed.
+pub(super) struct Engine {
+    pub(super) model: Model,
+    /// Waits of the instance and of equal tasks.
+    pub(super) waits: Vec<Wait>,
+    successors: Vec<Vec<usize>>,
+    predecessors: Vec<Vec<usize>>,
+    /// The largest value of the objective that is searched for.
+    pub(super) most: i64,
+    pub(super) bounds: Vec<i64>,
+    last: Vec<Option<usize>>,
+    pub(super) trail: Vec<Change>,
+    pub(super) premises: Vec<Literal>,
+    /// For each decision, the lengths of `trail` and `premises` before it.
+    levels: Vec<(usize, usize)>,
+    next_clause: usize,
+    next_wait: usize,
+    pub(super) clauses: Vec<Clause>,
+    literals: Vec<Literal>,
+    watches: Vec<Vec<(usize, i64)>>,
+    pub(super) reason: Vec<Literal>,
+    pub(super) reason_step: Step,
+    pub(super) activity: Activity,
+    /// The activity that a conflict adds to a nogood.
+    pub(super) clause_increment: f64,
+    pub(super) log: Log,
+    pub(super) prices: Vec<Prices>,
+    /// The energy check runs once in this number of propagations.
+    period: u32,
+    since: u32,
+    failures: u32,
+}
+
+impl Engine {
+    /// Creates the state that follows from the latest starts of the model.
+    pub(super) fn new(model: Model, ordered: &[(usize, usize)], most: i64, log: Log) -> Self {
+        let count = model.tasks.len();
+        let order = ordered.iter().map(|&(from, to)| Wait { from, to, delay: 0, after_end: false });
+        let waits: Vec<Wait> = model.waits.iter().copied().chain(order).collect();
+        let (mut successors, mut predecessors) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for (number, wait) in waits.iter().enumerate() {
+            successors[wait.from].push(number);
+            predecessors[wait.to].push(number);
+        }
+        let window = |task: &super::model::ModelTask| {
+            let last = task.modes() - 1;
+            [task.head, -task.latest[last], 0, -(last as i64)]
+        };
+        let bounds: Vec<i64> = model.tasks.iter().flat_map(window).collect();
+        Self {
+            waits,
+            successors,
+            predecessors,
+            most,
+            last: vec![None; bounds.len()],
+            watches: vec![Vec::new(); bounds.len()],
+            bounds,
+            trail: Vec::new(),
+            premises: Vec::new(),
+            levels: Vec::new(),
+            next_clause: 0,
+            next_wait: 0,
+            clauses: Vec::new(),
+            literals: Vec::new(),
+            reason: Vec::new(),
+            reason_step: Step::Decision,
+            activity: Activity::default(),
+            clause_increment: 1.0,
+            log,
+            prices: Vec::new(),
+            period: 1,
+            since: 0,
+            failures: 0,
+            model,
+        }
+    }
+
+    pub(super) fn tasks(&self) -> usize {
+        self.model.tasks.len()
+    }
+
+    pub(super) fn earliest(&self, task: usize) -> i64 {
+        self.bounds[4 * task]
+    }
+
+    pub(super) fn latest(&self, task: usize) -> i64 {
+        -self.bounds[4 * task + 1]
+    }
+
+    pub(super) fn first_mode(&self, task: usize) -> usize {
+        self.bounds[4 * task + 2] as usize
+    }
+
+    pub(super) fn last_mode(&self, task: usize) -> usize {
+        -self.bounds[4 * task + 3] as usize
+    }
+
+    /// Returns the time of a task in its fastest mode that is left.
+    pub(super) fn shortest(&self, task: usize) -> i64 {
+        self.model.tasks[task].times[self.last_mode(task)]
+    }
+
+    /// Returns the minimum amount that a task holds while it runs.
+    pub(super) fn amount(&self, supply: usize, task: usize) -> i64 {
+        let amounts = &self.model.tasks[task].amounts[supply][self.first_mode(task)..=self.last_mode(task)];
+        amounts.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Returns the literals that state the modes left, if the task has several modes.
+    pub(super) fn mode_literals(&self, task: usize) -> impl Iterator<Item = Literal> + use<> {
+        let has_modes = self.model.tasks[task].modes() > 1;
+        let first = Literal::mode_at_least(task, self.first_mode(task));
+        let last = Literal::mode_at_most(task, self.last_mode(task) as i64);
+        [first, last].into_iter().filter(move |_| has_modes)
+    }
+
+    /// Returns the literal that states the fastest mode left, if the task has several modes.
+    pub(super) fn last_mode_literal(&self, task: usize) -> Option<Literal> {
+        self.mode_literals(task).nth(1)
+    }
+
+    pub(super) fn is_true(&self, literal: Literal) -> bool {
+        self.bounds[literal.bound as usize] >= literal.value
+    }
+
+    pub(super) fn is_false(&self, literal: Literal) -> bool {
+        self.is_true(literal.negated())
+    }
+
+    pub(super) fn level(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Makes a literal true because of premises that are true.
+    pub(super) fn set(&mut self, literal: Literal, premises: &[Literal], step: Step) -> Propagated {
+        if self.is_true(literal) {
+            return Ok(());
+        }
+        if self.is_false(literal) {
+            self.reason.clear();
+            self.reason.extend(premises.iter().copied().chain([literal.negated()]));
+            self.reason_step = step;
+            return Err(Conflict);
+        }
+        let first = self.premises.len();
+        self.premises.extend_from_slice(premises);
+        let (bound, level) = (literal.bound as usize, self.level());
+        let (old, previous, end) = (self.bounds[bound], self.last[bound], self.premises.len());
+        self.last[bound] = Some(self.trail.len());
+        self.bounds[bound] = literal.value;
+        self.trail.push(Change { bound: literal.bound, old, new: literal.value, previous, first, end, level, step });
+        Ok(())
+    }
+
+    /// Reports that the premises, which are all true, contradict each other.
+    pub(super) fn fail(&mut self, premises: Vec<Literal>, step: Step) -> Propagated {
+        self.reason = premises;
+        self.reason_step = step;
+        Err(Conflict)
+    }
+
+    /// Makes a decision on a new level.
+    pub(super) fn decide(&mut self, literal: Literal) {
+        self.levels.push((self.trail.len(), self.premises.len()));
+        let _ = self.set(literal, &[], Step::Decision);
+    }
+
+    /// Undoes all levels above `level`.
+    pub(super) fn undo(&mut self, level: usize) {
+        let Some(&(length, premises)) = self.levels.get(level) else { return };
+        for change in self.trail.drain(length..).rev() {
+            self.bounds[change.bound as usize] = change.old;
+            self.last[change.bound as usize] = change.previous;
+        }
+        self.premises.truncate(premises);
+        self.levels.truncate(level);
+        (self.next_clause, self.next_wait) = (length, length);
+        self.activity.wake();
+    }
+
+    /// Returns the change that made a literal true, or `None` if it was true at first.
+    pub(super) fn made_by(&self, literal: Literal) -> Option<usize> {
+        let mut at = self.last[literal.bound as usize];
+        while let Some(number) = at {
+            let change = &self.trail[number];
+            if change.old < literal.value {
+                return Some(number);
+            }
+            at = change.previous;
+        }
+        None
+    }
+
+    /// Returns the value of a bound without any decision.
+    pub(super) fn root_value(&self, bound: usize) -> i64 {
+        let (mut at, mut value) = (self.last[bound], self.bounds[bound]);
+        while let Some(number) = at {
+            let change = &self.trail[number];
+            if change.level == 0 {
+                return change.new;
+            }
+            (at, value) = (change.previous, change.old);
+        }
+        value
+    }
+
+    /// Applies all propagations until nothing changes. Cheap ones come first.
+    pub(super) fn propagate(&mut self) -> Propagated {
+        loop {
+            self.by_clauses()?;
+            self.by_waits()?;
+            if self.next_clause < self.trail.len() {
+                continue;
+            }
+            let before = self.trail.len();
+            for supply in 0..self.log.own_supplies {
+                self.by_table(supply)?;
+                if self.trail.len() > before {
+                    break;
+                }
+            }
+            if self.trail.len() > before {
+                continue;
+            }
+            for number in [0, self.prices.len().saturating_sub(1)] {
+                if number < self.prices.len() && self.trail.len() == before {
+                    self.by_prices(number)?;
+                }
+            }
+            if self.trail.len() > before {
+                continue;
+            }
+            self.since += 1;
+            if self.since < self.period && self.level() > 0 {
+                return Ok(());
+            }
+            self.since = 0;
+            let result = self.by_energy();
+            if result.is_err() {
+                (self.period, self.failures) = ((self.period / 2).max(1), 0);
+                return result;
+            }
+            if self.trail.len() == before {
+                self.failures += 1;
+                if self.failures == 4 {
+                    (self.failures, self.period) = (0, (2 * self.period).min(256));
+                }
+                return Ok(());
+            }
+            (self.failures, self.since) = (0, self.period);
+        }
+    }
+
+    /// Propagates nogoods in which all literals but one are false.
+    fn by_clauses(&mut self) -> Propagated {
+        while self.next_clause < self.trail.len() {
+            let Change { bound, new, .. } = self.trail[self.next_clause];
+            self.next_clause += 1;
+            let mut watches = std::mem::take(&mut self.watches[bound as usize]);
+            let mut result = Ok(());
+            let mut at = 0;
+            while at < watches.len() && result.is_ok() {
+                let (clause, value) = watches[at];
+                if value > new {
+                    at += 1;
+                    continue;
+                }
+                let now_false = Literal { bound: bound ^ 1, value: 1 - value };
+                match self.visit(clause, now_false) {
+                    Visit::Stays(outcome) => {
+                        result = outcome;
+                        at += 1;
+                    }
+                    Visit::Moves(watch) => {
+                        watches.swap_remove(at);
+                        if let Some(watch) = watch {
+                            let list = if watch.bound == bound {
+                                &mut watches
+                            } else {
+                                &mut self.watches[watch.bound as usize]
+                            };
+                            list.push((clause, watch.value));
+                        }
+                    }
+                }
+            }
+            watches.append(&mut self.watches[bound as usize]);
+            self.watches[bound as usize] = watches;
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Looks for another literal to watch, because a watched literal became false.
+    fn visit(&mut self, number: usize, now_false: Literal) -> Visit {
+        let Clause { first, length, is_deleted, .. } = self.clauses[number];
+        if is_deleted {
+            return Visit::Moves(None);
+        }
+        let literals = &mut self.literals[first..first + length];
+        if literals[0] == now_false {
+            literals.swap(0, 1);
+        }
+        if literals[1] != now_false {
+            return Visit::Moves(None);
+        }
+        let other = literals[0];
+        if self.is_true(other) {
+            return Visit::Stays(Ok(()));
+        }
+        for at in first + 2..first + length {
+            if !self.is_false(self.literals[at]) {
+                self.literals.swap(first + 1, at);
+                return Visit::Moves(Some(self.literals[first + 1].negated()));
+            }
+        }
+        let premises: Vec<Literal> = self.literals[first + 1..first + length].iter().map(|one| one.negated()).collect();
+        Visit::Stays(self.set(other, &premises, Step::Nogood { clause: number }))
+    }
+
+    /// Adds a nogood. Its first literal is open, and the second one became false last.
+    pub(super) fn add_clause(&mut self, literals: &[Literal], levels: usize, id: usize, activity: f64) -> usize {
+        let (number, first) = (self.clauses.len(), self.literals.len());
+        self.literals.extend_from_slice(literals);
+        let length = literals.len();
+        self.clauses.push(Clause { first, length, levels, id, activity, is_deleted: false });
+        if length > 1 {
+            for literal in &literals[..2] {
+                let watch = literal.negated();
+                self.watches[watch.bound as usize].push((number, watch.value));
+            }
+        }
+        number
+    }
+
+    fn by_waits(&mut self) -> Propagated {
+        while self.next_wait < self.trail.len() {
+            let bound = self.trail[self.next_wait].bound as usize;
+            self.next_wait += 1;
+            let (task, kind) = (bound / 4, bound % 4);
+            if kind == 0 || kind == 3 {
+                for at in 0..self.successors[task].len() {
+                    self.by_wait(self.successors[task][at], false)?;
+                }
+            }
+            if kind == 3 {
+                for at in 0..self.successors[task].len() {
+                    self.by_wait(self.successors[task][at], true)?;
+                }
+            }
+            if kind == 1 {
+                for at in 0..self.predecessors[task].len() {
+                    self.by_wait(self.predecessors[task][at], true)?;
+                }
+            }
+            if self.model.tasks[task].modes() > 1 && (kind == 0 || kind == 3) {
+                self.by_deadline(task)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn by_wait(&mut self, number: usize, is_back: bool) -> Propagated {
+        let Wait { from, to, delay, after_end } = self.waits[number];
+        let gap = delay + if after_end { self.shortest(from) } else { 0 };
+        let mut premises: Vec<Literal> = self.last_mode_literal(from).filter(|_| after_end).into_iter().collect();
+        let step = Step::Wait { from: from as u32, to: to as u32, is_back };
+        if is_back {
+            let latest = self.latest(to);
+            premises.push(Literal::start_at_most(to, latest));
+            self.set(Literal::start_at_most(from, latest - gap), &premises, step)
+        } else {
+            let earliest = self.earliest(from);
+            premises.push(Literal::start_at_least(from, earliest));
+            self.set(Literal::start_at_least(to, earliest + gap), &premises, step)
+        }
+    }
+
+    /// Cuts the last starts and the slow modes of a task by its deadline.
+    fn by_deadline(&mut self, task: usize) -> Propagated {
+        let premises: Vec<Literal> = self.last_mode_literal(task).into_iter().collect();
+        let latest = self.model.tasks[task].latest[self.last_mode(task)];
+        self.set(Literal::start_at_most(task, latest), &premises, Step::Deadline { task: task as u32 })?;
+        let earliest = self.earliest(task);
+        let slow = self.model.tasks[task].latest.iter().take_while(|&&latest| latest < earliest).count();
+        if slow <= self.first_mode(task) {
+            return Ok(());
+        }
+        let premise = Literal::start_at_least(task, self.model.tasks[task].latest[slow - 1] + 1);
+        self.set(Literal::mode_at_least(task, slow), &[premise], Step::FastModes { task: task as u32 })
+    }
+
+    /// Applies the propagations that changes of bounds would cause, for the first time.
+    pub(super) fn begin(&mut self) -> Propagated {
+        for task in 0..self.tasks() {
+            self.by_deadline(task)?;
+        }
+        for number in 0..self.waits.len() {
+            self.by_wait(number, false)?;
+            self.by_wait(number, true)?;
+        }
+        Ok(())
+    }
+}
+
+/// The result of [`Engine::visit`].
+enum Visit {
+    /// The watched literal stays.
+    Stays(Propagated),
+    /// The clause is not watched here any more, but with this literal, if there is one.
+    Moves(Option<Literal>),
+}

@@ -1,0 +1,213 @@
+//! Complete search with learning: proves that no better schedule exists, or finds one.
+//!
+//! The search assigns starts and modes (allotments) to tasks, and learns a nogood from each conflict (lazy clause
+//! generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI 10.1007/s10601-008-9064-x). The
+//! nogoods, with the names of the propagations that prove them, are a certificate ([`Refutation`]). Every bound is
+//! checked by `makespan-core` before it is returned.
+
+mod activity;
+mod analysis;
+mod energy;
+mod engine;
+mod log;
+mod model;
+mod prices;
+mod scales;
+mod search;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use makespan_core::proof::Refutation;
+use makespan_core::{Bound, Instance, Objective, Proof, Schedule, ScheduleBuilder, Time, validate};
+
+use crate::Clock;
+use model::Model;
+use search::{Outcome, Solution, Work};
+
+/// Maximum number of tasks without and with edges between tasks.
+const MAX_TASKS: (u64, u64) = (60, 150);
+/// The share of the work for the refutation of every better value. The rest is for smaller values.
+const WHOLE: f64 = 0.7;
+/// Maximum number of smaller values that are tried.
+const MAX_SMALLER: usize = 8;
+
+/// The work of a complete search.
+#[derive(Clone, Copy, Debug)]
+pub struct CompleteWork<'a> {
+    /// The time limit.
+    pub clock: &'a Clock,
+    /// Maximum number of conflicts. It makes the result independent of the speed of the machine if the clock never
+    /// expires.
+    pub conflicts: u64,
+}
+
+/// The result of a complete search.
+#[derive(Clone, Debug, Default)]
+pub struct Completed {
+    /// The best bound, if one was proved.
+    pub bound: Option<Bound>,
+    /// The best schedule, if it is better than the known one.
+    pub schedule: Option<Schedule>,
+}
+
+/// Returns true if a complete search supports the size of the instance.
+pub fn is_meant(instance: &Instance) -> bool {
+    let most = if instance.edges().is_empty() { MAX_TASKS.0 } else { MAX_TASKS.1 };
+    (1..=most).contains(&instance.tasks()) && instance.has_equal_processors() && instance.staged().is_none()
+}
+
+/// Searches for a better schedule than `known`, or for a proof that there is none. If the work is too little for a
+/// proof, tries to refute smaller values, down to the value of the bound `floor`.
+///
+/// ```
+/// use makespan_bounds::{Clock, complete};
+/// use makespan_core::{Instance, Job, Objective, Platform, Profile, ScheduleBuilder, Time};
+///
+/// let job = |name: &str, time| Job::new(name, Profile::rigid(1, Time::from_seconds(time)).unwrap());
+/// let jobs = vec![job("a", 2), job("b", 2), job("c", 3)];
+/// let instance = Instance::new(Platform::flat(2)?, jobs, vec![])?;
+/// let mut builder = ScheduleBuilder::new(&instance);
+/// for task in instance.task_ids() {
+///     builder.place_earliest(task, 1, Time::ZERO);
+/// }
+/// let work = complete::CompleteWork { clock: &Clock::ENDLESS, conflicts: 100 };
+/// let completed = complete::search(&instance, Objective::Makespan, &builder.finish(), None, work);
+/// assert_eq!(completed.schedule.map(|better| better.makespan()), Some(Time::from_seconds(4)));
+/// assert_eq!(completed.bound.map(|bound| bound.ticks()), Some(Time::from_seconds(4)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn search(
+    instance: &Instance,
+    objective: Objective,
+    known: &Schedule,
+    floor: Option<&Bound>,
+    work: CompleteWork,
+) -> Completed {
+    let mut completed = Completed::default();
+    if !is_meant(instance) {
+        return completed;
+    }
+    let Some(model) = Model::new(instance, objective) else { return completed };
+    let units = Units::new(instance, objective, model.grid);
+    let Some(mut upper) = units.of(known) else { return completed };
+    let mut lower = floor.map_or(0, |bound| units.of_bound(bound)).max(0);
+    let mut value = objective.value(instance, known);
+    let mut left = work.conflicts;
+    let whole = work.clock.part(WHOLE);
+    let mut run = |most: i64, clock: &Clock, share: f64| {
+        let mut part = Work { clock, conflicts: (left as f64 * share) as u64 };
+        let before = part.conflicts;
+        let outcome = search::run(&model, objective, most, &mut part);
+        left -= before - part.conflicts;
+        outcome
+    };
+    let prove = |value: i64, steps: Vec<u8>| {
+        let proof = Proof::Refutation(Refutation { value, grid: model.grid, steps });
+        Bound::proved_by(objective, proof, instance).ok()
+    };
+    // All values up to this one may be possible.
+    let mut open = upper - 1;
+    while lower < upper {
+        open = upper - 1;
+        match run(open, &whole, WHOLE) {
+            Outcome::Refuted(steps) => {
+                completed.bound = prove(upper, steps);
+                return completed;
+            }
+            Outcome::Found(solution) => {
+                let better = built(instance, &model, &solution);
+                let better = better.filter(|schedule| objective.value(instance, schedule) < value);
+                let Some((schedule, reached)) =
+                    better.and_then(|better| units.of(&better).map(|units| (better, units)))
+                else {
+                    open = open.min(solution.value);
+                    break;
+                };
+                value = objective.value(instance, &schedule);
+                (upper, completed.schedule) = (reached.min(upper - 1), Some(schedule));
+            }
+            Outcome::Unfinished => break,
+        }
+    }
+    for _ in 0..MAX_SMALLER {
+        if lower >= open || work.clock.is_over() {
+            break;
+        }
+        let most = lower + (open - lower) / 2;
+        match run(most, &work.clock.part(0.5), 0.5) {
+            Outcome::Refuted(steps) => {
+                let Some(bound) = prove(most + 1, steps) else { break };
+                completed.bound = Some(bound);
+                lower = most + 1;
+            }
+            Outcome::Found(solution) => open = most.min(solution.value),
+            Outcome::Unfinished => open = most,
+        }
+    }
+    completed
+}
+
+/// Returns the schedule of a solution, or `None` if the instance has conditions that the relaxed problem does not have,
+/// and the schedule violates one of them.
+fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Schedule> {
+    let mut builder = ScheduleBuilder::new(instance);
+    let mut order: Vec<_> = instance.task_ids().zip(&solution.starts).collect();
+    order.sort_by_key(|&(task, &(start, _))| (start, task));
+    for (task, &(start, mode)) in order {
+        let allotment = model.tasks[task.index()].allotments[mode];
+        builder.place_earliest(task, allotment, Time::from_ticks(start.checked_mul(model.grid)?));
+    }
+    Some(builder.finish()).filter(|schedule| validate(instance, schedule).is_ok())
+}
+
+/// The unit in which a search counts values of an objective.
+struct Units {
+    objective: Objective,
+    /// The weight of the end of each task.
+    weights: Vec<i64>,
+    /// The unit of weights, in millionths.
+    unit: i64,
+    grid: i64,
+    dues: Vec<Option<i64>>,
+}
+
+impl Units {
+    fn new(instance: &Instance, objective: Objective, grid: i64) -> Self {
+        let (weights, unit) = Refutation::weights(objective, instance);
+        let due = |task| instance.job_of(task).deadline.map(Time::ticks);
+        Self { objective, weights, unit, grid, dues: instance.task_ids().map(due).collect() }
+    }
+
+    /// Returns the value of a schedule, rounded up.
+    fn of(&self, schedule: &Schedule) -> Option<i64> {
+        let placements = schedule.placements();
+        let ticks = match self.objective {
+            Objective::Makespan => i128::from(schedule.makespan().ticks()),
+            Objective::MaxLateness => {
+                let late = placements.iter().filter_map(|placement| {
+                    Some(i128::from(placement.end.ticks()) - i128::from(self.dues[placement.task.index()]?))
+                });
+                late.max().unwrap_or(0).max(0)
+            }
+            _ => {
+                let end = |placement: &makespan_core::Placement| {
+                    i128::from(placement.end.ticks()) * i128::from(self.weights[placement.task.index()])
+                };
+                placements.iter().map(end).sum()
+            }
+        };
+        i64::try_from(ticks.div_euclid(self.grid.into()) + i128::from(ticks.rem_euclid(self.grid.into()) > 0)).ok()
+    }
+
+    /// Returns a bound, rounded down, or 0 if it has another unit.
+    fn of_bound(&self, bound: &Bound) -> i64 {
+        let unit = match self.objective {
+            Objective::Makespan | Objective::MaxLateness => 1,
+            Objective::WeightedCompletion => self.unit.max(1),
+            _ => return 0,
+        };
+        let whole = bound.value.integer() / (i128::from(unit) * i128::from(self.grid));
+        i64::try_from(whole).unwrap_or(0)
+    }
+}

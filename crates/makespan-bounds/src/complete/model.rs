@@ -1,0 +1,294 @@
+//! The relaxed problem that a complete search examines, in units of the time grid.
+//!
+//! It is the problem that `docs/bounds.md` defines for the certificate `refutation`. The checker in `makespan-core`
+//! creates its own copy from the instance, so an error here costs proofs, but never makes a bound wrong.
+
+use makespan_core::proof::{Refutation, time_grid};
+use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
+
+/// Upper limit for instants and values. It is the limit of the certificate's byte format.
+const LIMIT: i64 = 1 << 58;
+/// Maximum number of modes of all tasks.
+const MAX_MODES: usize = 4096;
+
+/// Tasks that need amounts of renewable resources.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    /// Length of the unit of time, in ticks.
+    pub(super) grid: i64,
+    pub(super) tasks: Vec<ModelTask>,
+    /// The processors, the renewable resources, and the scales.
+    pub(super) supplies: Vec<Supply>,
+    pub(super) waits: Vec<Wait>,
+    /// True if the objective is a weighted sum of ends.
+    pub(super) is_sum: bool,
+    /// The sum of weights times earliest ends.
+    base: i128,
+    horizon: i64,
+}
+
+/// A task with its modes, which are allotments in ascending order and strictly faster from one to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ModelTask {
+    pub(super) release: i64,
+    /// The earliest start that follows from releases and waits.
+    pub(super) head: i64,
+    pub(super) weight: i64,
+    /// The deadline for the lateness 0.
+    due: Option<i64>,
+    pub(super) allotments: Vec<u32>,
+    /// The time in each mode.
+    pub(super) times: Vec<i64>,
+    /// The latest start in each mode.
+    pub(super) latest: Vec<i64>,
+    /// The amount of each supply in each mode.
+    pub(super) amounts: Vec<Vec<i64>>,
+}
+
+/// A condition on two tasks: the second one starts `delay` units after the end of the first one, or after its start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) delay: i64,
+    /// False if only the starts are ordered, for equal tasks.
+    pub(super) after_end: bool,
+}
+
+/// An amount that is available, constant from each instant to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Supply {
+    steps: Vec<(i64, i64)>,
+}
+
+impl Supply {
+    fn new(total: i64, used: &[(i64, i64, i64)]) -> Self {
+        let mut changes = vec![(0, 0)];
+        for &(from, until, amount) in used.iter().filter(|used| used.0.max(0) < used.1) {
+            changes.extend([(from.max(0), amount), (until, -amount)]);
+        }
+        changes.sort_unstable();
+        let (mut steps, mut left): (Vec<(i64, i64)>, i64) = (Vec::new(), total);
+        for same in changes.chunk_by(|a, b| a.0 == b.0) {
+            left -= same.iter().map(|change| change.1).sum::<i64>();
+            steps.push((same[0].0, left.max(0)));
+        }
+        Self { steps }
+    }
+
+    /// Returns the supply with another amount in place of each amount.
+    pub(super) fn mapped(&self, change: impl Fn(i64) -> i64) -> Self {
+        Self { steps: self.steps.iter().map(|&(from, amount)| (from, change(amount))).collect() }
+    }
+
+    /// Returns the amount that is available at `instant`.
+    pub(super) fn at(&self, instant: i64) -> i64 {
+        let next = self.steps.partition_point(|step| step.0 <= instant);
+        self.steps[next.saturating_sub(1)].1
+    }
+
+    /// Returns the sum of the amounts of all units of time from `from` to `until`.
+    pub(super) fn within(&self, from: i64, until: i64) -> i64 {
+        let mut sum = 0;
+        for (at, &(start, amount)) in self.steps.iter().enumerate() {
+            let start = if at == 0 { from } else { start.max(from) };
+            let end = self.steps.get(at + 1).map_or(until, |next| next.0.min(until));
+            sum += amount * (end - start).max(0);
+        }
+        sum
+    }
+
+    pub(super) fn is_constant(&self) -> bool {
+        self.steps.len() == 1
+    }
+
+    pub(super) fn most(&self) -> i64 {
+        self.steps.iter().map(|step| step.1).max().unwrap_or(0)
+    }
+
+    /// Returns the instants at which the amount changes.
+    pub(super) fn changes(&self) -> impl Iterator<Item = i64> + '_ {
+        self.steps.iter().skip(1).map(|step| step.0)
+    }
+}
+
+impl ModelTask {
+    pub(super) fn modes(&self) -> usize {
+        self.times.len()
+    }
+
+    pub(super) fn shortest(&self) -> i64 {
+        self.times[self.times.len() - 1]
+    }
+}
+
+impl Model {
+    /// Returns the relaxed problem of an instance, or `None` if the search does not support the instance or the
+    /// objective.
+    pub(super) fn new(instance: &Instance, objective: Objective) -> Option<Self> {
+        let is_meant = matches!(objective, Objective::Makespan | Objective::MaxLateness) || objective.is_sum_of_ends();
+        if !is_meant || !instance.has_equal_processors() || instance.staged().is_some() {
+            return None;
+        }
+        let grid = time_grid(instance);
+        let tasks = tasks(instance, objective, grid)?;
+        let supplies = supplies(instance, grid)?;
+        let waits = waits(instance, grid);
+        let is_sum = objective.is_sum_of_ends();
+        let mut model = Self { grid, tasks, supplies, waits, is_sum, base: 0, horizon: 0 };
+        model.find_heads();
+        model.horizon = model.find_horizon()?;
+        model.base = model.tasks.iter().map(least).sum();
+        (!is_sum || model.tasks.iter().any(|task| task.weight > 0)).then_some(model)
+    }
+
+    /// Sets the latest starts of all tasks for an objective of at most `value`. Returns false if already the longest
+    /// paths exceed the value.
+    pub(super) fn limit(&mut self, objective: Objective, value: i64) -> bool {
+        let left = i128::from(value) - self.base;
+        let due = |task: &ModelTask| match objective {
+            Objective::Makespan => value,
+            Objective::MaxLateness => task.due.map_or(self.horizon, |due| due.saturating_add(value)).min(self.horizon),
+            _ if task.weight == 0 => self.horizon,
+            _ => (left + least(task)).div_euclid(task.weight.into()).clamp(-i128::from(LIMIT), self.horizon.into())
+                as i64,
+        };
+        let mut dues: Vec<i64> = self.tasks.iter().map(due).collect();
+        loop {
+            let mut is_changed = false;
+            for wait in &self.waits {
+                let by = dues[wait.to] - self.tasks[wait.to].shortest() - wait.delay;
+                is_changed |= by < dues[wait.from];
+                dues[wait.from] = dues[wait.from].min(by);
+            }
+            if !is_changed {
+                break;
+            }
+        }
+        for (task, due) in self.tasks.iter_mut().zip(dues) {
+            task.latest = task.times.iter().map(|time| due - time).collect();
+        }
+        !(self.is_sum && left < 0) && self.tasks.iter().all(|task| task.head <= task.latest[task.modes() - 1])
+    }
+
+    /// Returns the last end that any task can have.
+    pub(super) fn last_end(&self) -> i64 {
+        let ends =
+            self.tasks.iter().flat_map(|task| task.latest.iter().zip(&task.times).map(|(start, time)| start + time));
+        ends.max().unwrap_or(0)
+    }
+
+    /// Returns true if two tasks differ in nothing but their numbers.
+    pub(super) fn are_equal(&self, first: usize, second: usize) -> bool {
+        let near = |task: usize| self.waits.iter().any(|wait| wait.from == task || wait.to == task);
+        !near(first) && !near(second) && self.tasks[first] == self.tasks[second]
+    }
+
+    /// Returns true if the mirror image of each schedule is a schedule.
+    pub(super) fn is_symmetric(&self, objective: Objective) -> bool {
+        objective == Objective::Makespan
+            && self.waits.is_empty()
+            && self.tasks.iter().all(|task| task.release == 0)
+            && self.supplies.iter().all(Supply::is_constant)
+    }
+
+    fn find_heads(&mut self) {
+        loop {
+            let mut is_changed = false;
+            for wait in &self.waits {
+                let start = self.tasks[wait.from].head + self.tasks[wait.from].shortest() + wait.delay;
+                is_changed |= start > self.tasks[wait.to].head;
+                self.tasks[wait.to].head = self.tasks[wait.to].head.max(start);
+            }
+            if !is_changed {
+                return;
+            }
+        }
+    }
+
+    fn find_horizon(&self) -> Option<i64> {
+        let last = self.tasks.iter().map(|task| task.release).chain(self.supplies.iter().flat_map(Supply::changes));
+        let times = self.tasks.iter().map(|task| task.times[0]).chain(self.waits.iter().map(|wait| wait.delay));
+        let end = times.fold(i128::from(last.max().unwrap_or(0)), |sum, time| sum + i128::from(time));
+        // Sums of amounts and times of all tasks must fit into 64 bits.
+        let most = self.supplies.iter().map(Supply::most).max().unwrap_or(1).max(1);
+        i64::try_from(end).ok().filter(|end| i128::from(*end) * i128::from(most) * 4 < i128::from(i64::MAX))
+    }
+}
+
+fn least(task: &ModelTask) -> i128 {
+    i128::from(task.weight) * i128::from(task.head + task.shortest())
+}
+
+fn down(time: Time, grid: i64) -> i64 {
+    time.ticks().div_euclid(grid)
+}
+
+fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
+    let all = instance.platform().resources().iter().zip(0..);
+    all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable).map(|(_, number)| ResourceId(number))
+}
+
+fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Option<Vec<ModelTask>> {
+    let weights = Refutation::weights(objective, instance).0;
+    let (mut tasks, mut modes): (Vec<ModelTask>, usize) = (Vec::new(), 0);
+    for (task, weight) in instance.task_ids().zip(weights) {
+        let profile = instance.profile(task);
+        let allotments: Vec<u32> = profile.allotments().take(MAX_MODES).collect();
+        modes += allotments.len();
+        if modes > MAX_MODES || profile.max_processors() > 1 << 16 {
+            return None;
+        }
+        let ends = allotments.iter().skip(1).copied().chain([profile.max_processors() + 1]);
+        let ranges: Vec<(u32, u32)> = allotments.iter().copied().zip(ends).collect();
+        let mut amounts = vec![allotments.iter().map(|&processors| i64::from(processors)).collect::<Vec<_>>()];
+        for resource in renewable(instance) {
+            amounts.push(ranges.iter().map(|&range| need(instance, task, resource, range)).collect::<Option<_>>()?);
+        }
+        let release = down(instance.release(task), grid);
+        let due = instance.job_of(task).deadline.map(|due| -(-due.ticks()).div_euclid(grid));
+        let times = allotments.iter().map(|&processors| down(profile.time(processors), grid)).collect();
+        tasks.push(ModelTask { release, head: release, weight, due, allotments, times, latest: Vec::new(), amounts });
+    }
+    tasks.iter().all(|task| task.release >= 0 && task.shortest() >= 0).then_some(tasks)
+}
+
+/// Returns the minimum amount that a task needs on any number of processors in a range.
+fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Option<i64> {
+    let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Some(0) };
+    (from..until).map(|processors| demand.need.total(processors)).min().and_then(|amount| i64::try_from(amount).ok())
+}
+
+fn supplies(instance: &Instance, grid: i64) -> Option<Vec<Supply>> {
+    let mut closed = Vec::new();
+    for class in instance.availability().classes() {
+        let count = class.processors.len() as i64;
+        closed.extend(class.closed.iter().map(|&(start, end)| (down(start, grid), down(end, grid), count)));
+    }
+    let mut supplies = vec![Supply::new(instance.processors().into(), &closed)];
+    for resource in renewable(instance) {
+        let total = i64::try_from(instance.platform().total(resource)).ok()?;
+        let held = instance.held().iter().filter(|held| held.resource == resource);
+        let held = held.map(|held| Some((0, down(held.until, grid), i64::try_from(held.amount).ok()?)));
+        supplies.push(Supply::new(total, &held.collect::<Option<Vec<_>>>()?));
+    }
+    (supplies.len() <= 64).then_some(supplies)
+}
+
+fn waits(instance: &Instance, grid: i64) -> Vec<Wait> {
+    let platform = instance.platform();
+    let is_delayed = platform.has_local_transfers() && platform.node_count() == 1;
+    let route = if is_delayed { platform.route(0, 0) } else { Route::LOCAL };
+    let mut waits: Vec<Wait> = Vec::new();
+    for edge in instance.edges() {
+        let delay = down(route.time(edge.payload), grid).max(0);
+        for from in instance.equal_tasks(edge.from) {
+            for to in instance.equal_tasks(edge.to) {
+                waits.push(Wait { from: from.index(), to: to.index(), delay, after_end: true });
+            }
+        }
+    }
+    waits.sort_unstable_by_key(|wait| (wait.from, wait.to, -wait.delay));
+    waits.dedup_by_key(|wait| (wait.from, wait.to));
+    waits
+}

@@ -1,0 +1,181 @@
+//! Tiny instances, for which all schedules are tried.
+
+use makespan_core::{
+    Instance, Job, Need, Needs, Objective, Platform, Profile, Resources, Schedule, ScheduleBuilder, Time, Weight,
+};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::{CompleteWork, search};
+use crate::Clock;
+
+/// Jobs on up to three processors, with up to two licences.
+#[derive(Clone, Debug)]
+struct Tiny {
+    processors: u32,
+    licences: u64,
+    jobs: Vec<TinyJob>,
+    /// Pairs of jobs, of which the second one waits for the first one.
+    edges: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Debug)]
+struct TinyJob {
+    release: i64,
+    weight: u64,
+    /// The times on the first number of processors and on the next ones.
+    times: Vec<i64>,
+    first: u32,
+    licences: u64,
+}
+
+/// The start, the end, the processors and the number of a job.
+type Placed = (i64, i64, u32, usize);
+
+impl Tiny {
+    fn draw(rng: &mut ChaCha8Rng, most: usize) -> Self {
+        let processors = rng.random_range(1..4_u32);
+        let count = rng.random_range(1..=most);
+        let licences = rng.random_range(0..3);
+        let (has_releases, has_edges) = (rng.random_range(0..3) == 0, rng.random_range(0..3) == 0);
+        let mut jobs: Vec<TinyJob> = Vec::new();
+        for number in 0..count {
+            let first = rng.random_range(1..=processors);
+            let modes = if rng.random_range(0..2) == 0 { 1 } else { processors - first + 1 };
+            let mut times: Vec<i64> = (0..modes).map(|_| rng.random_range(1..6)).collect();
+            times.sort_unstable_by(|a, b| b.cmp(a));
+            let release = if has_releases { rng.random_range(0..4) } else { 0 };
+            let weight = [0, 1, 2, 3, 5][rng.random_range(0..5)];
+            let job = TinyJob { release, weight, times, first, licences: rng.random_range(0..=licences) };
+            let is_copy = number > 0 && rng.random_range(0..3) == 0;
+            jobs.push(if is_copy { jobs[number - 1].clone() } else { job });
+        }
+        let mut edges = Vec::new();
+        for to in 1..count {
+            edges.extend((0..to).filter(|_| has_edges && rng.random_range(0..3) == 0).map(|from| (from, to)));
+        }
+        Self { processors, licences, jobs, edges }
+    }
+
+    fn instance(&self) -> Instance {
+        let licences = Resources::new([("solver", self.licences)]).unwrap();
+        let platform = Platform::flat(self.processors).unwrap().with_licences(licences).unwrap();
+        let time = Time::from_seconds;
+        let profile = |job: &TinyJob| match job.times[..] {
+            [only] => Profile::rigid(job.first, time(only)).unwrap(),
+            _ => {
+                let before = std::iter::repeat_n(job.times[0], job.first as usize - 1);
+                let all = before.chain(job.times.iter().copied()).map(time).collect();
+                Profile::table(all).unwrap().at_least(job.first).unwrap()
+            }
+        };
+        let job = |(number, job): (usize, &TinyJob)| {
+            let before = self.edges.iter().filter(|edge| edge.1 == number).map(|edge| edge.0.to_string());
+            let needs = Needs::new([("solver", Need::whole(job.licences))]).unwrap();
+            let weight = Weight::from_millionths(job.weight * 500_000).unwrap();
+            let own = Job::new(number.to_string(), profile(job)).with_needs(needs).with_weight(weight);
+            own.with_release(time(job.release)).with_after(before)
+        };
+        Instance::new(platform, self.jobs.iter().enumerate().map(job).collect(), vec![]).unwrap()
+    }
+
+    /// Returns the schedule that runs one job after the other.
+    fn one_by_one(&self, instance: &Instance) -> Schedule {
+        let mut builder = ScheduleBuilder::new(instance);
+        let mut end = Time::ZERO;
+        for (task, job) in instance.task_ids().zip(&self.jobs) {
+            end = builder.place_earliest(task, job.first, end).1;
+        }
+        builder.finish()
+    }
+
+    /// Returns the minimum of an objective, in ticks.
+    fn least(&self, objective: Objective) -> i128 {
+        let mut best = i128::MAX;
+        self.extend(&mut Vec::new(), objective, &mut best);
+        best * i128::from(Time::TICKS_PER_SECOND)
+    }
+
+    /// Adds one more job to a partial schedule in every possible way: each at its earliest start.
+    fn extend(&self, placed: &mut Vec<Placed>, objective: Objective, best: &mut i128) {
+        if placed.len() == self.jobs.len() {
+            *best = self.value(placed, objective).min(*best);
+            return;
+        }
+        for (number, job) in self.jobs.iter().enumerate() {
+            let end_of = |job: usize| placed.iter().find(|one| one.3 == job).map(|one| one.1);
+            let before: Vec<_> = self.edges.iter().filter(|edge| edge.1 == number).map(|edge| end_of(edge.0)).collect();
+            if end_of(number).is_some() || before.contains(&None) {
+                continue;
+            }
+            let ready = before.into_iter().flatten().max().unwrap_or(0).max(job.release);
+            for (&time, width) in job.times.iter().zip(job.first..) {
+                let fits = |&start: &i64| (start..start + time).all(|at| self.has_room(placed, job, at, width));
+                let start = (ready..).find(fits).unwrap();
+                placed.push((start, start + time, width, number));
+                self.extend(placed, objective, best);
+                placed.pop();
+            }
+        }
+    }
+
+    fn has_room(&self, placed: &[Placed], job: &TinyJob, at: i64, width: u32) -> bool {
+        let beside = || placed.iter().filter(|one| one.0 <= at && at < one.1);
+        let wide: u32 = beside().map(|one| one.2).sum();
+        let held: u64 = beside().map(|one| self.jobs[one.3].licences).sum();
+        wide + width <= self.processors && held + job.licences <= self.licences
+    }
+
+    fn value(&self, placed: &[Placed], objective: Objective) -> i128 {
+        if objective == Objective::Makespan {
+            return placed.iter().map(|one| i128::from(one.1)).max().unwrap_or(0);
+        }
+        let cost = |one: &Placed| i128::from(self.jobs[one.3].weight) * 500_000 * i128::from(one.1);
+        placed.iter().map(cost).sum()
+    }
+}
+
+/// Searches tiny instances. Every optimum must be found and proved.
+fn all_are_proved(seed: u64, count: usize, most: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    for _ in 0..count {
+        let tiny = Tiny::draw(&mut rng, most);
+        let instance = tiny.instance();
+        for objective in Objective::STANDARD {
+            if objective.is_sum_of_ends() && tiny.jobs.iter().all(|job| job.weight == 0) {
+                continue;
+            }
+            let known = tiny.one_by_one(&instance);
+            let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1_000_000 };
+            let completed = search(&instance, objective, &known, None, work);
+            let best = completed.schedule.as_ref().unwrap_or(&known);
+            let least = tiny.least(objective);
+            assert_eq!(objective.value(&instance, best), least, "{objective} {tiny:?}");
+            let bound = completed.bound.unwrap_or_else(|| panic!("no bound: {objective} {tiny:?}"));
+            assert_eq!(bound.value.integer(), least, "{objective} {tiny:?}");
+            assert_eq!(bound.verify(&instance), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn optima_of_tiny_instances_are_proved() {
+    all_are_proved(0, 150, 4);
+}
+
+#[test]
+#[ignore = "long: 2,000 instances"]
+fn optima_of_many_tiny_instances_are_proved() {
+    all_are_proved(1, 2000, 5);
+}
+
+#[test]
+fn equal_conflict_budgets_give_equal_certificates() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let tiny = Tiny::draw(&mut rng, 5);
+    let (instance, clock) = (tiny.instance(), Clock::ENDLESS);
+    let work = CompleteWork { clock: &clock, conflicts: 50 };
+    let bound = || search(&instance, Objective::Makespan, &tiny.one_by_one(&instance), None, work).bound;
+    assert_eq!(bound(), bound());
+}
