@@ -51,18 +51,19 @@ impl Batch {
     }
 
     /// Plans batches whose lengths double. When a batch has ended, the next batch is selected: waiting tasks that can
-    /// end within the length of the new batch are taken in descending order of weight divided by work, as long as their
-    /// work fits into the open processor time of the new batch. Then the length is doubled for the following batch.
+    /// end within the length of the new batch are taken in descending order of weight divided by work, as long as
+    /// their work fits into the open processor time of the new batch. Then the length is doubled for the following
+    /// batch.
     ///
     /// The length of the first batch is the shortest run time of any waiting task. After a batch that contains all
     /// waiting tasks, the length is reset to the shortest run time of any waiting task. While a length is shorter than
     /// the run time of every waiting task, it is doubled before the batch is selected. So short tasks never have to
-    /// wait until the longest task of a backlog has ended, unlike in batches that contain all waiting tasks.
+    /// wait until the longest task of a backlog has ended, as they do in batches that contain all waiting tasks.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations:
-    /// tasks are selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths begin
-    /// again with the shortest run time. No guarantee is claimed. Plans are executed as by [`Batch`].
+    /// tasks are selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths are
+    /// reset to the shortest run time. No guarantee is claimed. Plans are executed as by [`Batch`].
     ///
     /// ```
     /// let policy = makespan_algos::policy::policy("doubling[scheduler=demt]", 1)?;
@@ -73,7 +74,7 @@ impl Batch {
         Self { selection: Selection::Doubling(None), ..self }
     }
 
-    /// Plans these waiting tasks. If the scheduler cannot plan them, the plan is empty.
+    /// Plans these waiting tasks. The plan is empty if the scheduler cannot plan them.
     fn begin(&mut self, batch: &TaskSet, view: &View<'_>) {
         let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
         self.keeper.begin(plan.unwrap_or_default());

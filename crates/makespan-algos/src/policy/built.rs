@@ -10,7 +10,7 @@ pub struct OfPolicy {
     pub(super) build: fn(&mut Spec, u64) -> Result<SupportedPolicy, SpecError>,
 }
 
-/// A policy with the check whether it supports an instance.
+/// A policy, and the function that checks whether it supports an instance.
 pub(super) struct SupportedPolicy {
     pub policy: Box<dyn Policy>,
     pub supports: Supports,

@@ -294,7 +294,8 @@ impl SupportedPolicy {
         Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
     }
 
-    /// Returns a policy that, in addition, rejects instances in which a job has its own time on each machine.
+    /// Returns a policy that supports any instance without transfers between nodes and without jobs that have their
+    /// own time on each machine.
     fn queue(policy: impl Policy + 'static) -> Self {
         Self::any(policy).only(|instance| {
             if instance.has_machine_times() {
@@ -306,7 +307,7 @@ impl SupportedPolicy {
         })
     }
 
-    /// Restricts the supported instances further.
+    /// Adds a further check whether the policy supports an instance.
     fn only(self, supports: impl Fn(&Instance) -> Result<(), Unsupported> + 'static) -> Self {
         let before = self.supports;
         Self {
@@ -345,13 +346,14 @@ fn by_scheduler<P: Policy + 'static>(
     Ok(built.only(move |instance| supported_by(judge.as_ref(), &name, &one_by_one(instance))))
 }
 
-/// Returns whether a scheduler supports an instance. The error names the scheduler, because it is about the policy that uses it.
+/// Returns whether a scheduler supports an instance. The error is about a policy, so it names the scheduler that the
+/// policy uses.
 fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> Result<(), Unsupported> {
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
-/// Returns an instance in which each task is a separate job, as such a policy plans tasks. Only one of the equal tasks
-/// of a bag is kept.
+/// Returns an instance in which each task is a separate job, for policies that plan each task separately. Of the equal
+/// tasks of a bag, only one is kept.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {
         return Cow::Borrowed(instance);
@@ -361,8 +363,8 @@ fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
 }
 
-/// Checks that the consumables suffice for all tasks, whatever their allotments. Policies with a queue require this,
-/// because they start a task without regard to the consumables that later tasks need.
+/// Checks that the consumables suffice for all tasks, whatever their allotments. Policies with a queue require this
+/// property, because they start tasks without reserving consumables for later tasks.
 fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     let platform = instance.platform();
     for (name, there) in platform.consumables().iter() {
@@ -410,9 +412,9 @@ fn build(spec: &str, seed: u64) -> Result<SupportedPolicy, SpecError> {
     })
 }
 
-/// Returns the policy that a spec names, such as `fcfs`, `easy[order=sjf]` or `batch[scheduler=demt[shuffles=5]]`. A policy is used
-/// for one instance, which may grow. [`policy_for`] also checks that the policy supports this instance. Equal seeds give equal
-/// decisions.
+/// Returns the policy that a spec names, such as `fcfs`, `easy[order=sjf]` or `batch[scheduler=demt[shuffles=5]]`. A
+/// policy object is used for one instance only, but jobs may be added to the instance. [`policy_for`] also checks that
+/// the policy supports this instance. Equal seeds give equal decisions.
 ///
 /// # Errors
 /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.

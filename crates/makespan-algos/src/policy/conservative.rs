@@ -16,20 +16,21 @@ use super::queue_state::{ProcessorStarts, QueueState, Update};
 use super::space::ClosedSlot;
 use crate::free_time::Period;
 
-/// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. As long as tasks
-/// end by their estimates, no reservation is moved to a later instant. Thus a task backfills only if it delays no other task.
+/// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. No
+/// reservation is moved to a later instant while tasks end by their estimates. Thus a task backfills only if it delays
+/// no other task.
 ///
-/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its reservation
-/// and takes its earliest fit, which is never later. Tasks that arrive at the same instant are reserved afterwards. So
-/// the order of the queue only determines which task uses the free processors first. No task can take the reservation
-/// of another task. If a task runs longer than its estimate, reservations that relied on it cannot be kept. Then all
-/// reservations are made again in the order of the queue.
+/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its
+/// reservation and takes its earliest fit, which is never later. Tasks that arrive at the same instant get their
+/// reservations after the compression. So the order of the queue determines only which task may use the released
+/// processors first. No task can take the reservation of another task. If a task runs longer than its estimate,
+/// reservations that relied on it cannot be kept. Then all reservations are made again in the order of the queue.
 ///
-/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section
-/// 2, including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for an end as
-/// expected. For an early end, the policy checks for each waiting task whether enough processors are free before its
-/// reservation. If processors are not interchangeable, reservations have processors, and each query is a walk over all
-/// reservations.
+/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708,
+/// section 2, including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for the
+/// end of a task at its expected end. For an early end, the policy checks for each waiting task whether enough
+/// processors are free before its reservation. If processors are not interchangeable, reservations have processors,
+/// and each query is a walk over all reservations.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
@@ -43,7 +44,8 @@ pub struct Conservative {
     starts: ReservationPlan<Time>,
     /// The reservations in all other cases. A reservation is then a start with processors.
     slots: ReservationPlan<ClosedSlot>,
-    /// The processors of a reservation may be exchanged later. This map contains the current ones, by place in the queue.
+    /// The current slots of the reservations, by place in the queue, because reservations may exchange their
+    /// processors.
     places: BTreeMap<QueuePlace, ClosedSlot>,
 }
 
@@ -61,7 +63,8 @@ impl Conservative {
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
             if !starts.start(state, place, decisions) {
-                // Processors are held, but no event has reported this. Try to start the task again at the next instant.
+                // The processors are still held, although their task was expected to end. Try to start the task at the
+                // next instant.
                 plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
                 Counts { held: &mut state.held }.hold(place, &(now + Time::TICK));
@@ -115,13 +118,13 @@ impl Policy for Conservative {
             self.by_sets(news, view, decisions);
             self.slots.next_start()
         };
-        // Wake up at the next start, because a compression walks over the queue only once, so it may leave a
-        // reservation that begins at an instant at which no task ends.
+        // Wake up at the next start, because no event may occur at this instant: a compression visits each task only
+        // once, so a reservation may begin at an instant at which no task ends.
         decisions.extend(next.map(|start| Decision::WakeAt(start.max(view.now + Time::TICK))));
     }
 }
 
-/// The room for reservations if only the number of free processors matters.
+/// The free processors for reservations, if their number determines whether a task fits.
 struct Counts<'a> {
     held: &'a mut HeldProcessors,
 }

@@ -45,10 +45,10 @@ pub struct Easy {
 pub enum Passes {
     /// Once for each instant, after all its events have been processed.
     Instant,
-    /// After every single event, arrivals before ends, as in simulators that process events one at a time. A task that ends at this
-    /// instant is expected to run until its estimate as long as its end has not been processed. Reproduces É. Gaussier, D. Glesser,
-    /// V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If processors fail or return, or estimates change at an
-    /// instant, the queue is visited only once.
+    /// After every single event, as in simulators that process events one at a time. Arrivals are processed before
+    /// ends. If a task ends at this instant, but its end has not been processed, the task is expected to run until its
+    /// estimate. Reproduces É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If
+    /// processors fail or return, or estimates change at an instant, the queue is visited only once.
     #[default]
     Event,
 }
@@ -101,8 +101,8 @@ impl Easy {
         let mut starts = ProcessorStarts::new(view);
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
-            // Visit only the new tasks. The other waiting tasks still do not fit, because no more processors are free,
-            // and less time is left until the reservation.
+            // Visit only the new tasks. The other waiting tasks did not fit at the last visit, and now no more
+            // processors are free and less time is left until the reservation.
             let mut places: Vec<QueuePlace> =
                 arrivals(events).filter_map(|task| state.queue.place(view.instance, task)).collect();
             places.sort_unstable();
@@ -119,7 +119,7 @@ impl Easy {
         let machines = |event: &Event| {
             matches!(event, Event::NodeUp(_) | Event::NodeDown(_) | Event::Interrupted(_) | Event::Estimated(_))
         };
-        // For a single event, both ways give the same result, and this way is faster.
+        // For a single event, one pass for the instant gives the same result and is faster.
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);
         }
@@ -265,8 +265,8 @@ fn backfill(
     }
 }
 
-/// Visits the queue once if processors are not interchangeable. A task may take any processors, as long as enough of
-/// the processors that are open for the head remain for the head.
+/// Visits the queue once if processors are not interchangeable. A task may take any processors, if enough processors
+/// that are open for the head remain for the head.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
     let Some(first) = state.start_heads(space, decisions) else { return };
@@ -291,8 +291,8 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     }
 }
 
-/// Visits the queue once, node by node. The head is reserved with all its resources. A task that runs beyond the start of the head
-/// must also fit together with it.
+/// Visits the queue once, node by node. The head is reserved with all its resources. A task that ends after the start
+/// of the head must also fit at this start, together with the head.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
     nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };
@@ -316,8 +316,8 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
 
 impl Policy for Easy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        // If processors can close, the free processors of a node may now differ from those that the head leaves free
-        // later, so the known rooms do not apply.
+        // If processors can close, the processors that are free now may differ from the processors that the head
+        // leaves free later, so the known numbers cannot be used.
         if view.instance.availability().is_always_open() {
             NodesNow::hear(&mut self.nodes, events, view);
         }

@@ -15,20 +15,20 @@ pub struct ExpectedStart {
     pub processors: ProcSet,
     /// Running tasks on processors that the task will get, in ascending order. The task waits for their ends.
     pub running: Vec<TaskId>,
-    /// Waiting tasks that the task waits for, in ascending order. Some of them hold its processors before it starts. Others were
-    /// submitted earlier and start, not immediately, at the same instant or earlier.
+    /// Waiting tasks that the task waits for, in ascending order. These are tasks that hold its processors before it
+    /// starts, and tasks that were submitted earlier and start later than now, but no later than the task.
     pub waiting: Vec<TaskId>,
 }
 
-/// Returns the expected start of each waiting task of a view, sorted by start. All tasks are assumed to end as expected. No
-/// other task arrives, and no processor fails. Tasks that would never start are omitted.
+/// Returns the expected start of each waiting task of a view, sorted by start. All tasks are assumed to end as
+/// expected. No other task arrives, and no processor fails. Tasks that would never start are omitted.
 ///
 /// Tasks that wait for others ([`makespan_core::Instance::incoming`]) are not forecast.
 ///
-/// The policy must be new. It knows only the part of the past that the view shows, and not, for example, earlier
+/// The policy must be new. A new policy knows only the past that the view shows. For example, it does not know earlier
 /// promises. For a policy with a past, use [`expected_starts_from`]. After the call, the policy is in a future state
-/// and must not be used further. Users usually overestimate run times, so tasks tend to start earlier than forecast. If
-/// the order of the queue is not first come, first served, tasks that arrive later may delay the forecast tasks.
+/// and must not be used further. Users usually overestimate run times, so tasks tend to start earlier than forecast.
+/// If the order of the queue is not first come, first served, tasks that arrive later may delay the forecast tasks.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};
@@ -51,16 +51,16 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
     expected(view, &play.started)
 }
 
-/// Returns the expected starts for a policy that has processed all events until the view. The view shows the state after its last
-/// decisions. `wake` is the instant at which the policy has asked to be woken.
+/// Returns the expected starts for a policy that has processed all events until the view. The view shows the state
+/// after its last decisions. `wake` is the wake-up that the policy has requested.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
     let mut play = PolicySimulation::from(view.instance, view);
     play.go_on(policy, &|task, processors| view.instance.time(task, processors), instants(view), wake);
     expected(view, &play.started)
 }
 
-/// Returns the maximum number of instants at which something may happen. Each task starts and ends once, each period and failure
-/// ends once, and the policy may ask to be woken equally often.
+/// Returns the maximum number of instants at which something may happen. Each task starts and ends once, each period
+/// and failure ends once, and the policy may request equally many wake-ups.
 fn instants(view: &View<'_>) -> usize {
     let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
     4 * happenings + 4

@@ -8,20 +8,20 @@ use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
 
-/// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the order
-/// of the plan, even if their run times differ from the estimates.
+/// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the
+/// order of the plan, even if their run times differ from the estimates.
 ///
-/// A task starts on its planned processors as soon as all tasks before it there have ended and its data have arrived. Suppose times
-/// are as estimated and no task of the plan could start earlier in the same order, as in plans of list schedulers. Then the plan is
-/// executed exactly. If processors fail, or stay down for longer than expected, jobs with remaining tasks on them are planned again
-/// around the other jobs. The scheduler plans such a job if none of its tasks has started, or if its tasks do not depend on each
-/// other. Otherwise, its remaining tasks are planned by the rule of HEFT. If estimates change, the order and the processors of a
-/// plan do not change.
+/// A task starts on its planned processors as soon as all tasks before it there have ended and its data have arrived.
+/// If run times equal the estimates and no task could start earlier in the planned order, the plan is executed
+/// exactly. Plans of list schedulers have this property. If processors fail, or stay down for longer than expected,
+/// jobs with remaining tasks on these processors are planned again around the other jobs. The scheduler plans such a
+/// job if none of its tasks has started, or if its tasks do not depend on each other. Otherwise, its remaining tasks
+/// are planned by the rule of HEFT. Changes of the estimates do not change the order and the processors of a plan.
 ///
 /// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI
 /// 10.1109/71.993206, also assume static plans whose order is kept at run time. Complexity: an event visits planned
-/// tasks in order until a waiting task has been found for each processor. Each job that arrives or must move costs a
-/// plan.
+/// tasks in order until a waiting task has been found for each processor. Each job that arrives or is planned again
+/// takes one plan.
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -94,7 +94,8 @@ impl Follow {
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
-                // Keep the old places: the rule of HEFT supports only tasks on one processor, so these tasks wait for the repair.
+                // Keep the old places. The rule of HEFT supports only tasks on one processor, so the tasks of this job
+                // wait until the processors are repaired.
                 self.keeper.add(before);
             } else if begun && own.is_compound() {
                 self.keeper.project(view);

@@ -14,12 +14,12 @@ use crate::free_time::{Period, Strips};
 /// A task is expected to end by its estimate. If it runs longer, [`believed_end`] determines its expected end.
 #[derive(Debug)]
 pub(super) struct HeldProcessors {
-    /// The number of free processors from now on, without unavailable periods. The past is forgotten.
+    /// The number of free processors from now on, without regard to unavailable periods.
     pub timeline: Strips,
     /// The expected ends of tasks.
     ends: BTreeSet<(Time, TaskId)>,
     running: FxHashMap<TaskId, Hold>,
-    /// The processors of each running task, if they matter.
+    /// The processors of each running task, if it matters which processors tasks hold.
     places: Option<BTreeMap<TaskId, ProcSet>>,
     /// The failures at the last check.
     down: Vec<Unavailable>,
@@ -127,12 +127,12 @@ impl HeldProcessors {
         self.timeline.free_at(now)
     }
 
-    /// Extends the expected ends that have passed, and adds repaired processors. Returns true if an expected end or the
-    /// list of failed processors has changed.
+    /// Extends the expected ends that have passed, and adds repaired processors. Returns true if an expected end or
+    /// the list of failed processors has changed.
     ///
     /// The tasks in the sorted list `ending` end at this instant, but the policy has not processed their ends yet.
-    /// These tasks keep their previous expected ends. So expected ends depend only on the current instant, and not on
-    /// which event was processed last.
+    /// These tasks keep their previous expected ends. So the expected ends do not depend on the order in which the
+    /// events of an instant are processed.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         let before = now.saturating_since(Time::TICK);
@@ -210,7 +210,7 @@ pub(super) fn interchangeable(instance: &Instance) -> bool {
     equal && !instance.platform().restricts_placement()
 }
 
-/// Returns whether all processors are equally fast, whatever the network between them.
+/// Returns whether all processors are equally fast. Ignores the network between them.
 pub(super) fn equal_speeds(instance: &Instance) -> bool {
     let computing = instance.platform().kinds().filter(|(node, _)| node.processors > 0);
     let mut speeds = computing.map(|(node, _)| node.speed);

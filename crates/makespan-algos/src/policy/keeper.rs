@@ -7,12 +7,13 @@ use makespan_core::{
 };
 use rustc_hash::FxHashMap;
 
-/// The rule for the start of a task, once its turn in the plan has come and its data have arrived.
+/// The condition for the start of a task after all earlier tasks of the plan on its processors have ended and its data
+/// have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Starts {
-    /// The planned start, or the first possible instant afterwards.
+    /// The planned start has come, or has passed.
     Reserved,
-    /// The first possible instant.
+    /// There is no further condition.
     #[default]
     Early,
 }
@@ -23,7 +24,7 @@ pub(super) enum Departure {
     /// Each task starts at its planned instant, or as soon as possible after this instant.
     Wait,
     /// From the beginning, tasks start in the planned order on each processor. A task may start before its planned
-    /// instant, unless it needs a resource for which an earlier task of the plan is waiting.
+    /// instant, unless an earlier task of the plan is waiting for a resource that it needs.
     KeepOrder,
     /// Before the first departure, tasks start at their planned instants. After the first departure, tasks start in the
     /// planned order on each processor.
@@ -54,8 +55,8 @@ struct Reservation {
 
 impl Reservation {
     /// Returns the reservation of a task that starts now. If the task starts earlier than expected, its reservation
-    /// moves to the earlier start, because its successors may then be expected earlier. So if the task is interrupted,
-    /// it still comes before its successors.
+    /// moves to the earlier start, because its successors may then be expected earlier. So an interrupted task keeps
+    /// its place before its successors.
     fn begun(mut self, now: Time) -> Self {
         let length = self.at.end - self.at.start;
         self.at.start = self.at.start.min(now);
@@ -202,9 +203,9 @@ impl PlanKeeper {
         concerns
     }
 
-    /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned start.
-    /// Each task is expected to start after its predecessors end, so other plans that are made around these tasks can
-    /// be executed.
+    /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned
+    /// start. Each task is expected to start after its predecessors end, because other jobs are planned around the
+    /// expected starts.
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
@@ -251,8 +252,8 @@ impl PlanKeeper {
         closed(view).chain(held).chain(planned).collect()
     }
 
-    /// Returns the resources that running and planned tasks hold. A planned task counts from now until its end, although it may
-    /// begin later.
+    /// Returns the resources that running and planned tasks hold. A planned task is assumed to hold its resources from
+    /// now until its end, although it may begin later.
     pub fn held(&self, view: &View<'_>) -> Vec<HeldAmount> {
         let upcoming =
             self.upcoming().map(|at| Running { task: at.task, start: at.start, processors: at.processors.clone() });
@@ -298,7 +299,7 @@ impl PlanKeeper {
                 left.push(next);
                 break;
             }
-            // Drop the task, because it ended before this policy began.
+            // Remove the task, because it ended before this policy was created.
             if view.ended.run(at.task).is_some() {
                 continue;
             }

@@ -10,28 +10,29 @@ use super::queue_state::{QueueState, Update, wait_for};
 use super::space::{ClosedSlot, Space};
 use crate::free_time::Strips;
 
-/// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the instant and
-/// on the allotment with the least cost: the cost of its end plus the price of its work.
+/// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the
+/// instant and on the allotment with the least cost: the cost of its end plus the price of its work.
 ///
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
 /// is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks are the
-/// waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs. Tasks
-/// that arrive while it runs wait for half of its time on average. Their expected number is proportional to the time of
-/// the task. For the time on the fewest processors, it is the number of tasks that arrived in an equally long period
-/// before now. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task
-/// takes additional processors only if it uses them at least as well as the other tasks would. For n equal tasks with a
-/// speedup of p to the power a, this is m / n times a / (1 - a) processors each, which minimises the sum of their ends.
-/// If all waiting tasks can run at the same time, the price is reduced until they fill the machine.
+/// waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs. The
+/// last group waits for half of the time of the task on average. Its expected number is proportional to the time of
+/// the task: for the time on the fewest processors, it is the number of tasks that arrived in the last period of this
+/// length. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task
+/// takes additional processors only if it uses them at least as well as the other tasks would. For n equal tasks with
+/// a speedup of p to the power a, this is m / n times a / (1 - a) processors each, which minimises the sum of their
+/// ends. If all waiting tasks can run at the same time, the price is reduced until they fill the machine.
 ///
-/// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest start is now
-/// and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer processors. A task that
-/// waits for more processors takes running tasks and the reservation into account, but not other waiting tasks. A rigid task has
-/// one allotment. If all tasks are rigid, this policy is [`super::Easy`] with one pass at each instant.
+/// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest
+/// start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer
+/// processors. The policy may let a task wait for more processors. The expected start then depends on the running
+/// tasks and the reservation, but not on other waiting tasks. A rigid task has one allotment. If all tasks are rigid,
+/// this policy is [`super::Easy`] with one pass at each instant.
 ///
-/// Source: Makespan. Allotments are chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A robust
-/// scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation. Assumptions: all
-/// processors are equally fast. Guarantee: the head starts in finite time; there is no ratio. Complexity: for each waiting task
-/// that could start, a walk over the ends of running tasks.
+/// Source: Makespan. Allotments are chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A
+/// robust scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation.
+/// Assumptions: all processors are equally fast. Guarantee: the head starts in finite time; there is no ratio.
+/// Complexity: for each waiting task that could start, a walk over the ends of running tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("moldable-easy", 1)?;
@@ -125,8 +126,8 @@ struct Load<'a> {
 
 /// The free processors from some instant on.
 trait Outlook {
-    /// Returns the number of processors that a task starting at `start` could have, with the instant until which this holds. Later
-    /// entries may have larger values, but the minimum up to the end of the task counts.
+    /// Returns the number of processors that a task starting at `start` could have, with the instant until which this
+    /// holds. Later entries may have larger values. The task can have the minimum up to its end.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// Returns the instants at which more processors may become free, in ascending order.
     fn openings(&self, after: Time) -> Vec<Time>;
@@ -170,7 +171,7 @@ struct Chooser<'a> {
     longest: i128,
     /// Maximum number of processors.
     most: u32,
-    /// The cheapest number of processors if all processors were free.
+    /// The number of processors with the least cost if all processors were free.
     wanted: u32,
 }
 
@@ -199,8 +200,9 @@ impl<'a> Chooser<'a> {
         time.saturating_mul((all + self.others * width) * UNIT + coming * width)
     }
 
-    /// Returns the cheapest accepted number of processors up to `most`, and the smallest of them if several are equally cheap. For
-    /// a speed-up law, the cost first decreases and then increases, so bisection finds it. For a table, all entries are compared.
+    /// Returns the cheapest accepted number of processors up to `most`, and the smallest of them if several are
+    /// equally cheap. For a speed-up law, the cost first decreases and then increases, so the minimum is found by
+    /// bisection. For a table, all entries are compared.
     fn cheapest_within(&self, most: u32) -> u32 {
         let fewest = self.profile.min_processors();
         if self.profile.speedup().is_none() {
@@ -235,8 +237,8 @@ impl<'a> Chooser<'a> {
                 width = roomy.min_by_key(|&width| self.cost(width))?;
             }
             let end = start + time_on_equal(self.instance, self.task, width);
-            // Stop: for later entries, the minimum number of free processors can only be smaller, and a smaller number
-            // is not cheaper.
+            // Stop: later entries can only reduce the minimum number of free processors, which does not reduce the
+            // cost.
             if end <= until {
                 return Some(Choice { cost: self.cost_from(start, width), start, width, end });
             }
@@ -268,7 +270,7 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The changes that a pass makes, with or without regard to which processors are free.
+/// The operations of a pass, either with numbers of processors or with sets of processors.
 trait Table: Outlook {
     /// Starts the task at this place of the queue now. Returns whether this was possible.
     fn start(
@@ -346,8 +348,8 @@ impl Table for Space<'_> {
 }
 
 /// Returns the number of other tasks in the price for each waiting task. Normally this is the number of all other
-/// waiting tasks. It is smaller if, with a lower price, all tasks can start together. Then no task delays another task,
-/// and a higher price would leave processors idle for no reason.
+/// waiting tasks. It is smaller if all tasks can start now at a lower price. A higher price would then leave
+/// processors idle without need.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -407,9 +409,9 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
 }
 
 /// Returns whether the number of free processors determines what fits, although there are unavailable periods.
-/// Processors must differ only by these periods. No period may begin before the following instant: the running tasks
-/// have ended, then the head has run, and then a later task has run. If processors mattered, the later choices of a
-/// task would depend on the position of the reservation. Then a period that affects no task could change a choice.
+/// Processors must differ only by these periods. No period may begin before the running tasks have ended, and then the
+/// head and one later task have run, one after the other. In this case the choices must not depend on the periods, so
+/// only numbers of processors are used.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };
@@ -421,7 +423,7 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 
 impl MoldableEasy {
     /// Returns the policy with these rules for the queue. If the order of the queue depends on the area or the time of
-    /// a task, those on its fewest processors count.
+    /// a task, the values on its fewest processors are used.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

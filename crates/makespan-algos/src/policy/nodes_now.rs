@@ -150,8 +150,8 @@ impl NodesNow {
         {}
     }
 
-    /// Starts the task at a place of the queue now, if it fits and, if `beside` is given, also fits there. Returns whether it
-    /// started.
+    /// Starts the task at a place of the queue now, if it fits now and also in the state `beside`, if this is given.
+    /// Returns whether it started.
     pub fn start(
         &mut self,
         state: &mut QueueState,
@@ -168,7 +168,7 @@ impl NodesNow {
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
         let found = match known {
-            // Use the known rooms only without `beside`, because they do not take `beside` into account.
+            // Use the known numbers only without `beside`, because they do not include the state `beside`.
             Some(known) if beside.is_none() && now.has_common(machines, &wanted) => {
                 Some(now.find_in(machines, &wanted, &known.rooms, rooms))
             }
@@ -199,8 +199,8 @@ impl NodesNow {
         true
     }
 
-    /// Returns the instant at which the task at the head of the queue can start according to the expected ends of running tasks.
-    /// Also returns the nodes at this instant, including what the head holds.
+    /// Returns the instant at which the task at the head of the queue can start according to the expected ends of
+    /// running tasks. Also returns the nodes at this instant, including the processors and resources of the head.
     pub fn later(
         &mut self,
         head: QueuePlace,

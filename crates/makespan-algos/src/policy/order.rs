@@ -33,8 +33,9 @@ pub enum QueueOrder {
     /// Gene/P systems", CLUSTER 2009, DOI
     /// 10.1109/CLUSTR.2009.5289206.
     Wfp3,
-    /// Least `-wait / (log2(processors) * time)` first. This prefers short tasks on few processors that have waited for
-    /// a long time. Source: as [`QueueOrder::Wfp3`]. One processor, whose logarithm is zero, counts like two.
+    /// Least `-wait / (log2(processors) * time)` first. This prefers short tasks on few processors that have waited
+    /// for a long time. Source: as [`QueueOrder::Wfp3`]. For one processor, whose logarithm is zero, the logarithm of
+    /// two is used.
     Unicef,
     /// Least `log10(time) * processors + 870 * log10(release)` first, where times are in seconds and at least one. This function
     /// was fitted to simulated outcomes. Source: D. Carastan-Santos and R. de Camargo, "Obtaining dynamic scheduling policies with
@@ -48,8 +49,8 @@ pub enum Queues {
     /// A single queue.
     #[default]
     One,
-    /// One queue for each priority. All tasks of a higher priority come before all tasks of a lower one. The order applies within
-    /// each queue.
+    /// One queue for each priority. All tasks of a higher priority come before all tasks of a lower one. Each queue is
+    /// sorted by the [`QueueOrder`].
     Priority,
 }
 
@@ -130,7 +131,7 @@ pub(super) struct QueuePlace {
 }
 
 impl QueuePlace {
-    /// Returns the current place of a task that requests `width` processors.
+    /// Returns the place of a task that requests `width` processors, as of now.
     pub(super) fn new(instance: &Instance, task: TaskId, width: u32, reading: QueueReading, now: Time) -> Self {
         let QueueReading { order, queues, .. } = reading;
         let job = instance.job_of(task);
@@ -185,8 +186,8 @@ impl Widths {
         Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// Returns the number of processors. If the task does not fit on the empty platform with this number within its walltime,
-    /// returns the nearest number with which it fits. Smaller numbers are tried first.
+    /// Returns the number of processors. If the task does not fit on the empty platform with this number within its
+    /// walltime, returns the nearest number with which it fits. Smaller numbers are preferred.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
         let asked = self.request.processors(profile);
@@ -289,7 +290,7 @@ mod tests {
         let table = Profile::table([12, 7, 5, 5, 4, 4].map(seconds).to_vec()).unwrap();
         let asked = |request: Request, profile: &Profile| request.processors(profile);
         assert_eq!([Request::Efficient, Request::Fewest, Request::Fastest].map(|r| asked(r, &table)), [5, 1, 5]);
-        // Amdahl's law: on p processors the work is 0.09 p + 0.91, twice as much on 12.1.
+        // Amdahl's law: on p processors the work is 0.09 p + 0.91, which is 2 for p = 12.1.
         let law = Profile::law(seconds(100), SpeedupLaw::Amdahl { serial: 0.09 }, 1, 64).unwrap();
         assert_eq!(asked(Request::Efficient, &law), 12);
         assert_eq!(asked(Request::Efficient, &Profile::rigid(7, seconds(1)).unwrap()), 7);

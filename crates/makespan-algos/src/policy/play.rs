@@ -1,4 +1,4 @@
-//! Simulates a policy from the state of a view on. The caller states the run times of the tasks.
+//! Simulates the future of a policy from the state of a view on. The caller states the run times of the tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub(super) struct PolicySimulation<'a> {
     /// Processors that nothing holds.
     idle: ProcSet,
     ends: BinaryHeap<Reverse<(Time, TaskId)>>,
-    /// The granted run times of tasks that are about to start.
+    /// The run times that a decision of the policy granted to tasks.
     granted: FxHashMap<TaskId, Time>,
     /// Tasks that will arrive later. The task that arrives next is the last element.
     arrivals: Vec<TaskId>,
@@ -54,7 +54,7 @@ impl<'a> PolicySimulation<'a> {
         self.rounds(policy, time, most, events);
     }
 
-    /// Continues with a policy that has already decided at this instant, and asked to be woken at `wake`.
+    /// Continues with a policy that has already decided at this instant, and requested a wake-up at `wake`.
     pub(super) fn go_on(
         &mut self,
         policy: &mut dyn Policy,
@@ -139,7 +139,7 @@ impl<'a> PolicySimulation<'a> {
         let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
         self.down = down;
         for failure in up {
-            // Processors that also another failure keeps down stay down.
+            // A processor stays down if another failure also keeps it down.
             let mut up = failure.processors.clone();
             self.down.iter().for_each(|other| up.remove(&other.processors));
             self.idle = self.idle.union(&up);
@@ -182,8 +182,8 @@ impl<'a> PolicySimulation<'a> {
     }
 }
 
-/// Returns narrow tasks that arrive so often that eight processors are never free at the same time, if each plan begins with the
-/// best task for now. Among them is the task [`WIDE`], which needs all eight processors.
+/// Returns narrow tasks and the task [`WIDE`], which needs all eight processors. The narrow tasks arrive so often
+/// that, if each plan starts the best task for now, the eight processors are never free at the same time.
 #[cfg(test)]
 pub(super) fn a_wide_job_among_narrow_ones() -> Instance {
     use makespan_core::{Job, Platform, Profile};

@@ -26,7 +26,7 @@ pub(super) struct Queue {
 #[derive(Debug)]
 struct Block {
     places: Vec<QueuePlace>,
-    /// The end of the block: no place of this block or of an earlier block is after this place, and all places of later
+    /// The end of the block. Places of this block and of earlier blocks are at most equal to it. Places of later
     /// blocks are after it.
     upto: QueuePlace,
     /// The minimum width and time in this block.
@@ -114,7 +114,7 @@ impl Queue {
         !moved.is_empty()
     }
 
-    /// Returns the place that a task would have. Its request changes only if its times change.
+    /// Returns the place that a task would have. The request changes only if the times of the task change.
     fn place_of(&self, instance: &Instance, task: TaskId) -> QueuePlace {
         QueuePlace::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
     }
@@ -210,8 +210,8 @@ impl Queue {
         self.blocks.partition_point(|block| block.upto < place)
     }
 
-    /// Returns the first place after `after` that `may` accepts. If `may` accepts one of several requests, it must accept their
-    /// minimum.
+    /// Returns the first place after `after` that `may` accepts. If `may` accepts a request, it must also accept the
+    /// minimum of this request and others.
     fn search(&self, after: Option<QueuePlace>, may: impl Fn(LeafRequest) -> bool) -> Option<QueuePlace> {
         let mut at = 0;
         if let Some(after) = after {

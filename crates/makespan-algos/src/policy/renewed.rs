@@ -1,4 +1,4 @@
-//! A policy that is created again when unavailable periods become known.
+//! A policy that is replaced by a new one when unavailable periods are announced.
 
 use std::fmt;
 
@@ -9,10 +9,9 @@ type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 
 /// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). Other
 /// policies read the periods of the instance only at their first event. So if the periods change, a new policy with
-/// equal rules replaces the old policy, as when a run is resumed. The new policy recalls the log, and reads running and
-/// waiting tasks from the view.
-///
-/// If the rules do not support unavailable periods, the old policy stays, and may start tasks that run into a period.
+/// equal rules replaces the old policy, as when a run is resumed. The new policy receives the log, and reads running
+/// and waiting tasks from the view. If the rules do not support unavailable periods, the old policy continues, and may
+/// start tasks that have not ended when a period begins.
 pub struct RenewedPolicy<'a> {
     policy: Box<dyn Policy>,
     make: Make<'a>,

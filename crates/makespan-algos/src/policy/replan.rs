@@ -7,18 +7,18 @@ use makespan_core::{
 use super::ahead::plan_ahead;
 use super::keeper::{Departure, PlanKeeper, closed, first_open};
 
-/// Plans all waiting tasks. Plans the remaining tasks again whenever a task ends early or late, or a task arrives that is not in
-/// the plan.
+/// Plans all waiting tasks. Plans the remaining tasks again whenever a task ends early or late, or a task arrives that
+/// is not in the plan.
 ///
-/// Between two plans, each task starts at its planned instant on its planned processors. If a task that exceeds its estimate still
-/// holds these processors, the remaining tasks are planned again around it.
+/// Between two plans, each task starts at its planned instant on its planned processors. If the processors are still
+/// held by a task that exceeds its estimate, the remaining tasks are planned again around this task.
 ///
-/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent
-/// this, the task that has waited longest keeps its start ([`Keep`]). If a new plan would start this task later than
-/// the previous plan, the policy reserves the task's processors of the old or of the new plan for it, as early as
-/// running tasks allow. The other tasks are planned around it. As long as tasks end by their estimates and no processor
-/// fails, the task that has waited longest never starts later than planned when it first became the oldest waiting
-/// task.
+/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
+/// prevent this, the task that has waited longest keeps its start ([`Keep`]). If a new plan would start this task
+/// later than the previous plan, the policy reserves processors for this task as early as running tasks allow: its
+/// processors in the old or in the new plan. The other tasks are planned around it. As long as tasks end by their
+/// estimates and no processor fails, the task that has waited longest never starts later than planned when it first
+/// became the oldest waiting task.
 ///
 /// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if tasks do not start as
 /// planned, a running best-effort task may hold processors that another task could otherwise use.
@@ -137,7 +137,8 @@ impl Policy for Replan {
         if !self.keeper.has_departed() {
             self.keeper.start_due(view, decisions);
         }
-        // Plan only if no task has just started: the view does not show such tasks, so a plan made now would start them again.
+        // Plan only if no task has just started. The view still shows such tasks as waiting, so a plan would start
+        // them again.
         if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
             self.keeper.start_due(view, decisions);

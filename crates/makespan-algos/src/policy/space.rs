@@ -8,7 +8,7 @@ use crate::kernel::usage::{HoldingTask, Usage};
 use crate::kernel::{take_compact, widest_compact};
 use crate::speeds::speeds;
 
-/// Processors that are closed from `start` to `end`, because they are held, reserved, down or unavailable.
+/// Processors that are closed from `start` to `end`: a task holds or reserves them, or they are down or unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClosedSlot {
     pub processors: ProcSet,
@@ -47,7 +47,7 @@ impl Reserved {
         start < self.end && self.start < end
     }
 
-    /// Returns how many of these processors other tasks may have while the task runs.
+    /// Returns the number of these processors that other tasks may have while the task runs.
     fn leaves(&self, open: &ProcSet) -> u32 {
         let shared = open.intersection(&self.processors).len();
         open.len() - shared + shared.min(self.spare)
@@ -130,8 +130,8 @@ impl<'a> Space<'a> {
         slot.holding().iter().for_each(|holding| self.usage.hold(holding));
     }
 
-    /// Reserves room for the first task that must wait, at the start of the slot and for its length. The reservation is
-    /// for any processors on which the task ends by the end of the slot. If best placement is required or tasks need
+    /// Reserves room for the first task that must wait, at the start of the slot and for its length. The task may
+    /// later get any processors on which it ends by the end of the slot. If best placement is required or tasks need
     /// resources, the processors of the slot are reserved.
     pub(super) fn reserve(&mut self, slot: ClosedSlot) {
         self.reach = self.reach.max(slot.end);
@@ -203,9 +203,9 @@ impl<'a> Space<'a> {
         if self.instance.platform().has_unit_speed() { time } else { time.divided_by(speed) }
     }
 
-    /// Returns the slot from `start` on for a task on `width` processors. Uses the processors that are at least as fast
-    /// as the highest speed that enough processors reach, and among these the slowest. Uses a best placement if
-    /// required. Returns `None` if the time would exceed the walltime.
+    /// Returns the slot from `start` on for a task on `width` processors. The speed is the highest one that at least
+    /// `width` processors have or exceed. Among the processors with at least this speed, the slowest are used. Uses a
+    /// best placement if required. Returns `None` if the time would exceed the walltime.
     pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<ClosedSlot> {
         let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
@@ -233,8 +233,8 @@ impl<'a> Space<'a> {
         None
     }
 
-    /// Returns the processors of `base` that are open without a break. If the reservation is for fixed processors,
-    /// these are excluded.
+    /// Returns the processors of `base` that are open without a break. Excludes processors that are fixed in the
+    /// reservation.
     fn open_to_all(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let mut open = self.open(base, start, end);
         if self.has_own_processors()
@@ -257,9 +257,9 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Take slow processors first. Among these, a task that ends before the reserved start first takes the
-        // processors that the reserved task may get, and any other task leaves these processors free if possible. Among
-        // the remaining processors, those that close soonest come first.
+        // Take slow processors first. Among equally slow processors, a task that ends before the reserved start
+        // prefers the processors that the reserved task may get, and any other task avoids these processors. Among the
+        // remaining processors, those that close soonest come first.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
         let mut pools = Vec::with_capacity(4);
@@ -273,7 +273,7 @@ impl<'a> Space<'a> {
             });
         }
         let mut spare = meeting.map_or(0, |reserved| reserved.spare);
-        // A period that begins after all tasks and reservations have ended does not distinguish processors.
+        // Ignore a period that begins after all tasks and reservations have ended.
         let near = self.closing.is_some_and(|closing| closing < self.reach.max(period.until));
         let classes = self.instance.availability().classes();
         let classes = if near { classes } else { &classes[..1] };

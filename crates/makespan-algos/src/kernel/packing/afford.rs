@@ -12,7 +12,7 @@ const WAYS: usize = 4096;
 pub enum AffordableAllotments {
     /// The choices found, one for each row.
     Choices(Vec<u32>),
-    /// No allotments use up so little.
+    /// No choice of allotments uses up at most the available amounts.
     Never,
     /// The search would have to keep more than `WAYS` ways.
     Unknown,
@@ -27,8 +27,8 @@ struct Way {
 }
 
 impl Packing<'_> {
-    /// Finds allotments of all rows that together use up no more than is available. A dynamic programme over the rows keeps every
-    /// way that is not dominated. O(rows * ways^2) at most.
+    /// Finds allotments of all rows that together use up at most the available amounts. A dynamic programme over the
+    /// rows keeps every way that is not dominated. O(rows * ways^2) at most.
     pub fn affordable(&self) -> AffordableAllotments {
         let consumables: Vec<_> = self.consumables().collect();
         let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();
@@ -84,7 +84,8 @@ impl Packing<'_> {
     }
 }
 
-/// Returns the ways that are not dominated: no other way uses at most as much of all amounts.
+/// Returns the ways that are not dominated. A way is dominated if another way uses up at most as much of every
+/// consumable.
 fn undominated(mut ways: Vec<Way>) -> Vec<Way> {
     ways.sort_by(|a, b| a.used.cmp(&b.used));
     let mut kept: Vec<Way> = Vec::new();
@@ -127,7 +128,7 @@ mod tests {
                 job.with_count((*count).try_into().unwrap())
             };
             let jobs_of = jobs.iter().enumerate().map(job).collect();
-            // A task that needs too much by itself is rejected earlier.
+            // The instance is rejected if a single task needs more than the available amount.
             let Ok(instance) = Instance::new(platform, jobs_of, vec![]) else { return Ok(()) };
             let mut sums = vec![(0, 0)];
             for (amounts, count) in &jobs {

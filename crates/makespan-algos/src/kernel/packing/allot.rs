@@ -5,23 +5,24 @@ use makespan_core::ResourceKind;
 use super::afford::AffordableAllotments;
 use super::{ListEntry, Packing, Row};
 
-/// Weights of the price of time against the price of area, from the thriftiest allotments to the fastest.
+/// Weights of the price of time relative to the price of area. Weight 0 gives the allotments with the least work, and
+/// higher weights give faster ones.
 const BALANCES: [f64; 9] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97, 1.0];
-/// Number of times that the longest path is priced.
+/// Number of rounds. Each round adds the longest path to the prices.
 const ROUNDS: u32 = 12;
-/// Number of rows above which fewer balances and rounds are tried.
+/// If there are more rows than this number, fewer balances and rounds are tried.
 const MANY: usize = 20_000;
-/// Maximum number of changes of single allotments, for each row, in the repair of choices that use up too much of a consumable.
+/// Maximum number of changes for each row when choices that use up too much of a consumable are repaired.
 const REPAIRS: usize = 20;
 
 impl Packing<'_> {
-    /// Returns several sets of choices for all rows: from those with the least area to those that shorten the longest paths
-    /// most.
+    /// Returns several sets of choices for all rows: from those with the least area to those that shorten the longest
+    /// paths most.
     ///
-    /// Tasks on the longest path pay for time, in proportion to the share of earlier rounds in which they were on it.
-    /// All tasks pay for the area that they take. These prices maximise the dual of the linear programme of R. Lepère,
-    /// D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308) by averaged
-    /// best replies.
+    /// The cost of a choice is its area plus its time multiplied by a price. The price of a task is the share of
+    /// earlier rounds in which the task was on the longest path. These prices approximately maximise the dual of the
+    /// linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
+    /// 10.1142/S0129054102001308) by averaged best replies.
     pub fn balanced(&self) -> Vec<Vec<u32>> {
         let many = self.rows.len() > MANY;
         let rounds = if many { 3 } else { ROUNDS };
@@ -120,9 +121,9 @@ impl Packing<'_> {
         tasks.map(|(row, task)| ListEntry { task: makespan_core::TaskId(task), choice: choices[row.index()] }).collect()
     }
 
-    /// Changes choices until no more is used up than is available. Returns whether this succeeded. If it failed,
-    /// [`Packing::affordable`] may still find a solution. Each change minimises the remaining excess, and then the increase in time
-    /// of the task.
+    /// Changes choices until the available consumables suffice. Returns whether this succeeded. If it failed,
+    /// [`Packing::affordable`] may still find a solution. Each change minimises the remaining excess, and then the
+    /// increase in time of the task.
     pub fn repair(&self, choices: &mut [u32]) -> bool {
         let consumables: Vec<_> = self.consumables().collect();
         if consumables.is_empty() {

@@ -9,13 +9,13 @@ use crate::kernel::graph::NodeId;
 /// For each row, the instants at which its data arrive on each node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// The index in `times` at which the times of each row begin, one for each node, or `AT_ONCE` if its data arrive immediately.
-    /// Empty if all transfers are immediate.
+    /// For each row, the index in `times` of its first arrival time, followed by one time for each node, or `AT_ONCE`
+    /// if its data arrive immediately. Empty if all transfers are immediate.
     begins: Vec<u32>,
     times: Vec<i64>,
 }
 
-/// Stands for data that arrive immediately.
+/// The value for data that arrive immediately.
 const AT_ONCE: u32 = u32::MAX;
 
 impl Arrivals {
@@ -42,8 +42,8 @@ impl Arrivals {
         }
     }
 
-    /// Computes the arrivals of a row whose predecessors are all placed. `placed` returns the end and the parts of a task, if these
-    /// matter.
+    /// Computes the arrivals of a row whose predecessors are all placed. `placed` returns the end and the parts of a
+    /// task, or `None` if its data arrive immediately.
     pub fn see<'h>(
         &mut self,
         packing: &Packing<'_>,

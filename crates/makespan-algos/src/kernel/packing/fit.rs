@@ -31,8 +31,8 @@ pub(crate) struct NodeRooms {
 }
 
 impl NodeRooms {
-    /// Returns the number of processors that the last task could have on each node. For some nodes, the number is only
-    /// computed if the task was placed there.
+    /// Returns the number of processors that the last task could have on each node. Nodes that the search skipped may
+    /// have the number 0.
     pub fn all(&self) -> &[u32] {
         &self.each
     }
@@ -44,9 +44,9 @@ impl NodeRooms {
         &mut self.each
     }
 
-    /// Chooses as few nodes as possible, the largest rooms first and the last one as full as possible. If best
-    /// placement is required, chooses a best placement. Returns whether there is a best placement. The rooms together
-    /// must be large enough for the task.
+    /// Chooses as few nodes as possible, beginning with the nodes that can take most processors of the task. The last
+    /// node is chosen so that few of its processors stay free. If best placement is required, chooses a best
+    /// placement. Returns whether there is a best placement. The rooms together must be large enough for the task.
     pub(super) fn choose_several(&mut self, machines: &PackingMachines, processors: u32) -> bool {
         if machines.compact {
             return PackingState::in_best_placement(machines, processors, self);
@@ -202,13 +202,14 @@ impl PackingState {
         Some(time)
     }
 
-    /// Returns the node with room for all processors that leaves the fewest free, from the levels.
+    /// Returns the node that can take all processors of the task and then has the fewest free processors, found with
+    /// the levels.
     fn alone(&self, processors: u32, room: impl Fn(usize) -> u32) -> Option<usize> {
         self.levels.from(processors).find(|&node| room(node) == processors)
     }
 
-    /// Finds nodes on [plain](Machines::are_plain) machines. Only nodes with free processors are visited. Nodes that may suffice
-    /// alone come first.
+    /// Finds nodes on [plain](Machines::are_plain) machines. Only nodes with free processors are visited. Nodes that
+    /// may be large enough for the whole task come first.
     fn on_levels(
         &self,
         machines: &PackingMachines,
@@ -301,7 +302,7 @@ impl PackingState {
             1 => 0,
             _ => machines.classes.partition_point(|class| class.1 <= node),
         };
-        // If levels are kept, single nodes have been tried already.
+        // If levels are kept, the single nodes have already been tried.
         let rooms_alone = if self.levels.are_kept() { &[] } else { rooms.as_slice() };
         let alone = rooms_alone.iter().enumerate().filter(|(_, room)| **room >= processors);
         let one = alone.map(|(node, _)| (Reverse(speed(node)), free(node), node)).min();

@@ -1,5 +1,5 @@
-//! Finds the first task of a list, from a position on, that may fit: it needs at most the remaining amount of each
-//! resource, and for each task that did not fit, it needs less of some resource than that task.
+//! Finds the next task of a list that may fit. It must need at most the remaining amount of each resource. Compared
+//! with each task that did not fit, it must need less of some resource.
 
 use crate::kernel::leaves;
 

@@ -1,7 +1,8 @@
 //! Nodes by their number of free processors.
 
-/// For each number of free processors, the set of nodes with this number, as one bit for each node. Finds the node that a task
-/// fills best without visiting all nodes. Kept only if it is not much larger than the other data of the nodes.
+/// For each number of free processors, the set of nodes with this number, as one bit for each node. Finds the node
+/// that a task fills best without visiting all nodes. The levels are kept only if they need little memory compared
+/// with the other data of the nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     bits: Vec<u64>,

@@ -34,12 +34,12 @@ pub(crate) struct PackingMachines {
     pub resources: usize,
     /// For each node, its amount of each resource.
     pub amounts: Vec<u64>,
-    /// For each other resource, its amount: licences and consumables.
+    /// The amounts of all licences and consumables.
     pub common: Vec<u64>,
     pub always_open: bool,
     pub compact: bool,
-    /// The amounts that work outside the instance holds: the end, the node if the resource belongs to one, the
-    /// resource, and the amount.
+    /// The amounts that work outside the instance holds. Each entry is the end, the node (`None` if the resource
+    /// belongs to no node), the resource, and the amount.
     pub held: Vec<(i64, Option<usize>, ResourceId, u64)>,
     /// Transfer times between nodes, or `None` if transfers take no time.
     pub transfers: Option<TransferTimes>,
@@ -164,7 +164,7 @@ impl PackingMachines {
     }
 
     /// Returns whether the empty platform has room for a task on this number of processors within its walltime.
-    /// Licences and consumables that work outside the instance never returns do not count.
+    /// Licences and consumables that work outside the instance never returns are not available.
     pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)

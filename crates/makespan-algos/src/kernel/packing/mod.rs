@@ -1,9 +1,9 @@
-//! Tasks on one or several processors that may wait for each other and need resources, on nodes that may differ. A schedule follows
-//! from a list, forward in time or by insertion into gaps.
+//! Tasks on one or several processors that may wait for each other and need resources, on nodes that may differ. A
+//! list is turned into a schedule, forward in time or by insertion into gaps.
 //!
-//! A [`Packing`] contains the data of an instance that do not depend on the list, in flat arrays. A [`Packer`] executes lists
-//! forward in time. An [`Inserter`] may leave processors idle for a task that comes earlier in the list. Both execute one list
-//! after another, and allocate no memory after their arrays have grown.
+//! A [`Packing`] contains the data of an instance that do not depend on the list, in flat arrays. A [`Packer`]
+//! executes lists forward in time. An [`Inserter`] may leave processors idle for a task that comes earlier in the
+//! list. Both execute one list after another, and allocate no memory after their arrays have grown.
 
 mod afford;
 mod allot;
@@ -77,7 +77,7 @@ struct Task {
     walltime: i64,
     /// Whether the task has its own time on each machine.
     own_times: bool,
-    /// The number of predecessors. Each task of a bag counts.
+    /// The number of predecessors. Each task of a bag is counted separately.
     waits: u64,
 }
 

@@ -24,15 +24,15 @@ enum Event {
     Wake,
 }
 
-/// Executes lists. At each event, the list is read from its head, and every task starts whose predecessors have ended and which
-/// fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the fastest
-/// processors that suffice. If a task does not fit at an instant, tasks that need at least as many processors and as much of each
-/// resource are skipped at this instant.
+/// Executes lists. At each event, the list is read from its head. A task starts if its predecessors have ended and it
+/// fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the
+/// fastest processors that suffice. If a task does not fit at an instant, tasks that need at least as many processors
+/// and as much of each resource are skipped at this instant.
 ///
-/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039. With
-/// resources, this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in
-/// Industrial Scheduling, 1963. Complexity: O(n (log n + nodes)) for n tasks, plus O(nodes) for each failed attempt to start a
-/// task.
+/// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039.
+/// With resources, this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and
+/// scheduling", in Industrial Scheduling, 1963. Complexity: O(n (log n + nodes)) for n tasks, plus O(nodes) for each
+/// failed attempt to start a task.
 #[derive(Debug)]
 pub struct Packer<'p, 'a> {
     packing: &'p Packing<'a>,
@@ -85,11 +85,11 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Executes a list that contains every task once. No task starts before `from`, in ticks. If `alone` is set, tasks run one at a
-    /// time.
+    /// Executes a list that contains every task once. No task starts before `from`, in ticks. If `alone` is set, tasks
+    /// run one at a time.
     ///
     /// # Errors
-    /// Returns the position of a task that never starts, because others have used up the consumables it needs.
+    /// Returns the position of a task that never starts, because other tasks have used up its consumables.
     pub fn run(&mut self, list: &[ListEntry], from: i64, alone: bool) -> Result<(), usize> {
         self.reset(list, from);
         let packing = self.packing;
@@ -171,7 +171,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Computes when the data of a row arrive on each node.
+    /// Computes the instants at which the data of a row arrive on each node.
     fn await_data(&mut self, row: Row) {
         let packing = self.packing;
         let (held, parts, ends, places) = (&self.held, &self.parts, &self.ends, &self.places);
@@ -212,9 +212,9 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Returns whether a task that did not fit failed only because of the amounts that it needs. Then no task that
-    /// needs at least as much fits either. Otherwise the reason may be the task's own times, its walltime, its data or
-    /// closed processors.
+    /// Returns whether a task did not fit only because of the amounts that it needs. If so, no task that needs at
+    /// least as much fits. Otherwise the reason may be the task's own times, its walltime, its data or closed
+    /// processors.
     fn speaks_for_others(&self, entry: ListEntry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
         let at_once = self.arrivals.are_none() && self.packing.machines.always_open;

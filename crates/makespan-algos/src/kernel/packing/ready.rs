@@ -1,4 +1,4 @@
-//! Tasks in topological order, by keys.
+//! Tasks in topological order, with ties broken by keys.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use makespan_core::TaskId;
 use super::{Packing, Row};
 
 impl Packing<'_> {
-    /// Returns all tasks in topological order. The next task always has the smallest key among the tasks whose predecessors have
-    /// all come. Ties are in the order of the instance. O(n log n + e).
+    /// Returns all tasks in topological order. The next task always has the smallest key among the tasks whose
+    /// predecessors are all in the order. Ties are in the order of the instance. O(n log n + e).
     pub fn ready_first(&self, key: impl Fn(Row) -> f64) -> Vec<TaskId> {
         let instance = self.instance;
         let entry = |row: Row| Reverse((ordered(key(row)), row));

@@ -11,7 +11,7 @@ use super::machines::PackingMachines;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackingState {
     pub now: i64,
-    /// Free processors of each cell, including closed ones.
+    /// Processors of each cell that no task holds, including closed ones.
     pub free: Vec<u32>,
     /// For each node, the remaining amount of each of its resources.
     pub left: Vec<u64>,
@@ -24,7 +24,8 @@ pub(crate) struct PackingState {
     /// The nodes by number of free processors. Kept only if all nodes are equally fast and always open, and best
     /// placement is not required.
     pub(super) levels: Levels,
-    /// The amounts that others hold: of each resource of each node, and then of licences and consumables.
+    /// The amounts that work outside the instance holds, first for each resource of each node, and then for licences
+    /// and consumables.
     others: Vec<u128>,
 }
 
@@ -62,7 +63,7 @@ impl PackingState {
         self.advance(machines, now);
     }
 
-    /// Takes an amount that others hold, or returns it.
+    /// Takes an amount that work outside the instance holds, or returns it.
     pub fn change_held(&mut self, machines: &PackingMachines, at: usize, back: bool) {
         let (_, node, resource, amount) = machines.held[at];
         let (there, left, place) = match node {

@@ -32,8 +32,8 @@ fn fits(nodes: &[(u32, u64)], held: &[(u32, u64)], row: &Row) -> bool {
     most.sum::<u32>() >= width
 }
 
-/// Returns the amounts that running tasks hold on each node at an instant. A task that starts at this instant counts only if it is
-/// before a position of the list.
+/// Returns the amounts that running tasks hold on each node at an instant. A task that starts at this instant is
+/// included only if it is before the given position of the list.
 fn held(
     instance: &Instance,
     nodes: usize,

@@ -5,15 +5,15 @@ use makespan_core::{Demand, ResourceKind};
 use super::latest_finish;
 use crate::kernel::packing::{Packing, Row};
 
-/// Whenever a task ends or is released, starts the fitting task with the least worst case slack until no task fits. All
-/// predecessors of a task must have ended. The worst case slack of a task is its latest start minus the latest instant to which its
-/// start could be delayed if another of these tasks started now. Returns the start of each task, indexed by its number, or `None`
-/// if a task never fits.
+/// A task is a candidate if all its predecessors have ended and it fits now. Whenever a task ends or is released,
+/// starts the candidate with the least worst case slack, until there are no candidates. The worst case slack of a
+/// candidate is its latest start minus the latest instant to which its start could be delayed if another candidate
+/// started now. Returns the start of each task, indexed by its number, or `None` if a task never fits.
 ///
-/// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations Management
-/// 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Ties are broken in favour of the least latest start, and then of the first task of
-/// the instance. Every resource must be one pool that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if w
-/// tasks may start at an instant and a tasks run.
+/// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J.
+/// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Ties are broken in favour of the least latest
+/// start, and then of the first task of the instance. Every resource must be one pool that is never closed.
+/// Complexity: O(n w^2 a r) for n tasks and r resources, if w tasks may start at an instant and a tasks run.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
     Play::new(packing, choices).run()
 }
@@ -27,7 +27,7 @@ struct Play<'p, 'a> {
     /// For each row, the amount of each resource that it holds. The first amount is the number of processors.
     held: Vec<Vec<u64>>,
     free: Vec<u64>,
-    /// Whether each resource is returned at the end of a task. Consumables are not.
+    /// Whether each resource is returned at the end of a task. Consumables are not returned.
     comes_back: Vec<bool>,
     latest_start: Vec<f64>,
     /// For each row, the number of predecessors that have not ended, and the number of its own tasks that have not started.
@@ -112,7 +112,7 @@ impl<'p, 'a> Play<'p, 'a> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();
         let slack = |row: Row| {
-            // Another task of the bag also competes with the task, if one is left.
+            // Another task of the same bag also competes with the task.
             let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
             let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
             self.latest_start[row.index()] - latest as f64
@@ -122,7 +122,8 @@ impl<'p, 'a> Play<'p, 'a> {
         keys.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))).map(|key| key.2)
     }
 
-    /// Returns the first instant at which a row fits if another row starts now, or the end of all running tasks if it never fits.
+    /// Returns the first instant at which a row fits if another row starts now. If the row never fits, returns the end
+    /// of all running tasks.
     fn earliest_beside(&self, row: Row, other: Row) -> i64 {
         let mut free: Vec<u64> =
             self.free.iter().zip(&self.held[other.index()]).map(|(free, held)| free - held).collect();

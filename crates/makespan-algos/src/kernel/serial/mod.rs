@@ -17,15 +17,15 @@ pub struct Request {
     pub release: i64,
 }
 
-/// The schedule of an order of tasks by serial insertion, which is evaluated again only from the first change of the order on.
+/// Schedules an order of tasks by serial insertion. After a change, the order is evaluated again only from the first
+/// changed position on. Each task is placed at its earliest fit between the tasks before it in the order. So a task
+/// that comes late in the order may start early in a gap (Kelley 1963; R. Kolisch, "Serial and parallel
+/// resource-constrained project scheduling methods revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For
+/// any objective that never decreases when a task ends later, some order and some allotments give an optimum: those of
+/// an optimal schedule, sorted by start.
 ///
-/// Each task is placed at its earliest fit among the tasks before it. So a task that comes late in the order may still start
-/// early in a hole (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project scheduling methods
-/// revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For any objective that never decreases when a task ends
-/// later, some order and some allotments give an optimum: those of an optimal schedule, sorted by start.
-///
-/// [`SerialInsertion::evaluate`] tries an order from its first changed position on. [`SerialInsertion::accept`] makes it the
-/// current order.
+/// [`SerialInsertion::evaluate`] tries an order from its first changed position on. [`SerialInsertion::accept`] makes
+/// it the current order.
 #[derive(Debug)]
 pub struct SerialInsertion {
     /// Number of tasks between two snapshots.
@@ -49,10 +49,10 @@ struct Snapshot {
 pub struct EvaluationLimit {
     /// Maximum value.
     pub most: f64,
-    /// Maximum difference between the value and the value of the current order, at a snapshot of the current order.
-    /// Stopping at this limit is a heuristic, because the remaining tasks might reduce the difference.
+    /// Maximum excess of the value over the value of the current order at the same snapshot. Stopping at this limit is
+    /// a heuristic, because the remaining tasks might reduce the excess.
     pub lead: f64,
-    /// The last position at which the orders differ. Values are compared after it.
+    /// The last position at which the orders differ. Values are compared only after this position.
     pub after: usize,
 }
 
@@ -83,9 +83,10 @@ impl SerialInsertion {
         Self { stride, present: snapshots.clone(), valid: snapshots.len(), tried: snapshots, skyline }
     }
 
-    /// Returns the value of an order that agrees with the current one before the first of `places`. `fold` receives the value so
-    /// far, a position, the start of its task and its request, and returns the new value. The value begins with zero and must never
-    /// decrease. As soon as it exceeds `limit`, the result is infinite. Positions are folded from [`SerialInsertion::begin`] on.
+    /// Returns the value of an order that agrees with the current one before the first of `places`. `fold` receives
+    /// the value so far, a position, the start of its task and its request, and returns the new value. The value
+    /// begins with zero and must never decrease. As soon as it exceeds `limit`, the result is infinite. `fold` is
+    /// called for the positions from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
@@ -103,8 +104,8 @@ impl SerialInsertion {
                 if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
                     return f64::INFINITY;
                 }
-                // Store a snapshot for the current order too: this part agrees with the current order, so it need not
-                // be evaluated again for another order.
+                // Also store a snapshot for the current order, so that this part need not be evaluated again for
+                // another order.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
                 snapshot.skyline.clone_from(&self.skyline);

@@ -115,7 +115,8 @@ fn an_order_that_is_far_behind_the_present_one_is_given_up_after_its_last_change
         });
         (value, placed)
     };
-    // The long job is first in the middle, and then at the beginning: each of the jobs that it passes is 90 later.
+    // The long job is first in the middle, and then at the beginning of the order. Each of the jobs between these
+    // positions then starts 90 later.
     let mut order: Vec<usize> = (1..101).chain([0]).chain(101..200).collect();
     let (value, _) = evaluate(&mut serial, &order, EvaluationLimit::NONE);
     serial.accept(0);

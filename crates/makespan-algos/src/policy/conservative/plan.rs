@@ -15,15 +15,15 @@ pub(super) trait ReservationStart: Clone {
     fn start(&self) -> Time;
 }
 
-/// The room in which reservations of kind `S` are held, for the task at a place of the queue.
+/// The free processors in which reservations of kind `S` are made.
 pub(super) trait ReservationSpace<S> {
     /// Returns the earliest fit from an instant on, or `None` if the task never fits.
     fn earliest(&mut self, place: QueuePlace, after: Time) -> Option<S>;
     fn hold(&mut self, place: QueuePlace, reservation: &S);
     fn release(&mut self, place: QueuePlace, reservation: &S);
     /// Returns the earliest fit from `now` on, computed as if the reservation were released, if this fit is earlier
-    /// than the reservation. An implementation may search only fits in which the task runs in the period `opened`,
-    /// because nothing else was released since the last search.
+    /// than the reservation. An implementation need only search fits that overlap the period `opened`, because no
+    /// processors were released outside this period since the last search.
     fn earlier(&mut self, place: QueuePlace, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
@@ -46,7 +46,7 @@ pub(super) struct ReservationPlan<S> {
     reserved: FxHashMap<TaskId, S>,
     /// All reservations, by start.
     upcoming: BTreeSet<(Time, QueuePlace)>,
-    /// The period in which moved reservations have released processors since waiting tasks were last checked.
+    /// The period of the processors that moved reservations have released since the waiting tasks were last checked.
     opened: Option<Period>,
 }
 
@@ -130,7 +130,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         }
     }
 
-    /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be the same.
+    /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be the old one.
     /// Processors were released in the period `opened`. When a task got its reservation or was last compressed, it
     /// could not start earlier. So it can start earlier now only if processors were released since then.
     fn compress(&mut self, queue: &Queue, room: &mut impl ReservationSpace<S>, now: Time, opened: Period) {

@@ -10,12 +10,12 @@ use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::QueuePlace;
 use crate::policy::space::{ClosedSlot, Space, running};
 
-/// The room for reservations if processors differ by speed, by node or by unavailable periods.
+/// The free processors for reservations if processors differ by speed, by node or by unavailable periods.
 ///
-/// A reservation promises an instant, not processors. Suppose processors differ only by unavailable periods. A
-/// reservation may then fit by the number of free processors but not with the current processors of the other
-/// reservations. The reservation is made nevertheless if the other reservations can change their processors: all
-/// reservations are then placed again in the order of their starts. So a period that affects no task changes nothing.
+/// A reservation guarantees a start, not certain processors. If processors differ only by unavailable periods, enough
+/// processors may be free for a new reservation, but in different periods. Then all reservations get new processors in
+/// the order of their starts, without changing their starts, so that the new reservation fits if possible. So a period
+/// that affects no task does not change any start.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
     /// The running tasks and the reservations.
@@ -84,8 +84,8 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 }
 
-/// Returns the number of processors that are neither busy nor closed. A processor that is both busy and closed is
-/// subtracted only once.
+/// Returns the number of processors that are neither busy nor closed. A processor that is busy and closed at the same
+/// time is subtracted once.
 fn free_processors(view: &View<'_>) -> Strips {
     let mut free = Strips::constant(view.instance.processors());
     for slot in running(view) {

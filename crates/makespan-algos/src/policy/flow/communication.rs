@@ -7,8 +7,8 @@ use makespan_core::{Instance, Payload, Route, TaskId, Time};
 pub enum Communication {
     /// The same cost for all tasks and machines.
     Fixed(Time),
-    /// The cost of the links between the root of the platform and the node: their latencies, plus the data of the task over the
-    /// smallest bandwidth. Zero if there are no links.
+    /// The cost of the links between the root of the platform and the node: the sum of their latencies, plus the data
+    /// of the task divided by the smallest bandwidth. Zero if there are no links.
     Links,
 }
 

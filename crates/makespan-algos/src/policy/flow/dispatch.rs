@@ -19,7 +19,7 @@ pub(super) struct Dispatch {
     stuck: Vec<TaskId>,
     /// The mapping in progress.
     planned: Option<Planned>,
-    /// Polls are at whole seconds after this instant. Intervals do not begin before it.
+    /// Polls are at whole seconds after this instant. Intervals do not begin before this instant.
     since: Time,
     /// The time of the last mapping.
     last: Time,
@@ -103,7 +103,7 @@ impl Dispatch {
 enum Due {
     /// No task is sent until this instant.
     At(Time),
-    /// Send all tasks one by one. If true, by the paper's rule for few tasks, otherwise by the mapper.
+    /// Send all tasks one by one: by the paper's rule for few tasks if true, otherwise by the mapper.
     OneByOne(bool),
     /// Map all tasks together.
     Batch,
@@ -132,7 +132,7 @@ impl Dealer<'_, '_> {
         None
     }
 
-    /// Sends a task, unless its machine has failed since.
+    /// Sends a task, unless its machine has failed since the mapping.
     fn send(&mut self, task: TaskId, machine: usize) {
         let target = &self.dispatch.machines.all()[machine];
         match self.view.instance.time_on(task, target.node).filter(|_| target.is_up) {
@@ -174,8 +174,8 @@ impl Dealer<'_, '_> {
         Some(if self.dispatch.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
     }
 
-    /// Returns how long a mapping can be postponed so that no machine becomes idle before it is finished. Returns zero
-    /// if a machine becomes idle before a mapping could be finished.
+    /// Returns the maximum time by which a mapping can be postponed so that no machine becomes idle before the mapping
+    /// is finished. Returns zero if a machine becomes idle before a mapping could be finished.
     fn slack(&self) -> Time {
         let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
         let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);

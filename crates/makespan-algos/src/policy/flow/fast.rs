@@ -6,12 +6,12 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 
-/// Maps each task, the longest first, to the machine on which it completes first. Then improves the mapping by moves and swaps
-/// ([`Descent::improve`]), if there are few enough tasks for this to matter.
+/// Maps each task, the longest first, to the machine on which it completes first. Then improves the mapping by moves
+/// and swaps ([`Descent::improve`]), if there are at most `MAX_TASKS` tasks.
 ///
-/// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and S. Sahni,
-/// SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). The length of a task is its time on its fastest
-/// machine. Complexity: O(n log n + n m), and the descent visits a bounded number of pairs.
+/// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and
+/// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). The length of a task is its time
+/// on its fastest machine. Complexity: O(n log n + n m), and the descent visits a bounded number of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongestFirst;
 

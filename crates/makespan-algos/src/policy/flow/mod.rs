@@ -1,12 +1,13 @@
 //! A flow of independent tasks to nodes of different speeds. Every node has its own queue, and a dispatcher sends the
 //! tasks to these queues, using a mapper of [`crate::kernel::mapping`].
 //!
-//! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each task. After the
-//! mapping, the tasks are *sent* to their machines, and never move to other machines. A task reaches its machine after its
-//! communication cost, while the machine runs other tasks. Then it waits in the queue of the machine.
+//! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each
+//! task. After the mapping, the tasks are *sent* to their machines, and never move to other machines. A task reaches
+//! its machine after its communication cost, while the machine runs other tasks. Then it waits in the queue of the
+//! machine.
 //!
-//! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them in time for
-//! the first machine that would become idle, by a fast local search that takes hardly any time.
+//! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them in time for the
+//! first machine that would become idle, by a fast local search.
 
 mod communication;
 mod dispatch;
@@ -35,7 +36,8 @@ use dispatch::Dispatch;
 pub enum When {
     /// Each task on arrival, with its communication cost: immediate mode.
     Arrival,
-    /// At the multiples of this interval. After a mapping, at the first multiple after its tasks were sent.
+    /// At the multiples of this interval. The next mapping is at the first multiple after the tasks of the previous
+    /// mapping were sent.
     Every(Time),
     /// The dynamic scheduling cycle as printed, which is checked once a second.
     Poll,
@@ -47,16 +49,16 @@ pub enum When {
 
 /// Sends the tasks of a flow to the queues of machines.
 ///
-/// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical
-/// Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time in which a machine
-/// completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, nothing is done. Then, if more than 2 m
-/// tasks wait, the mapper maps them as a batch. It ignores their communication cost, and assumes the state after `t_s`, when the
-/// tasks are sent. If fewer tasks wait, each is sent separately to the machine on which it completes first.
+/// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi,
+/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time
+/// in which a machine completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, tasks are
+/// not mapped. Afterwards, if more than 2 m tasks wait, the mapper maps them as a batch. The mapper ignores the
+/// communication cost of the tasks, and assumes the state at the instant at which the tasks are sent, `t_s` later. If
+/// fewer tasks wait, each is sent separately to the machine on which it completes first.
 ///
 /// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. While no task
-/// waits, the polled cycle is not checked. This does not change the result.
-///
-/// Complexity: O(m) for each event on m machines, plus the time of the mapper. The queues take memory.
+/// waits, the polled cycle is not checked, which does not change the result. Complexity: O(m) for each event on m
+/// machines, plus the time of the mapper. The queues take memory.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]", 1)?;

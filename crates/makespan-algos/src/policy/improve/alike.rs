@@ -24,8 +24,8 @@ pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = Tas
 }
 
 /// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period can delay them if it
-/// has begun, or if it begins before the following instant: all running tasks have ended, and then all waiting tasks
-/// have run one after another.
+/// has begun, or if it begins before all running tasks have ended and then all waiting tasks have run, one after
+/// another.
 fn meets_period(view: &View<'_>) -> bool {
     let View { instance, waiting, now, .. } = *view;
     let ahead = instance.unavailable().iter().filter(|period| period.end > now);
@@ -50,7 +50,7 @@ pub(super) enum AlikeState {
 }
 
 impl AlikeState {
-    /// Returns whether all waiting tasks are alike. After tasks have differed once, returns false for all later events.
+    /// Returns whether all waiting tasks are alike. Once tasks have differed, always returns false.
     pub fn remains(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let View { instance, waiting, .. } = *view;
         let Some(first) = waiting.first() else { return *self != Self::No };
@@ -65,7 +65,7 @@ impl AlikeState {
                 let new = events.iter().filter_map(new).filter(|&task| instance.has_task(task));
                 are_alike(instance, std::iter::once(one).chain(new))
             }
-            // Compare all waiting tasks, because their times may have changed.
+            // Compare all waiting tasks, because the times of tasks may have changed.
             Self::Unknown | Self::Yes(_) => are_alike(instance, waiting.iter()),
         };
         let remains = remains && !meets_period(view);

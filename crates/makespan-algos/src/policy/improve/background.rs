@@ -67,8 +67,8 @@ impl<P: Clone + Send + 'static> Background<P> {
     }
 
     /// Updates the search after an event. If `changed` is set, the plan has changed, so the current search ends. If
-    /// `is_settled` is set, nothing can be improved. Otherwise `work` returns the plan to improve next. If a better
-    /// plan could start a task, returns the instant of the next check.
+    /// `is_settled` is set, the plan cannot be improved. Otherwise `work` returns the plan to improve next. Returns
+    /// the instant of the next check, if a better plan could start a task.
     pub fn go_on(
         &mut self,
         changed: bool,

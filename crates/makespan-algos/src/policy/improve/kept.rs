@@ -26,7 +26,7 @@ use crate::search::SearchCourse;
 pub(super) struct WaitingPlan {
     /// The waiting tasks, identified by numbers, and the cost function for plans of these tasks.
     pub residual: Residual,
-    /// For each number, the task with this number, which is in the plan or was in it earlier.
+    /// For each number, the task with this number. The task is in the plan or was in an earlier plan.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
     /// For each number, the sort key, for orders that are not planned.
@@ -126,7 +126,7 @@ impl WaitingPlan {
                 }
             }
         }
-        // Adds tasks that arrived before this policy began, and tasks without events.
+        // Adds tasks that arrived before this policy began, and waiting tasks that no event reported.
         if self.waiting.len() + self.best_effort.len() != view.waiting.len() {
             let gone = self.waiting.iter().map(|&(_, task)| task).chain(self.best_effort.iter());
             let gone: Vec<TaskId> = gone.filter(|&task| !view.waiting.contains(task)).collect();
@@ -144,7 +144,7 @@ impl WaitingPlan {
         new
     }
 
-    /// Adds a waiting task. Returns whether it is not a best-effort task and was not known before.
+    /// Adds a waiting task. Returns whether the task is new and is not a best-effort task.
     fn arrives(&mut self, instance: &Instance, task: TaskId) -> bool {
         if instance.job_of(task).is_best_effort() {
             self.best_effort.insert(task);

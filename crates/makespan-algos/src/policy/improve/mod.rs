@@ -34,7 +34,7 @@ use tied::{DependentPlan, is_tied};
 pub struct Improving {
     /// The objective, over the waiting tasks.
     pub objective: Objective,
-    /// Maximum number of changes of the plan that are tried at an event. If very many tasks wait, fewer changes are tried.
+    /// Maximum number of changes of the plan that are tried at an event. If many tasks wait, fewer changes are tried.
     pub steps: u64,
     /// The tasks whose start must not be postponed further.
     pub keep: KeptStart,
@@ -52,29 +52,29 @@ impl Default for Improving {
 /// The plan consists of an order of the tasks and an allotment for each task. Serial insertion turns the plan into a
 /// schedule. Running tasks occupy their processors until their expected ends. At an event, started tasks are removed
 /// from the plan, and each new task is inserted at the position and with the allotment of least cost. Then simulated
-/// annealing tries a bounded number of changes. So the plan remains usable if a task ends early or late. After an early
-/// end, later tasks get earlier starts, and a task starts at once if the insertion finds free processors.
+/// annealing tries a bounded number of changes. So the plan remains usable if a task ends early or late. After an
+/// early end, later tasks get earlier starts, and a task starts at once if the insertion finds free processors.
 ///
 /// A long task on many processors delays tasks that arrive later. So the area of a task (processors times time) has a
 /// price. The price depends on the expected number of tasks that will arrive and wait. This number is estimated from
-/// the number of tasks that arrived in a recent period, which is as long as the time that the waiting tasks need on all
-/// processors.
+/// the number of tasks that arrived in a recent period, which is as long as the time that the waiting tasks need on
+/// all processors.
 ///
-/// The task that has waited longest must start by its latest start ([`Keep`]): its release plus twice its planned wait.
-/// The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this task
-/// after its latest start, its processors are reserved and the other tasks are planned around the reservation. If no
-/// task runs longer than estimated and no machine fails, this task waits at most twice as long as planned.
+/// The task that has waited longest must start by its latest start ([`Keep`]): its release plus twice its planned
+/// wait. The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this
+/// task after its latest start, its processors are reserved and the other tasks are planned around the reservation. If
+/// no task runs longer than estimated and no machine fails, this task waits at most twice as long as planned.
 ///
 /// The plan has at most 1,000 tasks. All other tasks wait outside the plan and enter it later. Depending on the
 /// objective, they enter in the order of weight over least work, in the order of deadlines, or longest task first.
 /// Tasks of bags with weight 0 start last, and only if they delay no planned task.
 ///
-/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan contains all tasks
-/// of every job with at least one submitted task, including tasks that are not yet submitted. In this case,
+/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan contains all
+/// tasks of every job with at least one submitted task, including tasks that are not yet submitted. In this case,
 /// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts all other tasks.
 ///
-/// No plan is made while no order of the tasks is better than another, because all tasks have equal estimated times,
-/// widths and weights, no deadlines and no dependences. Tasks then start in their order.
+/// If all tasks have equal estimated times, widths and weights, no deadlines and no dependences, all orders of the
+/// tasks are equally good. The policy then makes no plan, and tasks start in the order of their arrival.
 ///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
@@ -94,7 +94,7 @@ pub struct Improve {
     promise: PromisedStart<u32>,
     searches: Searches,
     background: Option<Background<Solution>>,
-    /// The plan, if a task has arrived for which the number of equal processors is not sufficient.
+    /// The plan if a task has arrived that depends on more than a number of equal processors. Otherwise `None`.
     tied: Option<DependentPlan>,
     tied_background: Option<Background<DecodedList>>,
 }
@@ -103,8 +103,8 @@ pub struct Improve {
 const WARMTH: f64 = 0.5;
 /// Maximum of the number of steps times the number of tasks at an event. This number takes some milliseconds.
 const WORK: u64 = 150_000;
-/// At an event, the plan may have to take further unavailable periods into account several times. Only the first
-/// `SEARCHES` of these plans are improved by a search.
+/// At an event, several plans may be made, each of which takes further unavailable periods into account. Only the
+/// first `SEARCHES` of these plans are improved by a search.
 const SEARCHES: usize = 3;
 
 /// The seed and the number of searches so far. Each search uses its own stream of random numbers.
@@ -153,9 +153,8 @@ impl Improve {
         Self { background, tied_background, ..self }
     }
 
-    /// Plans around everything that is held.
-    ///
-    /// Unavailable periods that the plan does not reach are ignored, so that they change nothing.
+    /// Plans around all held processors. Unavailable periods that begin after the end of the plan are ignored, so that
+    /// they do not change the plan.
     fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, StartsAndRest) {
         let mut told = Time::ZERO;
         let mut searches = if search { SEARCHES } else { 0 };
@@ -196,7 +195,8 @@ impl Improve {
         reserved
     }
 
-    /// Returns to the plan from before the search, if that plan breaks no promise and costs at most as much as the new plan.
+    /// Restores the plan from before the search, if that plan keeps all promises and costs at most as much as the new
+    /// plan.
     fn unless_better(
         &mut self,
         before: Solution,
@@ -227,7 +227,7 @@ impl Improve {
 }
 
 impl Improve {
-    /// Returns whether a task has arrived for which the number of equal processors is not sufficient.
+    /// Returns whether a task has arrived that depends on more than a number of equal processors.
     fn becomes_tied(&self, events: &[Event], view: &View<'_>) -> bool {
         let instance = view.instance;
         if !equal_speeds(instance) {

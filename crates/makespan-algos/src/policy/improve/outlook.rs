@@ -56,8 +56,8 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan takes an unavailable period into account. A plan takes it into account if the period has not
-/// ended, and has begun or begins before `told`.
+/// Returns whether a plan takes an unavailable period into account. This is the case if the period has not ended, and
+/// has begun or begins before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }

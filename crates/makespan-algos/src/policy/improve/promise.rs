@@ -32,8 +32,8 @@ impl<W: Copy> PromisedStart<W> {
         self.given = None;
     }
 
-    /// Promises the task that has waited longest that it waits at most twice as long as in this plan. The promised
-    /// latest start of a task never becomes later.
+    /// Promises a latest start to the task that has waited longest: the task waits at most twice as long as in this
+    /// plan. The promised latest start of a task never becomes later.
     pub fn renew(&mut self, oldest: TaskId, start: Time, with: W, view: &View<'_>) {
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {

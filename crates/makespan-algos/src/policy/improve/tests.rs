@@ -51,7 +51,8 @@ proptest! {
         }
     }
 
-    /// Checks that the result is a schedule of all tasks, whatever the thread in the background finds, and whenever it finds it.
+    /// Checks that the result is a schedule of all tasks, for any plan that the background thread finds, and at any
+    /// time.
     #[test]
     fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
         let instance = instance(&rows);
@@ -109,7 +110,8 @@ fn what_is_found_in_the_background_is_taken() {
     panic!("nothing better was taken");
 }
 
-/// Checks that equal tasks start in their order whatever plan was given, and that the policy plans as soon as one task differs.
+/// Checks that equal tasks start in their order under any given plan, and that the policy plans as soon as one task
+/// differs.
 #[test]
 fn tasks_that_are_alike_start_in_their_order() {
     let alike = [(1, 50, 1, false); 20];

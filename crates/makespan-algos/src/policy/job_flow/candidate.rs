@@ -39,8 +39,8 @@ pub(super) struct FlowCandidate<'a> {
     pub weight: Weight,
     /// The instant by which it must end, in ticks.
     pub deadline: i64,
-    /// The instant by which its plan should end, so that its longest task could run again. Equal to the deadline if no time is
-    /// reserved.
+    /// The instant by which the plan should end, in ticks, to leave time for the longest task to run again. Equal to
+    /// the deadline if no time is reserved.
     pub wanted: i64,
     /// The makespan of HEFT for the job on idle processors.
     pub alone: i64,
@@ -118,7 +118,8 @@ impl<'a> FlowCandidate<'a> {
         (Reverse(self.priority), Reverse(self.weight), self.released, self.job)
     }
 
-    /// Returns the time by which a plan that meets the deadline ends after `wanted`, or zero.
+    /// Returns the time from `wanted` to the end of a plan that meets the deadline, or zero if the plan ends before
+    /// `wanted`.
     pub fn shortfall(&self, offer: &JobSchedule) -> i64 {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
@@ -129,8 +130,8 @@ impl<'a> FlowCandidate<'a> {
     }
 
     /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish.
-    /// The variants are planned to end by `wanted` (by the deadline if HEFT's schedule ends after `wanted`), or by
-    /// instants between HEFT's end and this instant.
+    /// Each variant is planned for a latest end between HEFT's end and `wanted`. If HEFT's schedule ends after
+    /// `wanted`, the deadline replaces `wanted`.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<JobSchedule> {
         if self.is_hopeless() {
             return Vec::new();
@@ -157,7 +158,8 @@ impl<'a> FlowCandidate<'a> {
         FlowChoice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
     }
 
-    /// Returns the plan for an offer that is not a variant: HEFT's places. If it is late and `reject` is set, the job is cancelled.
+    /// Returns the plan for an offer that is not a variant: HEFT's places. If the offer is late and `reject` is set,
+    /// the job is cancelled.
     pub fn late(&self, offer: JobSchedule, reject: bool) -> FlowChoice {
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());

@@ -19,7 +19,7 @@ pub(super) struct FlowChoice {
     pub until: Vec<i64>,
     /// Whether the plan ends in time.
     pub in_time: bool,
-    /// Whether the job is cancelled. It then holds nothing.
+    /// Whether the job is cancelled. A cancelled job holds no processors.
     pub given_up: bool,
 }
 
@@ -53,11 +53,12 @@ pub(super) fn fits(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], n
     delay(offer, until, calendars, now) == 0
 }
 
-/// Returns the minimum common delay for which all places of an offer are free and none is in the past.
+/// Returns the minimum delay, equal for all places of an offer, after which all places are free and none is in the
+/// past.
 pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
-        // The delay that each place needs by itself. The common delay is at least the largest of these delays.
+        // The delay that each place needs alone. The common delay is at least the largest of these delays.
         let own = |(place, &until): (&TaskPlace, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start

@@ -18,12 +18,12 @@ const ALL_ORDERS: usize = 4;
 const ROUNDS: usize = 2;
 
 impl FlowTable<'_> {
-    /// Returns plans of all jobs that are at least as good as planning the jobs one by one by urgency, and as keeping their plans.
-    ///
-    /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then
-    /// neighbours are swapped and late jobs are moved to the front. In these comparisons, each job is planned by HEFT,
-    /// as early as possible. Finally, beginning with the best of all these flows, each job in turn takes the variant
-    /// that is best for the flow. The job's strategy is computed on the processors that the other jobs leave free.
+    /// Returns plans of all jobs. They are at least as good as the plans of the jobs one by one by urgency, and as the
+    /// current plans. First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are
+    /// compared. Then neighbours are swapped and late jobs are moved to the front. In these comparisons, each job is
+    /// planned by HEFT, as early as possible. Finally, beginning with the best of all these flows, each job in turn
+    /// takes the variant that is best for the flow. The job's strategy is computed on the processors that the other
+    /// jobs leave free.
     pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(FlowCandidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);

@@ -13,11 +13,11 @@ use crate::kernel::graph::{GraphProblem, rank};
 use crate::policy::again::calendars;
 use crate::policy::jobs::as_graph;
 
-/// A task counts as in time if it exceeds its estimate by at most the fraction 1 / `NOTICED`.
+/// A task is treated as in time if it exceeds its estimate by at most the fraction 1 / `NOTICED`.
 const NOTICED: i64 = 10;
 
 impl JobFlow {
-    /// Returns whether plans must reserve time for failures from now on, although they did not before these events (an *alarm*).
+    /// Returns whether plans begin to reserve time for failures at these events (an *alarm*).
     pub(super) fn is_alarmed(&mut self, events: &[Event], view: &View<'_>) -> bool {
         if self.disturbed {
             return false;
@@ -109,11 +109,10 @@ impl JobFlow {
         true
     }
 
-    /// Plans all jobs that have begun again by the rule of HEFT if jobs are late. This is tried in the order of
-    /// deadlines, and with late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned
-    /// around them. The plan is kept if it leaves less weight late. Higher priorities count first. This can help
-    /// because earlier plans were stretched to their deadlines, as nothing had gone wrong, so they hold processors that
-    /// other jobs now need.
+    /// If jobs are late, plans all jobs that have begun again by the rule of HEFT: in the order of deadlines, and with
+    /// late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned around them. The new
+    /// plan is used if the weight of late jobs is smaller. Higher priorities are compared first. A new plan can be
+    /// better because earlier plans extend up to the deadlines, and so hold processors that other jobs now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
         let planned = self.planned(view);
@@ -157,7 +156,7 @@ impl JobFlow {
             let own = view.instance.job(job);
             let sum = by_priority.entry(Reverse(own.priority)).or_default();
             let deadline = self.records.deadline(job);
-            // A job without an end was cancelled, so it counts as late.
+            // A job without an end was cancelled, so treat it as late.
             if ends.get(&job).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(own.weight.millionths()), sum.1 + 1);
                 all.push(job);
@@ -192,8 +191,8 @@ impl JobFlow {
         self.ends(view).into_iter().filter(is_late).collect()
     }
 
-    /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`, the
-    /// instant at which it ends if the planned order is kept. Otherwise the plan is kept, and its lateness is recorded.
+    /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`.
+    /// `finish` is the end of the job in the planned order. Otherwise the plan is kept, and its lateness is recorded.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);

@@ -8,7 +8,7 @@ use super::rules::{JobFlowRules, Late, Value};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::{ChainBase, JobSchedule};
 
-/// Jobs that are planned together, on processors that others hold at times.
+/// Jobs that are planned together, on processors that other jobs hold at times.
 pub(super) struct FlowTable<'a> {
     pub rules: &'a JobFlowRules,
     pub candidates: Vec<FlowCandidate<'a>>,
@@ -23,12 +23,12 @@ pub(super) struct Collective {
     pub value: Value,
 }
 
-/// The rule for the position of jobs that cannot end by their deadline.
+/// The position in the order of jobs that cannot end by their deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hopeless {
-    /// In their turn.
+    /// The same position as any other job.
     InTurn,
-    /// After all jobs in time.
+    /// After all jobs that can end by their deadline.
     Last,
 }
 

@@ -31,17 +31,17 @@ use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
 /// Schedules a flow of jobs, each of which is a graph of tasks. For each job, a strategy computes several variants of
-/// the job's plan. The variant that is best for the job determines the processors and times of all tasks of the job. If
-/// several jobs are planned together, the variants that are best for the whole flow are used.
+/// the job's plan. The variant that is best for the job determines the processors and times of all tasks of the job.
+/// If several jobs are planned together, the variants that are best for the whole flow are used.
 ///
-/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
-/// again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
+/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full,
+/// or again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
 /// descending order of priority, then of weight, and then in the order of arrival. If jobs are planned together, their
 /// order and variants minimise the total weight of the late jobs, first among the jobs with the highest priority, and
-/// then for each lower priority. A tie is broken by the number of late jobs that were not late in the previous plan. A
-/// remaining tie is broken by [`Goal`]: the greatest utilisation, the least cost, or the least weighted sum of ends. A
-/// job that cannot meet its deadline is either placed by HEFT, with a warning, or cancelled ([`Late`]). A single task
-/// is treated as a graph of one task. A job with a deadline must end by its deadline, whether the job is a graph or a
+/// then for each lower priority. Ties are broken by the number of late jobs that were not late in the previous plan,
+/// and then by [`Goal`]: the greatest utilisation, the least cost, or the least weighted sum of ends. A job that
+/// cannot meet its deadline is either placed by HEFT, with a warning, or cancelled ([`Late`]). A single task is
+/// treated as a graph of one task. A job with a deadline must end by its deadline, whether the job is a graph or a
 /// single task.
 ///
 /// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
@@ -49,16 +49,17 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// more jobs meet their deadlines with early starts than with reserved starts. Jobs are planned again when processors
 /// go down, or when jobs that met their deadlines in the plan would now be late. A job without started tasks switches
 /// to another variant of its strategy, which may begin somewhat later, or gets a new strategy. With [`Serve::Replan`],
-/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of a
-/// started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
+/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of
+/// a started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
 /// started jobs together lowers the weight of late jobs, they are planned together. An interrupted task counts as not
 /// started. After the first failure or the first late task, plans reserve enough time to repeat the longest task of
 /// each job, if possible (`Spare`).
 ///
-/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th IWK,
-/// Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does not describe them.
-/// Assumptions: every task accepts one processor and runs on one processor; at most 256 processors. Complexity: planning n jobs
-/// together costs at most 400 schedules of HEFT for all of them, and 4 n strategies.
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
+/// computing", 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine
+/// failures, but does not describe them. Assumptions: every task accepts one processor and runs on one processor; at
+/// most 256 processors. Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them, and
+/// 4 n strategies.
 #[derive(Debug)]
 pub struct JobFlow {
     rules: JobFlowRules,
@@ -166,7 +167,7 @@ impl JobFlow {
         if jobs.is_empty() {
             return;
         }
-        // If a job began in an earlier session, plan only its remaining tasks.
+        // If a job has begun in an earlier session, plan only its remaining tasks.
         let (jobs, begun): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|&&job| is_untouched(view, job));
         self.release(|job| jobs.contains(&job) || begun.contains(&job), view);
         begun.into_iter().for_each(|job| self.plan_rest(job, view));

@@ -40,8 +40,8 @@ impl JobRecords {
         choice.is_some_and(|choice| choice.given_up)
     }
 
-    /// Records the log entry of an earlier session: the deadline, and the promise to meet the deadline, remain valid.
-    /// The places of the tasks are lost.
+    /// Records the log entry of an earlier session, which contains the deadline and the promise to meet it, but no
+    /// places of tasks.
     pub fn recall(&mut self, job: JobId, told: &LoggedDecision) {
         let Some(finish) = told.finish() else { return };
         let deadline = told.deadline().map(Time::ticks).or_else(|| self.get(job).map(|entry| entry.deadline));
@@ -74,7 +74,7 @@ impl JobRecords {
         }
     }
 
-    /// Records that a job was planned again, but not by its strategy.
+    /// Records that a job was planned again without its strategy.
     pub fn note_again(&mut self, job: JobId, finish: i64) {
         let deadline = self.deadline(job);
         self.entries.insert(job, PlannedJob { deadline, in_time: finish <= deadline, choice: None });

@@ -21,10 +21,10 @@ pub enum Serve {
     Replan,
 }
 
-/// The instant from which the time to a deadline counts.
+/// The instant from which the time to a deadline is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// The release of the job. The time in a buffer counts.
+    /// The release of the job. The time in a buffer is part of the time to the deadline.
     #[default]
     Arrival,
     /// The instant at which the job is planned for the first time.
@@ -61,7 +61,7 @@ pub enum Spare {
     Auto,
     /// From the beginning.
     Always,
-    /// Never: all the time to the deadline is used.
+    /// Never: plans may use the whole time to the deadline.
     Never,
 }
 
@@ -72,7 +72,7 @@ pub struct JobFlowRules {
     pub serve: Serve,
     /// The objective.
     pub goal: Goal,
-    /// The instant from which the time to a deadline counts.
+    /// The instant from which the time to a deadline is measured.
     pub clock: Clock,
     /// The treatment of late jobs.
     pub late: Late,

@@ -7,7 +7,7 @@ use makespan_core::{Demand, TaskId, Time};
 use super::limits::LimitAmounts;
 use super::nodes::{CountedFeatures, JobNodes};
 
-/// The request of a job. It does not change from the arrival to the end of the job.
+/// The request of a job. The request does not change from the arrival to the end of the job.
 #[derive(Clone, Debug)]
 pub(super) struct JobRequest {
     pub task: TaskId,
@@ -15,7 +15,7 @@ pub(super) struct JobRequest {
     pub processors: u32,
     /// The time for which the job must get its processors: its time limit in whole minutes, or its minimum time if it states one.
     pub limit: i64,
-    /// The full time limit. The job gets as much of it as possible.
+    /// The full time limit, in ticks. The job gets as much of this time as possible.
     pub whole_limit: i64,
     /// The last instant at which it may start because of its deadline.
     pub latest: i64,
@@ -27,7 +27,7 @@ pub(super) struct JobRequest {
     pub per_node: u32,
     pub least_per_node: u32,
     pub exclusive: bool,
-    /// The reservation in which it runs.
+    /// The number of the reservation in which the job must run.
     pub reservation: Option<usize>,
     pub user: usize,
     pub amounts: LimitAmounts,
@@ -48,9 +48,9 @@ pub(super) struct JobPartition {
     pub partition: usize,
     /// The nodes on the board that have what the job needs.
     pub nodes: Arc<[u32]>,
-    /// The features that a certain number of the nodes must have.
+    /// The features that a certain number of the job's nodes must have.
     pub counted: Option<Arc<CountedFeatures>>,
-    /// The limits that apply to the job there.
+    /// The numbers of the limits that apply to the job in this partition.
     pub limits: Vec<u32>,
 }
 

@@ -107,7 +107,8 @@ impl Asking {
         let first = asked.places.first()?;
         let own = |at: usize| site.and_then(|site| site.partitions.get(at));
         let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
-        // If an operator has set the priority, it applies within the tier, so use the common queue.
+        // If an operator has set the priority, use the common queue, because the priority is compared with all jobs of
+        // the tier.
         let queue = if asked.fixed.is_some() { 0 } else { i64::from(job.priority) };
         asked.tier = own(first.partition).map_or(0, |one| i64::from(one.tier)) + queue;
         asked.partition_factor = own(first.partition).map_or(0.0, |one| f64::from(one.job_factor) / f64::from(most));
@@ -178,7 +179,7 @@ impl Asking {
             (Some(site), Some(at)) => site.partitions[at].nodes.clone(),
             _ => (0..platform.node_count()).collect(),
         };
-        // If no node states features, it is unknown which features nodes have, so ignore constraints.
+        // If no node states features, the features of nodes are unknown, so ignore constraints.
         let stated = site.is_some_and(|site| site.features.iter().any(|own| !own.is_empty()));
         let choices = match constraint.as_deref().filter(|_| stated).map(Features::parse) {
             None => vec![FeatureChoice::default()],

@@ -1,4 +1,4 @@
-//! The remaining amounts of nodes over time, and the search for room for a job.
+//! The remaining amounts of nodes over time, and the search for the earliest fit of a job.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ impl AvailabilityBoard {
         }
     }
 
-    /// Returns the numbers on the board of these nodes of a platform.
+    /// Returns, for these nodes of a platform, their numbers on the board.
     pub fn numbers(platform: &Platform, nodes: impl Iterator<Item = usize>) -> Vec<u32> {
         // If all nodes are equally fast, the numbers on the board are the positions on the platform, not counting switches.
         let plain = platform.node_count() == 1 || platform.kinds().all(|(node, _)| node.processors > 0);
@@ -105,8 +105,8 @@ impl AvailabilityBoard {
         nodes.map(|node| numbers[node]).filter(|&number| number < u32::MAX).collect()
     }
 
-    /// Returns the board that a view shows, with running tasks and failures. `asked` returns, for a running task, its time limit
-    /// and whether it has its nodes exclusively.
+    /// Returns the board that a view shows, with running tasks and failures. `asked` returns the time limit of a
+    /// running task in ticks, and whether the task uses its nodes exclusively.
     pub fn see(view: &View<'_>, asked: impl Fn(TaskId) -> Option<(i64, bool)>) -> Self {
         let now = view.now.ticks();
         let mut board = Self::new(view.instance, now);
@@ -198,8 +198,8 @@ impl AvailabilityBoard {
     /// Adds a planned job.
     pub fn plan(&mut self, fit: &Fit, resolution: i64) {
         let until = fit.held.until;
-        // Only the end is rounded. If the start were rounded, processors that another job holds until the start would be held
-        // twice.
+        // Only the end is rounded. If the start were rounded, too, two jobs would hold the processors at the same
+        // time: a job that ends at the start, and this job.
         let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
         self.take(&JobHolding { until: end, ..fit.held.clone() }, 1);
     }
@@ -218,7 +218,7 @@ impl AvailabilityBoard {
         }
     }
 
-    /// Returns whether a job would fit on these nodes if nothing else ran.
+    /// Returns whether a job would fit on these nodes if no other job ran.
     pub fn could_hold(&self, asked: &JobRequest, nodes: JobNodes<'_>) -> bool {
         let machines = &self.machines;
         let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
@@ -259,7 +259,7 @@ impl AvailabilityBoard {
             .filter(|fit| fit.start <= until)
     }
 
-    /// Returns whether the reservation that a job names ends before the job could have run in it.
+    /// Returns whether the reservation that a job requests ends before the job can end.
     pub fn is_over(&self, asked: &JobRequest, now: i64) -> bool {
         let period = asked.reservation.and_then(|at| self.period_of(at));
         period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
@@ -322,7 +322,8 @@ impl AvailabilityBoard {
         Some(Fit { start, held })
     }
 
-    /// Extends a fit to as much of the full time limit as its nodes are free and its deadline allows.
+    /// Extends the time of a fit up to the full time limit, as long as its nodes are free and the deadline of the job
+    /// allows.
     pub fn extended(&self, asked: &JobRequest, mut fit: Fit) -> Fit {
         let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
         let until = fit.held.until;
@@ -340,8 +341,8 @@ impl AvailabilityBoard {
         fit
     }
 
-    /// Returns, for each node of a job and for its licences, the first instant between `from` and `until` at which something that
-    /// it holds is no longer available.
+    /// Returns, for each node of a job and for its licences, the first instant between `from` and `until` at which the
+    /// amounts that the job holds are not available.
     fn ends_of_room<'a>(&'a self, held: &'a JobHolding, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));

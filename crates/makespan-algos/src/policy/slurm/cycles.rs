@@ -63,8 +63,8 @@ impl Counts {
     }
 }
 
-/// Starts that were found within a cycle. During a cycle, jobs are only added to the plan. So a job that requests at
-/// least as much as an earlier job, on the same nodes, cannot start earlier than that job.
+/// Starts that were found within a cycle. During a cycle, jobs are only added to the plan. So if a job requests at
+/// least as much as an earlier job on the same nodes, it cannot start before the earlier job.
 #[derive(Default)]
 struct Known(Vec<Found>);
 
@@ -83,7 +83,7 @@ impl Known {
         spread && asked.demands.is_empty() && !asked.exclusive && asked.reservation.is_none()
     }
 
-    /// Returns an instant before which a job has no room.
+    /// Returns a lower bound on the start of a job: the job does not fit before this instant.
     fn start(&self, asked: &JobRequest, place: &JobPartition) -> i64 {
         let nodes = &place.nodes;
         if !Self::says_all(asked) || place.counted.is_some() {
@@ -177,9 +177,11 @@ impl State {
                 self.changed = true;
                 return true;
             }
-            // Block the partition only after the last way to satisfy the constraint in it, because another way may have room.
+            // Block the partition only after the last way to satisfy the constraint in this partition, because another
+            // way may fit.
             let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
-            // Jobs in a reservation do not compete for nodes outside it.
+            // Do not block the partition for a job in a reservation, because this job does not compete for nodes
+            // outside the reservation.
             if is_last && asked.reservation.is_none() {
                 blocked.block(moment.view.instance, place.partition);
             }
@@ -197,7 +199,8 @@ impl State {
         let mut least = narrowest(&queue, rules.bf_max_job_test);
         let (mut started, mut known) = (Vec::new(), Known::default());
         for (at, waiting) in queue.iter().enumerate().take(rules.bf_max_job_test) {
-            // Stop if no later job has room now, because the plan is discarded after the cycle.
+            // Stop if no later job fits now: later jobs could only be planned, and the plan is discarded after the
+            // cycle.
             if moment.free.len() < least.pop().unwrap_or(u32::MAX) {
                 break;
             }
@@ -232,7 +235,7 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Returns whether the reservation of a job ends before the job could run, or its deadline has passed.
+    /// Returns whether a job cannot run any more: its reservation ends too soon, or its deadline has passed.
     fn is_over(&self, asked: &JobRequest, now: Time) -> bool {
         now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }
@@ -268,7 +271,7 @@ impl State {
         best
     }
 
-    /// Schedules a backfill cycle if something has changed. Cycles stay at multiples of the interval.
+    /// Schedules a backfill cycle after a change. Cycles are at multiples of the interval.
     pub(super) fn see_change(&mut self, rules: &SlurmRules, now: Time) {
         if self.changed && self.due.is_none() {
             let interval = rules.bf_interval.ticks();

@@ -31,8 +31,9 @@ pub(super) fn room(asked: &JobRequest, row: &[i64], cells: usize, all: u32) -> u
     low
 }
 
-/// Chooses nodes, and the number of processors on each, given the room on each node: if one node is enough, the node
-/// with the least sufficient room. Otherwise as few nodes as possible: those with the most room first.
+/// Chooses nodes, and the number of processors on each, given the room on each node: if one node is enough, chooses
+/// the node with the least sufficient room. Otherwise chooses as few nodes as possible, beginning with the nodes with
+/// the most room.
 pub(super) fn choose(
     asked: &JobRequest,
     counted: Option<&CountedFeatures>,
@@ -64,7 +65,7 @@ pub(super) fn choose(
         // Distribute the processors evenly. If some nodes are full, nodes with more room get more processors.
         rooms.reverse();
     }
-    // Each node gets the minimum, and the rest goes to nodes with room.
+    // Each node gets the minimum. The remaining processors go to nodes that have room.
     let mut left = wanted - count as u32 * on_each;
     for (at, one) in rooms.iter_mut().enumerate() {
         let share = left.div_ceil((count - at) as u32);

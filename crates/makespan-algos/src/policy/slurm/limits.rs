@@ -77,7 +77,8 @@ fn tighten(most: &mut LimitAmounts, other: &LimitAmounts) {
 }
 
 impl AllLimits {
-    /// Returns the numbers of the limits that apply to a job in a partition, and the maximum amounts that the job alone may hold.
+    /// Returns the numbers of the limits that apply to a job in a partition. Also returns the maximum amounts for this
+    /// job alone.
     pub fn of(
         &mut self,
         instance: &Instance,
@@ -151,7 +152,7 @@ impl AllLimits {
         })
     }
 
-    /// Returns whether all these limits would allow these amounts if nothing were held.
+    /// Returns whether all these limits are at least these amounts, without regard to amounts that are held now.
     pub fn could_have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
         numbers.iter().all(|&number| within(amounts, &self.limits[number as usize].most))
     }

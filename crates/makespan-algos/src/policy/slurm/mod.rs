@@ -32,24 +32,27 @@ pub use unheeded::{IgnoredRules, unheeded};
 
 /// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The
 /// first job that has no room in a partition blocks the partition and its nodes for all jobs of lower priority. The
-/// *backfill* cycle runs at intervals if anything has changed. It plans jobs by priority: each job is planned as early
-/// as the jobs before it allow. It starts the jobs that are planned to start now, and discards the plan.
+/// *backfill* cycle runs at intervals if anything has changed. This cycle plans jobs by priority, each as early as
+/// possible after the jobs of higher priority. It starts the jobs that are planned to start now, and then discards the
+/// plan.
 ///
 /// Jobs are expected to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
 /// ([`makespan_core::Site`]): partitions with tiers and limits, features, classes of service, limits of users and
 /// accounts, and reservations. The policy applies these rules to the data in the [`makespan_core::Submission`] of a
-/// job. A job that can never start is cancelled. Such a job is held, requests more than the rules allow, requests
-/// something that no node has, or cannot end by its deadline. A job that accepts less than its full time limit starts
-/// as soon as nodes are free for its minimum time. It gets the longest time, up to its limit, that delays no other job.
+/// job. A job that can never start is cancelled. This applies to jobs that are held, request more than the rules
+/// allow, request something that no node has, or cannot end by their deadline. A job that accepts less than its full
+/// time limit starts as soon as nodes are free for its minimum time. It gets the longest time, up to its limit, that
+/// delays no other job.
 ///
-/// Source: the manual pages `slurm.conf` and `sacctmgr`, and "Scheduling Configuration Guide", "Multifactor Priority Plugin", "Fair
-/// Tree Fairshare Algorithm" of Slurm 24.11, <https://slurm.schedmd.com>; A. Yoo, M. Jette, M. Grondona, "SLURM: simple Linux
-/// utility for resource management", JSSPP 2003, DOI `10.1007/10968987_3`. Deviations: cycles take no time, so parameters that
-/// limit their duration do not exist (`bf_max_time`, `bf_yield_interval`, `bf_continue`, `max_sched_time`, `batch_sched_delay`).
-/// There is no preemption, and there are no heterogeneous jobs, burst buffers or topology. A job goes to the node with the least
-/// room that suffices, or to as few nodes as possible. Guarantee: none, except that a job that fits starts if no other job waits.
-/// Complexity: a main cycle visits jobs until each partition is blocked, and a backfill cycle visits up to `bf_max_job_test` jobs.
-/// Each visit is a walk over nodes and ends.
+/// Source: the manual pages `slurm.conf` and `sacctmgr`, and "Scheduling Configuration Guide", "Multifactor Priority
+/// Plugin", "Fair Tree Fairshare Algorithm" of Slurm 24.11, <https://slurm.schedmd.com>; A. Yoo, M. Jette, M.
+/// Grondona, "SLURM: simple Linux utility for resource management", JSSPP 2003, DOI `10.1007/10968987_3`. Deviations:
+/// cycles take no time, so parameters that limit their duration do not exist (`bf_max_time`, `bf_yield_interval`,
+/// `bf_continue`, `max_sched_time`, `batch_sched_delay`). There is no preemption, and there are no heterogeneous jobs,
+/// burst buffers or topology. A job goes to the node with the least room that suffices, or to as few nodes as
+/// possible. Guarantee: none, except that a job that fits starts if no other job waits. Complexity: a main cycle
+/// visits jobs until each partition is blocked, and a backfill cycle visits up to `bf_max_job_test` jobs. Each visit
+/// is a walk over nodes and ends.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("slurm[weight_age=1000,weight_fairshare=10000,half_life=14d]", 1)?;
@@ -83,7 +86,7 @@ struct Runs {
     amounts: LimitAmounts,
     user: usize,
     processors: u32,
-    /// The time in ticks for which the job is expected to run, and whether it has its nodes exclusively.
+    /// The time in ticks for which the job is expected to run, and whether it uses its nodes exclusively.
     limit: (i64, bool),
 }
 

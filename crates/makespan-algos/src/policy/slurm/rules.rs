@@ -16,9 +16,9 @@ pub struct SlurmRules {
     pub bf_resolution: Time,
     /// `bf_max_job_test`: maximum number of jobs that a backfill cycle visits.
     pub bf_max_job_test: usize,
-    /// `bf_max_job_part`: maximum number of these jobs in one partition. 0 means no limit.
+    /// `bf_max_job_part`: maximum number of jobs of one partition that a backfill cycle visits. 0 means no limit.
     pub bf_max_job_part: usize,
-    /// `bf_max_job_user`: maximum number of these jobs of one user. 0 means no limit.
+    /// `bf_max_job_user`: maximum number of jobs of one user that a backfill cycle visits. 0 means no limit.
     pub bf_max_job_user: usize,
     /// `bf_max_job_start`: maximum number of jobs that a backfill cycle starts. 0 means no limit.
     pub bf_max_job_start: usize,
@@ -28,7 +28,8 @@ pub struct SlurmRules {
     pub bf_min_prio_reserve: u64,
     /// `default_queue_depth`: maximum number of jobs that the main cycle visits at an event.
     pub default_queue_depth: usize,
-    /// `partition_job_depth`: maximum number of these jobs in one partition. 0 means no limit.
+    /// `partition_job_depth`: maximum number of jobs of one partition that the main cycle visits at an event. 0 means
+    /// no limit.
     pub partition_job_depth: usize,
     /// `sched_interval`: minimum time between two main cycles that visit all jobs.
     pub sched_interval: Time,
@@ -57,7 +58,7 @@ pub struct PriorityRules {
     pub half_life: Time,
     /// `PriorityCalcPeriod`: time between two computations of usage and priorities.
     pub calc_period: Time,
-    /// Whether the fair-share factor is computed by the fair tree, and not by the classic algorithm (`NO_FAIR_TREE`).
+    /// Whether the fair-share factor is computed by the fair tree. If not, by the classic algorithm (`NO_FAIR_TREE`).
     pub fair_tree: bool,
     /// `PriorityFavorSmall`: whether small jobs get the higher size factor.
     pub favor_small: bool,
@@ -97,7 +98,7 @@ impl Default for SlurmRules {
 }
 
 impl PriorityRules {
-    /// Returns whether priorities depend on factors, and not only on values that operators set.
+    /// Returns whether priorities depend on factors. If not, they are only the values that operators set.
     pub(super) fn weighs(&self) -> bool {
         self.age > 0
             || self.fairshare > 0

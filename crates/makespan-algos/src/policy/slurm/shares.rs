@@ -131,8 +131,8 @@ impl Shares {
         self.members[at].usage
     }
 
-    /// Computes the classic factor `2^(-U / S)`, where U is the effective usage, which includes a share of the usage of siblings,
-    /// and S are the normalised shares.
+    /// Computes the classic factor `2^(-U / S)`, where S is the normalised share, and U is the effective usage, which
+    /// includes a part of the usage of siblings.
     fn classic(&mut self) {
         let total = self.members[0].usage;
         let mut stack = vec![(0, 1.0, if total > 0.0 { 1.0 } else { 0.0 })];
@@ -183,8 +183,8 @@ impl Shares {
         }
     }
 
-    /// Returns the member's fraction of the shares of its siblings, divided by its fraction of their usage. The result
-    /// is infinite if the member has used nothing.
+    /// Returns the member's fraction of the shares of all siblings, divided by its fraction of the usage of all
+    /// siblings. The result is infinite if the usage of the member is zero.
     fn level(&self, at: usize) -> f64 {
         let member = &self.members[at];
         if member.shares <= 0.0 {

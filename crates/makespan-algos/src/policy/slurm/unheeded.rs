@@ -1,4 +1,4 @@
-//! Reports which jobs the rules of a cluster affect, for policies that ignore these rules.
+//! Reports the jobs that the rules of a cluster affect, for policies that ignore these rules.
 
 use makespan_core::{Instance, Submission, TaskId};
 
@@ -12,7 +12,8 @@ use crate::policy::order::{Request, Widths};
 /// Jobs that are affected by the rules of a cluster, for policies that ignore these rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredRules {
-    /// Tasks that can never start: they are held, request more than the rules allow, or something that no node has.
+    /// Tasks that can never start: they are held, request more than the rules allow, or request something that no node
+    /// has.
     pub never: Vec<TaskId>,
     /// Number of other jobs that are affected by at least one rule that such a policy ignores.
     pub jobs: usize,
@@ -20,7 +21,8 @@ pub struct IgnoredRules {
     pub rules: Vec<(&'static str, usize)>,
 }
 
-/// Returns which rules the policy `slurm` would apply to these tasks. Returns nothing if the cluster has no rules.
+/// Returns the rules that the policy `slurm` would apply to these tasks. The result is empty if the cluster has no
+/// rules.
 pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> IgnoredRules {
     let Some(site) = instance.platform().site() else { return IgnoredRules::default() };
     if super::supports(instance).is_err() {

@@ -76,9 +76,10 @@ impl Appetites {
     }
 
     /// Returns the instant until which a send to `child` should wait, because another child would run out of work
-    /// during this send and lose more work than it brings. If the other child has not requested a task by this instant,
-    /// it takes tasks so slowly that it would not lose more. Returns `None` if no other child would lose more. The loss
-    /// of another child is at most the work of the kinds in `offered` that it could be sent.
+    /// during this send, and would lose more work than the sent task contains. If the other child has not requested a
+    /// task by the returned instant, it takes tasks so slowly that it would not lose more. Returns `None` if no other
+    /// child would lose more work. The loss of another child is at most the work of the kinds in `offered` that it
+    /// could be sent.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);

@@ -5,24 +5,25 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 
 use super::appetite::{Appetites, Hop};
 
-/// Back-pressure: serves an idle processor of the node itself first. Otherwise, the port sends the pair of child and kind with the
-/// largest difference of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data / bandwidth)`.
+/// Back-pressure: serves an idle processor of the node itself first. Otherwise, the port sends the pair of child and
+/// kind with the largest difference of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data /
+/// bandwidth)`.
 ///
 /// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
 /// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
-/// stable, if queues are unbounded. Here a queue is a buffer of a few tasks. The queues of the root are virtual. The
-/// queue of the kind that is furthest behind has B + 1 tasks. The queue of any other kind is shorter by the number of
-/// weighted tasks by which this kind is ahead. This makes the throughput fair. As long as other queues are longer, the
-/// last few tasks of a kind would wait. Therefore a kind that was passed over for `PATIENCE` buffers of tasks is sent
-/// first.
+/// stable, if queues are unbounded. In this policy, a queue is a buffer of a few tasks. The queues of the root are
+/// virtual. The queue of the kind that is furthest behind has B + 1 tasks. The queue of any other kind is shorter by
+/// the number of weighted tasks by which this kind is ahead. This makes the throughput fair. As long as other queues
+/// are longer, the last few tasks of a kind would wait. Therefore a kind that was passed over for `PATIENCE` buffers
+/// of tasks is sent first.
 ///
-/// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from the requests
-/// of its children how fast they take work. It does not begin a hop during which another child would run dry and lose more work
-/// than the hop brings, but waits instead.
+/// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from
+/// the requests of its children how fast they take work. The node waits instead of beginning a hop during which
+/// another child would run out of work and lose more work than the hop brings.
 ///
-/// A node needs to know only the queues of its children, which they report with their requests. A decision takes O(children *
-/// kinds). If hops are long, it takes O(children^2).
+/// A node needs to know only the queues of its children, which they report with their requests. A decision takes
+/// O(children * kinds). If hops are long, it takes O(children^2).
 #[derive(Clone, Debug)]
 pub struct BackPressure {
     /// At the root, the number of tasks given of each kind. Empty at other nodes.
@@ -33,7 +34,7 @@ pub struct BackPressure {
     /// For each kind, the number of times that another kind was chosen while this kind waited: for the own processors
     /// (`COMPUTE`), and for sends.
     passed: [Vec<u32>; 2],
-    /// The number in `passed` from which on a kind goes first.
+    /// If the number in `passed` of a kind reaches this number, the kind is chosen first.
     patience: u32,
     appetites: Appetites,
     /// Kinds that may be sent now.
@@ -150,13 +151,13 @@ impl BackPressure {
         Some(NodeDecision::Wait { until })
     }
 
-    /// Returns by how much the number of times that a kind was passed over exceeds the patience. The root balances its kinds by
-    /// itself.
+    /// Returns the number of times that a kind was passed over, minus the patience. At the root the result is always
+    /// 0, because the root balances its kinds by itself.
     fn urgency(&self, what: usize, kind: usize) -> u32 {
         if self.given.is_empty() { self.passed[what][kind].saturating_sub(self.patience) } else { 0 }
     }
 
-    /// Returns the least weighted number of tasks that the root gave of any kind that it still has.
+    /// Returns the least number of tasks that the root gave of any remaining kind, weighted by `step`.
     fn behind(&self, view: &NodeView<'_>) -> f64 {
         let kinds = self.given.iter().enumerate().filter(|&(kind, _)| view.ready[kind] > 0);
         kinds.map(|(kind, given)| given * self.step[kind]).fold(f64::INFINITY, f64::min)

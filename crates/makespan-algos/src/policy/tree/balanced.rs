@@ -4,16 +4,16 @@ use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::balance::Balance;
 
-/// Follows rates. A thread is an idle processor of the node or a child that has sent a request. The next pair (thread, kind) is
-/// chosen from the possible pairs by one-dimensional load balancing.
+/// Follows rates. A thread is an idle processor of the node or a child that has sent a request. The next pair (thread,
+/// kind) is chosen from the possible pairs by one-dimensional load balancing.
 ///
 /// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of
-/// the linear programme. Deviation: in the paper, the choice is made among all pairs, and the node then waits until the
-/// chosen pair is possible. This is 1.3 to 1.4 times worse, so here the choice is made among the pairs that are
-/// possible now.
+/// the linear programme. Deviation: in the paper, the choice is made among all pairs, and the node then waits until
+/// the chosen pair is possible. The throughput is then 1.3 to 1.4 times lower, so this policy chooses among the pairs
+/// that are possible now.
 ///
-/// A kind may have no rate at a node, because the rates or the machines have changed. A task of such a kind is computed
-/// or sent when no pair with a rate is possible, so that the task does not wait forever.
+/// A kind may have no rate at a node, because the rates or the machines have changed. A task of such a kind is
+/// computed or sent when no pair with a rate is possible, so that the task does not wait forever.
 #[derive(Clone, Debug)]
 pub struct Balanced {
     /// The choices: the own processors by kind, and then each child by kind.

@@ -2,18 +2,18 @@
 
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
-/// Bandwidth-centric scheduling serves the request of the child with the largest bandwidth first. The node's own processor counts
-/// as a child with infinite bandwidth. The bandwidth is the effective one for a task: its bytes divided by the time of its hop,
-/// including latency, as measured in the paper of 2006 (section 5.1.4).
+/// Bandwidth-centric scheduling serves the request of the child with the largest bandwidth first. The node's own
+/// processor counts as a child with infinite bandwidth. The bandwidth is the effective bandwidth for a task: the bytes
+/// of the task divided by the time of its hop, including latency, as measured in the paper of 2006 (section 5.1.4).
 ///
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand and Y. Robert, "Bandwidth-centric allocation of independent
 /// tasks on heterogeneous platforms" (IPDPS 2002, DOI 10.1109/IPDPS.2002.1015540). The rule is optimal for one
 /// application in the steady state. It is part of CGBC and PBC in the paper of 2006 (DOI 10.1109/IPDPS.2006.1639262,
-/// sections 4.3 and 4.4). For CGBC, the kinds are macro-tasks, followed by the remaining tasks of each application. For
-/// PBC, each kind has its own lane, and the lanes of a node share its port and processors evenly. The paper's root
-/// allocates tasks to its schedulers in the ratio of the weights. We take this to mean that the numbers of tasks of the
-/// applications have this ratio. If the root kept the ratio during the run, no application could starve, but with PBC
-/// an application starves in a third of the paper's settings.
+/// sections 4.3 and 4.4). For CGBC, the kinds are macro-tasks, followed by the remaining tasks of each application.
+/// For PBC, each kind has its own lane, and the lanes of a node share its port and processors evenly. The paper's root
+/// allocates tasks to its schedulers in the ratio of the weights. We take this to mean that the numbers of tasks of
+/// the applications have this ratio. If the root kept the ratio during the run, no application could starve, but with
+/// PBC an application starves in a third of the paper's settings.
 #[derive(Clone, Debug, Default)]
 pub struct BandwidthCentric {
     /// For each kind, the children by increasing time of their hop. Sorted when it is first needed, and again after a

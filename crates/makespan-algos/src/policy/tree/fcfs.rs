@@ -6,14 +6,15 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 
 use super::balance::Balance;
 
-/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
-/// 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in their order, with tasks in the order of their arrival. The
-/// root chooses the kind by one-dimensional load balancing, with the weights as frequencies.
+/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications"
+/// (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in their order, with tasks in the
+/// order of their arrival. The root chooses the kind by one-dimensional load balancing, with the weights as
+/// frequencies.
 ///
 /// An idle processor of the node also counts as a request, from the instant at which it became idle. If several
 /// requests come at the same instant, those of children come first. The paper leaves open whether a request that waits
-/// for the port delays the node's own processor. Here it does not delay it: the own processor takes the oldest task as
-/// soon as the processor is idle and no older request can be served.
+/// for the port delays the node's own processor. In this policy, such a request causes no delay: the own processor
+/// takes the oldest task as soon as it is idle and no older request can be served.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
     /// The children with requests, oldest first, each with its position in the order of all requests.

@@ -26,7 +26,8 @@ impl NodeRates {
         Self { compute, sent }
     }
 
-    /// Returns the rates for `compute` by kind and by node, in the original order of the nodes from which the network was made.
+    /// Returns the rates for `compute`, which is given by kind and then by node. The nodes are in their original
+    /// order, before the network was created.
     pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
         let kinds = network.kinds().len();
         let of_node = |node: usize| {

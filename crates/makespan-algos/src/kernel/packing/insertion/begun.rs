@@ -23,7 +23,7 @@ pub(crate) struct RemainingTasks {
 }
 
 impl RemainingTasks {
-    /// Stands for a row that is not in the list. It exceeds any number of tasks.
+    /// The number for a row that is not in the list. It exceeds any number of tasks.
     pub const ABSENT: u64 = u64::MAX / 2;
 
     /// Returns, for each cell, the number of its processors among `processors`.

@@ -14,11 +14,11 @@ type Held = (i64, Option<usize>, ResourceId, u64);
 /// The remaining amounts over time.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
-    /// For each node, its cells and then its resources. While a cell is closed, none of its processors counts as free.
+    /// For each node, its cells and then its resources. A closed cell has no free processors.
     pub nodes: Vec<Rows<u64>>,
-    /// Resources that belong to no node. Consumables have their full amounts here.
+    /// The licences over time. The row also contains the consumables, with their full amounts.
     licences: Rows<u64>,
-    /// Resources that belong to no node. Licences have their full amounts here.
+    /// The consumables over time. The row also contains the licences, with their full amounts.
     consumables: Rows<u64>,
 }
 
@@ -77,9 +77,8 @@ impl Calendar {
         self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
-    /// Holds the amounts that work outside the instance holds. The sum of these estimates may exceed the total of a
-    /// resource. For each resource, processes the amounts by decreasing end, so that every amount that was processed
-    /// before is held at least as long.
+    /// Holds the amounts that work outside the instance holds. The sum of these estimated amounts may exceed the total
+    /// of a resource, so each amount is limited to what is left. The amounts are processed by decreasing end.
     fn hold_for_others(&mut self, machines: &PackingMachines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));

@@ -20,19 +20,20 @@ use calendar::Calendar;
 use places::{PlaceFinder, RunPeriod, SoughtTask};
 pub use sites::{NodeSet, Sites};
 
-/// Maximum number of visits to nodes for one list. If a list needs more, it is abandoned, because a search has no time
-/// for many such lists.
+/// Maximum number of visits to nodes for one list. A list that needs more visits is rejected, because a search needs
+/// many lists.
 const MAX_LOOKS: u64 = 10_000_000;
 /// Position of a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;
 
-/// Executes lists by insertion into gaps: the serial scheme, on nodes that may differ. If a task waits for tasks that come later in
-/// the list, it is placed immediately after the last of them. A task that is restricted to some nodes is placed on these.
+/// Executes lists by insertion into gaps: the serial scheme, on nodes that may differ. If a task waits for tasks that
+/// come later in the list, it is placed immediately after the last of them. A task with a site is placed on the nodes
+/// of this site.
 ///
-/// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963; insertion on
-/// machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI 10.1109/71.993206. Complexity:
-/// O(nodes log n + steps) for a task on one node, where the steps are those between its earliest start and its end. A task on
-/// several nodes visits all nodes again for each of the steps.
+/// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963;
+/// insertion on machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI
+/// 10.1109/71.993206. Complexity: O(nodes log n + steps) for a task on one node, where steps is the number of steps
+/// between its earliest start and its end. A task on several nodes visits all nodes again for each of the steps.
 #[derive(Debug)]
 pub struct Inserter<'p, 'a> {
     packing: &'p Packing<'a>,
@@ -104,13 +105,13 @@ impl<'p, 'a> Inserter<'p, 'a> {
         &self.sites
     }
 
-    /// Executes a list that contains every task once. `sites` contains, for each task, the nodes to which it is restricted. If it
-    /// does not fit there, it may run anywhere. `keep` receives the position and the end of each placed task. The execution stops
-    /// as soon as `keep` returns `false`.
+    /// Executes a list that contains every task once. `sites` contains, for each task, the nodes to which it is
+    /// restricted. A task that does not fit there may run on any nodes. `keep` receives the position and the end of
+    /// each placed task. The execution stops as soon as `keep` returns `false`.
     ///
     /// # Errors
-    /// Returns the position of the task at which the execution stopped: `keep` returned `false`, others have used up what the task
-    /// needs, or too many nodes were visited.
+    /// Returns the position of the task at which the execution stopped: `keep` returned `false`, other tasks have used
+    /// up its consumables, or too many nodes were visited.
     pub fn run(
         &mut self,
         list: &[ListEntry],
@@ -242,7 +243,8 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.places.find(&packing.machines, &self.calendar, &sought)
     }
 
-    /// Updates the successors of a placed task. Tasks that become ready are placed next if the walk has passed them.
+    /// Updates the successors of a placed task. A successor that becomes ready is placed next if its position is
+    /// before the current position of the list.
     fn see_ready(&mut self, list: &[ListEntry], place: usize, walked: usize) {
         let packing = self.packing;
         for edge in packing.instance.outgoing(list[place].task) {

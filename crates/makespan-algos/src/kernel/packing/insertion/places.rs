@@ -141,8 +141,8 @@ impl PlaceFinder {
         Some(period)
     }
 
-    /// Returns the minimum number of free processors of a node in a period, and the node's total of resources. Between
-    /// equal places, the node that has less is chosen, because other tasks may need more.
+    /// Returns the minimum number of free processors of a node in a period, and the node's total of resources. If two
+    /// places are equal, the node that has less is chosen, because other tasks may need the node that has more.
     fn left_beside(
         &mut self,
         machines: &PackingMachines,
@@ -181,8 +181,8 @@ impl PlaceFinder {
         }
     }
 
-    /// Returns the earliest start if processors of the node close at different times. For each cell, the minimum over the whole
-    /// period counts.
+    /// Returns the earliest start if processors of the node close at different times. The number of processors of a
+    /// cell is its minimum over the whole period.
     fn start_on_cells(
         &mut self,
         machines: &PackingMachines,

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{Inserter, NodeSet};
 use crate::kernel::packing::{ListEntry, Packing};
 
-/// Number of instants after which nothing is closed and no task runs.
+/// An instant after which nothing is closed and no task runs.
 const HORIZON: usize = 160;
 
 #[derive(Clone, Debug)]
@@ -111,8 +111,8 @@ impl<'a> Naive<'a> {
             && if self.compact { self.is_compact(job, nodes, &rooms) } else { rooms.iter().sum::<u32>() >= job.width }
     }
 
-    /// Returns whether whole nodes, one of the largest among them, and a part of at most one more suffice. If one node is large
-    /// enough, it must suffice.
+    /// Returns whether the placement is a best placement: on one node if a node is large enough. Otherwise on whole
+    /// nodes, one of the largest among them, and a part of at most one more node.
     fn is_compact(&self, job: &DraftJob, nodes: &[usize], rooms: &[u32]) -> bool {
         let largest = self.nodes.iter().map(|node| node.0).max().unwrap();
         if job.width <= largest {

@@ -12,10 +12,11 @@ use crate::scheduler::{GoalTask, NumberedWholes};
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of tasks that are each inserted at the best position. If there are more, their keys determine the positions.
+/// Maximum number of tasks for which the best position is searched. If there are more, their keys determine the
+/// positions.
 const FEW: usize = 16;
-/// Maximum of the number of inserted tasks times the number of tasks of the plan. It is limited because trying a
-/// position inserts all tasks of the plan.
+/// Maximum of the number of inserted tasks times the number of tasks of the plan. Each tried position requires an
+/// insertion of all tasks of the plan.
 const PLACED: usize = 2000;
 /// Price of the area of a task, as a share of the cost of tasks that arrived recently. "Recently" means within the last
 /// period that is as long as the waiting tasks take on all processors. The value was measured on moldable replays at

@@ -7,7 +7,8 @@ use crate::kernel::packing::{HeldPart, Packing};
 use crate::scheduler::{DecodedList, Remains};
 
 impl DependentPlan {
-    /// Returns the list, followed by as many tasks of bags without weight as may begin now. They delay no task of the list.
+    /// Returns the list, followed by tasks of bags without weight: all tasks that may begin now. They do not delay the
+    /// tasks of the list.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,
@@ -18,8 +19,8 @@ impl DependentPlan {
         let mut all = listed.clone();
         let extra = self.best_effort.iter().take(view.free.len() as usize);
         all.list.extend(extra.map(|task| entry(packing, task, 1)));
-        // Tasks that do not fit are removed. The tasks of a bag are equal, so if one does not fit, those after it do not fit
-        // either.
+        // Tasks that do not fit are removed. The tasks of a bag are equal, so if one task does not fit, later tasks of
+        // the bag do not fit.
         while let Err(at) = remains.carry(&all) {
             let planned = listed.list.len();
             if at < planned {
@@ -74,7 +75,8 @@ impl DependentPlan {
             self.pending.remove(&task);
             self.best_effort.remove(task);
         }
-        // Also wake up when processors open, because the plan does not contain the starts of tasks of bags without weight.
+        // Also wake up when processors open, because tasks of bags without weight may start then, and the plan does
+        // not contain their starts.
         let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
         let opens = opens.filter(|_| !self.best_effort.is_empty());
         next.into_iter().chain(opens).min()

@@ -23,7 +23,8 @@ use survey::Survey;
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of new tasks for which the best position is searched. The plan may have at most `PLACED` tasks for this.
+/// Maximum number of new tasks for which the best position is searched. The search is made only if the plan has at
+/// most `PLACED` tasks.
 const FEW: usize = 4;
 const PLACED: usize = 100;
 /// Maximum number of insertions at an event while the plan is improved. This takes some milliseconds.
@@ -71,8 +72,8 @@ pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
         || instance.profile(task).machine_times().is_some()
 }
 
-/// Returns whether a task is started only after the plan: it belongs to a bag without weight, and no task with weight depends on
-/// it, directly or indirectly.
+/// Returns whether a task is added only after the plan is made: it belongs to a bag without weight, and no task with
+/// weight depends on it, directly or indirectly.
 fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
     while let Some(task) = next.pop() {
@@ -88,7 +89,7 @@ fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl DependentPlan {
-    /// Returns the policy's state with a plan so far: the position and the width of each task.
+    /// Returns the state with a given plan: the position and the width of each task.
     pub fn new(improving: Improving, seed: u64, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
         Self {
             improving,
@@ -128,8 +129,8 @@ impl DependentPlan {
             let competes = |task: &TaskId| view.instance.has_task(*task) && !is_filled_in(view.instance, *task);
             let given = self.given.keys().copied().filter(competes);
             let waits = given.filter(|task| view.ended.run(*task).is_none() && !runs.contains(task));
-            // The view does not report the end of a task that no other task waits for. Such a task is recognised because it no
-            // longer waits.
+            // The view does not report the end of a task if no other task waits for this end. The task has ended if it
+            // no longer waits.
             let waits = waits.filter(|task| {
                 view.waiting.contains(*task)
                     || !view.instance.incoming_edges(*task).is_empty()
@@ -162,7 +163,7 @@ impl DependentPlan {
     /// Makes the decisions of an instant. Returns whether a task starts, and the next instant at which this function
     /// must be called.
     ///
-    /// Unavailable periods that the plan does not reach are ignored, so that they change nothing.
+    /// Unavailable periods that begin after the end of the plan are ignored, so that they do not change the plan.
     pub fn on(
         &mut self,
         events: &[Event],
@@ -334,7 +335,7 @@ impl DependentPlan {
         }
     }
 
-    /// Returns whether there is nothing to improve.
+    /// Returns whether the plan cannot be improved.
     pub fn is_settled(&self) -> bool {
         self.plan.len() < 2
     }
@@ -358,8 +359,8 @@ impl DependentPlan {
     }
 }
 
-/// Returns the instance with those unavailable periods only that have begun and are not over, or begin before `told`.
-/// The other periods are left out, because processors that are closed at different times do not count as equal.
+/// Returns the instance with the current unavailable periods and the periods that begin before `told`. The other
+/// periods are omitted, because processors with different closed periods cannot be treated as equal.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {

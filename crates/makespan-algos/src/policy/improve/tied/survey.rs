@@ -81,8 +81,8 @@ impl Survey {
             let mut waits = 0;
             for edge in instance.incoming(first) {
                 let from = packing.row_of(edge.from);
-                // Count a predecessor outside the list as one that never ends, because tasks outside the list come
-                // after all tasks of the list.
+                // Treat a predecessor outside the list as one that never ends, because tasks outside the list are
+                // planned after all tasks of the list.
                 waits += if counts.contains_key(&from) || self.count(from) == 0 {
                     counts.get(&from).copied().unwrap_or(0)
                 } else {

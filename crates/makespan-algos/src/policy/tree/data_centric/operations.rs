@@ -22,9 +22,9 @@ fn is_worth(state: &DataCentricState<'_>, a: usize, amount: f64, b: usize) -> bo
     amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
 }
 
-/// Gives a node with idle processors x tasks of B instead of some tasks of A, such that no link is busy for a longer
-/// time. The number of tasks of A is x times the largest ratio, over the links above the node, of the hop of B to the
-/// hop of A. Thus no link limits the trade.
+/// Gives a node with idle processors x tasks of B instead of some tasks of A, such that the busy time of no link
+/// increases. The number of tasks of A is x times the largest ratio, over the links above the node, of the hop of B to
+/// the hop of A. Thus no link limits the trade.
 fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let mut each = vec![0.0_f64; state.network.nodes().len()];
     for node in 1..each.len() {

@@ -55,7 +55,7 @@ impl Exchange {
         Balanced::new(compute, sent)
     }
 
-    /// Removes the speed of a node and of all nodes below it, so that no operation sends them anything.
+    /// Removes the speed of a node and of all nodes below it, so that no operation sends tasks to them.
     fn without(&mut self, node: usize) {
         let mut below = vec![node];
         while let Some(node) = below.pop() {

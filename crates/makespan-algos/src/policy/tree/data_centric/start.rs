@@ -2,9 +2,9 @@
 
 use super::state::DataCentricState;
 
-/// Sets the rates of every node for the kind with the largest ratio of data to work. First, the amount that each subtree could take
-/// goes up the tree. Then the amount that it gets goes down. Own processors come first, and then the children by the time of their
-/// hop.
+/// Sets the rates of every node for the kind with the largest ratio of data to work. First, each node reports to its
+/// parent the amount that its subtree could take. Then each node assigns amounts: first to its own processors, and
+/// then to its children, by increasing time of their hop.
 pub(super) fn bandwidth_centric(state: &mut DataCentricState<'_>) {
     let ratio = |kind: usize| state.data(kind) / state.work(kind);
     let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);
