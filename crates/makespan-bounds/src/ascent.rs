@@ -17,7 +17,7 @@ pub(crate) struct AscentParameters {
 /// The current prices of an ascent, and the best prices so far. No price is negative.
 pub(crate) struct Ascent {
     pace: AscentParameters,
-    /// A typical price: the step length is a fraction of this price. The smoothing width is a fraction of a typical cost.
+    /// A typical price, by which the step length is multiplied. The smoothing width is multiplied by a typical cost.
     price: f64,
     cost: f64,
     prices: Vec<f64>,
@@ -51,7 +51,7 @@ impl Ascent {
     }
 
     /// Moves the prices along the gradient `rise` of the bound. `value` is the bound at the current prices. `part`
-    /// returns, for each price, the factor by which the step length is multiplied.
+    /// returns a factor for the step length of each price.
     pub fn step<'r>(
         &mut self,
         done: f64,

@@ -6,11 +6,8 @@ use std::time::{Duration, Instant};
 
 use makespan_core::Stop;
 
-/// The time limit of a search for bounds. A search checks the clock between its steps, so the search ends at most one
-/// step after the time limit.
-///
-/// The result of a search is a bound no matter when the search ends: an early end makes the bound weaker, but never
-/// wrong.
+/// The time limit of a search for bounds. A search checks the clock between its steps, so it ends at most one step
+/// after the time limit. An early end makes a bound weaker, but never wrong.
 #[derive(Debug, Default)]
 pub struct Clock {
     end: Option<Instant>,
@@ -18,7 +15,7 @@ pub struct Clock {
     questions: Option<Questions>,
 }
 
-/// The number of checks that remain. The clock has expired when this number has decreased to a given number.
+/// The number of remaining checks. The clock has expired when this number has fallen to a given number.
 #[derive(Clone, Debug)]
 struct Questions {
     left: Arc<AtomicI64>,
@@ -41,7 +38,7 @@ impl Clock {
         Self { questions: Some(Questions { left, last: 0 }), ..Self::ENDLESS }
     }
 
-    /// Returns the number of checks that this clock and the clocks made by [`Self::part`] received after they had expired.
+    /// Returns the number of checks after this clock or a clock from [`Self::part`] had expired.
     pub fn asked_late(&self) -> u64 {
         let late = self.questions.as_ref().map(|of| of.last - of.left.load(Ordering::Relaxed));
         late.map_or(0, |late| late.max(0).unsigned_abs())

@@ -5,15 +5,14 @@ use makespan_core::{Bound, Instance, Objective, Proof, Time};
 
 use crate::Clock;
 
-/// Maximum number of deadlines for which the jobs due by then are bounded as a separate instance.
+/// Maximum number of deadlines for which the jobs with earlier or equal deadlines form a separate instance.
 const DUES: usize = 6;
-/// Number of jobs above which only one deadline is examined.
+/// If there are more jobs, only one deadline is examined.
 const MANY: usize = 20_000;
 
-/// Returns bounds on the lateness from the jobs with early deadlines: for some deadlines, the jobs due by that deadline
-/// form an instance of their own, and a bound on its makespan or weighted completion bounds the lateness.
-///
-/// All these instances share `work` and the time of `clock`.
+/// Returns bounds on the lateness. For each of some deadlines, the jobs with this or an earlier deadline form a
+/// separate instance, and a bound on its makespan or weighted completion bounds the lateness. All these instances
+/// share `work` and the time of `clock`.
 pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
     let dues = promising(instance, most);
@@ -22,7 +21,7 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
-        // Examine the first instance, which is the most promising, even if no time is left.
+        // The first instance is the most promising. Examine it even if no time is left.
         if at > 0 && clock.is_over() {
             return None;
         }
@@ -35,8 +34,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns up to `most` deadlines: those by which the jobs due by then exceed the available time most, by their mean
-/// load. If `most` is more than one, the result includes the last deadline.
+/// Returns up to `most` deadlines: those by which the mean load of the jobs due by then exceeds the available time
+/// most. If `most` is more than one, the result includes the last deadline.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

@@ -76,12 +76,12 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last, for a bound that uses the last job. If more jobs can end last, the last
-/// job's share of the sum is too small to improve the bound.
+/// Maximum number of jobs that can end last, for bounds from the last job. With more jobs, the share of the last job
+/// in the sum is too small to improve the bound.
 const MAX_LAST: usize = 12;
 
 /// Derives bounds on other objectives from the bound on the makespan, because one job ends at the makespan
-/// ([`LastJob`]). Replaces a bound in `bounds` if the derived bound is better. Changes nothing if too many jobs can end
+/// ([`LastJob`]). Replaces a bound in `bounds` if the derived bound is better. Has no effect if too many jobs can end
 /// last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
@@ -99,8 +99,8 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. Searches longer than [`standard`] for bounds that a longer search
-/// may improve, but stops when `clock` expires.
+/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, searches longer than
+/// [`standard`], until `clock` expires.
 ///
 /// The remaining time is divided equally among the objectives.
 ///
@@ -126,7 +126,7 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
 }
 
 /// Returns the best bound on one objective that is found before `clock` expires. Cheap bounds are always computed. An
-/// expensive search may end without a bound when `clock` expires.
+/// expensive search that `clock` ends may yield no bound.
 ///
 /// # Errors
 /// The errors of [`best`].
@@ -162,7 +162,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
-        // If there is a network, windows give the only bound for sequential jobs.
+        // With a network, windows give the only bound for sequential jobs.
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {
@@ -176,8 +176,8 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     Ok(best_of(objective, bounds))
 }
 
-/// Returns the largest of several bounds, and the first one of equal bounds. Returns zero, which needs no proof, if
-/// there is no bound.
+/// Returns the largest of several bounds, and the first of equal bounds. Without bounds, returns zero, which needs no
+/// proof.
 fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     let nothing =
         || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };

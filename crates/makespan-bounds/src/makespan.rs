@@ -6,19 +6,20 @@ use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, T
 use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};
 
-/// Maximum number of release dates that are tried. For each, the bound counts only the jobs released from then on and
-/// the area from then on.
+/// Maximum number of release dates that are tried. For each date, the bound uses the jobs released at or after the
+/// date, and the open area after it.
 const RELEASES: usize = 8;
 
-/// Returns the best proven lower bound on the makespan. The candidates are the longest job, the area, the deadline that
-/// the dual approximation refutes, and the later deadlines that dual-feasible functions refute. Release dates and
+/// Returns the best proven lower bound on the makespan. The candidates are the longest job, the area, the deadline
+/// that the dual approximation refutes, and the later deadlines that dual-feasible functions refute. Release dates and
 /// unavailable processors are taken into account.
 ///
 /// The tasks of a bag count as equal jobs, but the computation handles many of them in one step.
 ///
-/// Complexity: as [`dual::search`] if all jobs are released together, all processors are always open and no job is a
-/// bag. Otherwise a bisection of at most 62 steps of O(n log n) for each of a few release dates. Then
-/// [`dual_feasible::search`] follows. If the processors differ in speed or form a tree, the bound is zero.
+/// Complexity: that of [`dual_feasible::search`], plus that of [`dual::search`] if all jobs are released together, all
+/// processors are always open and no job is a bag. Otherwise, instead of [`dual::search`], a bisection of at most 62
+/// steps of O(n log n) for each of a few release dates. If the processors differ in speed or form a tree, the bound is
+/// zero.
 pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }
@@ -100,15 +101,16 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
-/// Returns the largest deadline found that the jobs released from some instant on cannot meet. `known` is a bound that is
-/// already proved.
+/// Returns the largest deadline found that the jobs released at or after some instant cannot meet. `known` is a bound
+/// that is already proved.
 fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
     let mut found = None;
     for from in promising_releases(instance) {
         let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
-        // First try the known bound as the deadline. Then increase the deadline in steps that double, and then bisect.
+        // First tries the known bound as the deadline. Then increases the deadline in doubling steps, and then
+        // bisects.
         let Some(mut rejection) = refute(best + 1) else { continue };
         let mut step = 1 + (best - from.ticks()).max(1) / 64;
         let mut high = loop {
@@ -135,7 +137,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// Returns the release dates r, in descending order of the sum of r and the mean load of the jobs released from r on.
+/// Returns the release dates r, in descending order of r plus the mean load of the jobs released at or after r.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
@@ -156,8 +158,8 @@ fn promising_releases(instance: &Instance) -> Vec<Time> {
     scored.into_iter().take(RELEASES).map(|(_, release)| release).collect()
 }
 
-/// Proves that the jobs released from `from` on cannot all end by `deadline`, by the jobs that cross the middle of this
-/// span. Returns `None` if no proof is found.
+/// Proves that the jobs released at or after `from` cannot all end by `deadline`, by the jobs that cross the middle of
+/// this span. Returns `None` if no proof is found.
 fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Time) -> Option<Rejection> {
     if deadline <= from {
         return None;
@@ -185,11 +187,10 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
 }
 
-/// Appends the needs of equal tasks to the knapsack problem of [`dual::choose`]. The tasks are grouped in bundles of 1,
-/// 2, 4 .. tasks. The tasks of a bundle all run at the middle of the span (they *cross* the middle), or none of them
-/// does. The bundles together contain as many tasks as fit side by side, and can form every smaller number of crossing
-/// tasks. One more need stands for all other tasks, which do not cross. Returns false if more tasks must cross than fit
-/// side by side.
+/// Appends the needs of equal tasks to the knapsack problem of [`dual::choose`]. The tasks are grouped into bundles of
+/// 1, 2, 4, ... tasks that run at the middle of the span (*cross* it) together or not at all. The bundles contain as
+/// many tasks as fit side by side, and can form every smaller number. One more need represents the other tasks, which
+/// do not cross. Returns false if more tasks must cross than fit side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -2,9 +2,8 @@
 
 use makespan_core::{Bound, CertificateError};
 
-/// Returns the bound of the most precise certificate that can be checked within 128 bits. The prices of a certificate
-/// are rounded to a number of binary places. This function first tries `scale` binary places. As long as the check of
-/// the certificate overflows, it tries eight places fewer.
+/// Returns the bound of the most precise certificate that can be checked within 128 bits. Rounds the prices first to
+/// `scale` binary places, and then to eight places fewer at a time until the check does not overflow.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,
@@ -17,15 +16,14 @@ pub(crate) fn finest(
     }
 }
 
-/// Returns the number of binary places with which the largest price, rounded to these places, is an integer of about
-/// `bits` bits.
+/// Returns the number of binary places for which the largest rounded price is an integer of about `bits` bits.
 pub(crate) fn places(prices: impl Iterator<Item = f64>, bits: i32) -> u32 {
-    // If all prices are zero, the logarithm is minus infinity. Then the cast returns `i32::MIN`, and the result is 64
+    // If all prices are zero, the logarithm is minus infinity, the cast returns `i32::MIN`, and the result is 64
     // places.
     bits.saturating_sub(prices.fold(0.0, f64::max).log2().ceil() as i32).clamp(0, 64) as u32
 }
 
-/// Returns the number of binary places such that every price and all sums of prices fit into 64 bits. The result is at
+/// Returns the number of binary places for which every price and all sums of prices fit into 64 bits. The result is at
 /// most 40, because more places would not reduce rounding errors.
 pub(crate) fn within_64_bits(prices: &[f64]) -> u32 {
     places(prices.iter().copied(), 62).min(40)

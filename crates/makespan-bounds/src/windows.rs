@@ -10,18 +10,17 @@ use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
 
 use crate::Clock;
 
-/// Stands for the run time of a task on a machine that cannot run this task. It is larger than any run time.
+/// The run time of a task on a machine that cannot run it. It is larger than any run time.
 pub(crate) const NEVER: i64 = i64::MAX;
 
 /// The tasks of some jobs in flat arrays. Times are in ticks.
 pub(crate) struct TaskArrays {
-    /// The number of kinds of nodes, which are the columns of `times`. Two nodes are of one kind if every task takes
-    /// the same time on both.
+    /// The number of kinds of nodes, which are the columns of `times`. Nodes are of one kind if every task takes the
+    /// same time on them.
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// For each task, the run times on one processor of each kind. A task that may hold several processors has no run
-    /// times of its own in this list.
+    /// For each task, the run times on one processor of each kind. Empty for a task that may hold several processors.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
@@ -35,17 +34,17 @@ pub(crate) struct TaskArrays {
 }
 
 /// For each task and kind of node, the earliest start of the task, and the least time from its end to the end of all
-/// tasks. [`NEVER`] if the task cannot run on this kind and meet the deadline.
+/// tasks. [`NEVER`] if the task cannot meet the deadline on this kind.
 pub(crate) struct KindStarts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,
 }
 
-/// Maximum of the number of jobs times the number of nodes for which a certificate states a window for each job.
+/// Maximum product of the number of jobs and the number of nodes for which a certificate has a window for each job.
 const MAX_STATED: usize = 1 << 22;
 
-/// Returns the best window bound on one objective. If the objective depends on the end of each job, each job counts as
-/// if it ran alone after its predecessors.
+/// Returns the best window bound on one objective. If the objective depends on the end of each job, the bound treats
+/// each job as if it ran alone after its predecessors.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
@@ -62,8 +61,8 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// Returns a window for each job. Takes the window from the longest path instead if the job has one task, if there are
-/// very many jobs and nodes, or if the clock has expired.
+/// Returns a window for each job. The window follows from the longest path if the job has one task, if there are very
+/// many jobs and nodes, or if the clock has expired.
 fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
@@ -157,8 +156,8 @@ impl TaskArrays {
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
     }
 
-    /// Returns the possible starts of the tasks if all tasks end by `deadline`, or `None` if some task cannot end by
-    /// then.
+    /// Returns the possible starts of the tasks if all tasks end by `deadline`. Returns `None` if some task cannot end
+    /// by then.
     pub(crate) fn starts(&self, deadline: i64) -> Option<KindStarts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
@@ -171,8 +170,8 @@ impl TaskArrays {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind may have different numbers of processors. Then transfers may reach them at
-                // different times, so they may be of several kinds in `reaching`.
+                // Nodes of one kind may differ in their number of processors, and then in the times of transfers. So
+                // `reaching` may divide them into several kinds.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

@@ -27,12 +27,12 @@ use programme::{CostProgramme, Prices, SEVERAL, instants};
 
 /// Maximum number of equal periods of the time until the horizon.
 const PERIODS: usize = 16;
-/// Maximum size of one step ([`CostSearch::size`]). If an instance would exceed the maximum, time is divided into fewer periods.
+/// Maximum size of one step ([`CostSearch::size`]). In larger instances, time is divided into fewer periods.
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
-/// Pace of the search. The step lengths are multiplied by the mean, over the tasks, of the minimum cost, divided by the
-/// mean run time. The smoothing widths are multiplied by the mean minimum cost.
+/// Pace of the search. Step lengths are relative to the mean minimum cost of a task, divided by the mean run time.
+/// Smoothing widths are relative to the mean minimum cost.
 const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// The node and start at which a task pays least under the best prices.
@@ -48,16 +48,15 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: CostProgramme,
     ascent: Ascent,
-    /// Factor for the steps of edge prices. It shortens these steps, because a wrong edge price moves tasks from one
-    /// end of their time windows to the other.
+    /// Factor that shortens the steps of edge prices, because a wrong edge price moves tasks from one end of their
+    /// time windows to the other.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,
 }
 
 impl CostSearch {
-    /// Returns a search that has made no step. Returns `None` if there is no task, or if some path of tasks cannot end
-    /// by the horizon.
+    /// Creates a search. Returns `None` if there is no task, or if some path of tasks cannot end by the horizon.
     pub fn new(instance: &Instance, horizon: Time) -> Option<Self> {
         if instance.jobs().is_empty() || horizon <= instance.first_release() {
             return None;
@@ -87,7 +86,7 @@ impl CostSearch {
         self.ascent.step(done, point.value, rise, |at| if at < kinds { 1.0 } else { edge });
     }
 
-    /// Splits the list of all prices: the first prices are for the kinds of nodes, the last for the edges.
+    /// Splits the list of all prices into the prices of the kinds of nodes and the prices of the edges.
     fn prices(&self, all: &[f64]) -> Prices {
         let (kinds, edges) = all.split_at(self.programme.kinds * self.programme.periods);
         Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }
@@ -98,8 +97,8 @@ impl CostSearch {
         self.programme.size()
     }
 
-    /// Returns the bound from the best prices so far on the cost of all schedules that end by the horizon. The bound is
-    /// proved in exact integers. Returns `None` if a number does not fit into 128 bits.
+    /// Returns the bound from the best prices so far, for the cost of all schedules that end by the horizon. The bound
+    /// is proved in exact integers. Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
         let scale = places(self.ascent.best().iter().map(|price| price / unit), PLACES);

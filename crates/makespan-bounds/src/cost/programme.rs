@@ -4,9 +4,9 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// Stands for the processors of a task that may hold several processors.
+/// The node number of a task that may hold several processors.
 pub(super) const SEVERAL: usize = usize::MAX;
-/// Limit, in smoothing widths: a choice whose payment exceeds the minimum payment by more is ignored.
+/// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 16.0;
 
 /// The tasks of all jobs in flat arrays. Times are fractions of the time from the first release to the horizon.

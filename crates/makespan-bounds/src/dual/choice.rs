@@ -8,7 +8,7 @@ use makespan_core::Area;
 pub struct Need {
     /// Least work if the job does not cross the middle, or `None` if the job must cross the middle.
     pub short: Option<Area>,
-    /// Least work if the job may cross the middle.
+    /// Least work if the job may cross the middle, but need not.
     pub crossing: Area,
     /// Least number of processors if the job crosses the middle.
     pub width: u32,
@@ -19,19 +19,19 @@ pub struct Need {
 pub struct LeastWork {
     /// Lower bound on the work of every choice.
     pub least: Area,
-    /// The price, in processor-ticks, of each processor on which a job crosses the middle. With this price, arithmetic
-    /// proves that `least` is a lower bound. `None` if only the solution of the knapsack problem proves it.
+    /// The price, in processor-ticks, of each processor that a crossing job holds, for which arithmetic proves that
+    /// `least` is a lower bound. `None` if only the solution of the knapsack problem proves it.
     pub price: Option<i64>,
     /// The work of the best choice found, and the jobs that cross in this choice. `None` if the jobs that must cross do
     /// not fit.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
-/// Maximum number of entries in the table of the knapsack. If the table would be larger, only prices bound the least work.
+/// Maximum number of entries in the table of the knapsack. Above it, only prices bound the least work.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// Returns true if the knapsack is always solved for this number of jobs. Then [`super::search`] refutes all deadlines
-/// below its guess.
+/// Returns true if the knapsack is always solved for this number of jobs. If so, [`super::search`] refutes all
+/// deadlines below its guess.
 pub fn is_exact(jobs: usize, processors: u32) -> bool {
     jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
 }
@@ -43,12 +43,10 @@ struct Item {
     saves: Area,
 }
 
-/// Chooses the jobs that cross the middle so that the total work of all jobs is least.
-///
-/// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This gives a choice
-/// of jobs and a lower bound. The two works differ by less than the saving of one job. If `target` lies between the
-/// two, solves the knapsack by dynamic programming over the processors in O(jobs x capacity), unless the table would be
-/// too large.
+/// Chooses the jobs that cross the middle so that the total work of all jobs is least. First lets jobs cross in
+/// descending order of the work saved per processor, while they fit. This gives a choice of jobs and a lower bound,
+/// which differ by less than the saving of one job. If `target` lies between both, solves the knapsack by dynamic
+/// programming over the processors in O(jobs x capacity), unless the table would be too large.
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;
@@ -70,8 +68,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
         }
     }
     if forced > u64::from(capacity) {
-        // If the price of a crossing processor is more than the whole area, holding one crossing processor too many
-        // costs more than the whole area.
+        // At a price above the whole area, one crossing processor too many costs more than the whole area.
         let price = i64::try_from(target.saturating_add(1)).ok();
         return LeastWork { least: target.saturating_add(1), price, found: None };
     }
@@ -95,7 +92,7 @@ fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]
         items.iter().for_each(|item| crosses[item.index] = true);
         return (base - saved, 0);
     }
-    // Densities in floating point only order the items. The bound below is exact for any price.
+    // The densities only order the items, so floats suffice. The bound below is exact for any price.
     let density = |item: &Item| item.saves as f64 / f64::from(item.width);
     items.sort_unstable_by(|a, b| density(b).total_cmp(&density(a)).then(a.index.cmp(&b.index)));
     let mut left = room;
@@ -113,13 +110,12 @@ fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]
         let gain: Area = items.iter().map(|item| (item.saves - price * Area::from(item.width)).max(0)).sum();
         base - gain - price * Area::from(room)
     };
-    // The bound is concave in the price. The maximum over real prices may be at a fraction; the best integer is next to
-    // it.
+    // The bound is concave in the price. The best integer price is next to the best real price.
     let best = [price, price + 1].into_iter().max_by_key(|&price| bound(price)).unwrap_or(price);
     (bound(best), i64::try_from(best).unwrap_or(i64::MAX))
 }
 
-/// Returns the largest saving within `room`, and sets the items that make this saving in `crosses`.
+/// Returns the largest saving within `room`. Marks the items with this saving in `crosses`.
 fn knapsack(items: &[Item], room: u32, crosses: &mut [bool]) -> Area {
     let columns = room as usize + 1;
     let mut best: Vec<Area> = vec![0; columns];
@@ -181,7 +177,7 @@ mod tests {
                 Some(least) => {
                     let (work, crosses) = choice.found.unwrap();
                     proptest::prop_assert!(choice.least <= least && least <= work);
-                    // The target is decided: either it is proved to be out of reach, or the choice reaches it.
+                    // Either the target is proved to be unreachable, or the choice reaches it.
                     proptest::prop_assert!(choice.least > target || work <= target);
                     let width: u32 = needs.iter().zip(&crosses).filter(|(_, c)| **c).map(|(need, _)| need.width).sum();
                     proptest::prop_assert!(width <= capacity);

@@ -13,7 +13,7 @@ use makespan_core::{Area, Profile, Time};
 /// The result of the search, for jobs that are all released at time zero on processors that are always open.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The guess `d`: the smallest deadline found until which the processors can do the total work.
+    /// The guess `d`: the smallest deadline found for which the processors have enough area for the total work.
     pub guess: Time,
     /// For each job, true if it is in the first shelf, of length `guess`. The other jobs are in the second shelf, of
     /// half this length.
@@ -29,15 +29,16 @@ pub struct Dual {
 /// work that meets the deadline d. Give each other job its allotment of least work that meets the deadline d/2. If the
 /// total work is more than m d even for the best choice of crossing jobs, no schedule has length d.
 ///
-/// The least work W(d) never increases with d. So every deadline below W(d)/m is refuted, whichever d is tried. If
-/// W(d)/m is not below d, W(d)/m itself is accepted. Each step moves both ends of the interval of undecided deadlines.
-/// The deadlines are whole ticks, so the search ends with the exact limit. Each step takes O(n log m). Near the end of
-/// the search, a step takes an additional O(n m) for the knapsack.
+/// The least work W(d) never increases with d. So for every d that is tried, all deadlines below W(d)/m are refuted.
+/// If W(d)/m is at least d, the deadline W(d)/m is accepted, because its least work is at most W(d).
+/// Each step moves both ends of the interval of undecided deadlines. The deadlines are whole ticks, so the search ends
+/// with the exact limit. Each step takes O(n log m). Near the end of the search, a step takes an additional O(n m) for
+/// the knapsack.
 ///
-/// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than m
-/// d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at most
-/// m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is below
-/// twice the optimum, and the guess is at most twice the optimum.
+/// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than
+/// m d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at
+/// most m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is
+/// below twice the optimum, and the guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {
@@ -76,7 +77,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
             refuted,
             floor: refuted,
         };
-        // The deadline of all jobs in series is always accepted. Trying it sets the first shelf even if there is only one job.
+        // Trying this deadline, which is always accepted, sets the first shelf even if there is only one job.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);
@@ -96,7 +97,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         }
         match choice.found {
             Some((work, first_shelf)) if work <= target => self.accept(deadline, first_shelf),
-            // The chosen jobs also fit if the deadline increases, because the least widths of jobs only decrease then.
+            // The chosen jobs also fit for a later deadline, because their least widths do not increase.
             Some((work, first_shelf)) => {
                 self.accept(ceiling(work, m).max(deadline), first_shelf);
                 self.floor = self.floor.max(deadline);

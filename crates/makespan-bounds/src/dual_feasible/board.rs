@@ -4,8 +4,8 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of sizes into equal classes. Class j contains the sizes larger than j / `classes` times the whole, up to
-/// the next class.
+/// A division of sizes into equal classes. Class j contains the sizes larger than j / `classes` of the whole, up to
+/// the lower limit of class j + 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -18,7 +18,7 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity in classes. If sizes sum to at most the whole, the numbers of their classes sum to at most
+    /// Returns the capacity in classes: if sizes sum to at most the whole, the numbers of their classes sum to at most
     /// the capacity.
     pub(crate) fn capacity(self) -> usize {
         // Either each size is its own class, or each size is strictly larger than the lower limit of its class.
@@ -75,7 +75,7 @@ pub(super) struct BoardSetting<'a> {
     /// The number of jobs that each job of `jobs` stands for.
     pub each: f64,
     pub from: Time,
-    /// True if jobs may choose every allotment, because its width has a price. Otherwise they may choose only the
+    /// True if jobs may choose every allotment, because widths have prices. If false, they may choose only the
     /// smallest allotment for each class of times.
     pub wide: bool,
     /// Maximum number of classes of a grid.
@@ -129,8 +129,8 @@ impl<'a> AllotmentBoard<'a> {
         if area == 0 {
             return None;
         }
-        // Unavailable processors reduce the capacity. Here the reduction is approximate; the check of the certificate
-        // computes it exactly.
+        // Unavailable processors reduce the capacity. The reduction is approximate here, and exact in the check of the
+        // certificate.
         let open = area as f64 / span.area(processors) as f64 / setting.each;
         let whole = Shares {
             processors: f64::from(processors) * open,

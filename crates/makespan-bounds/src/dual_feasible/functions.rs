@@ -1,16 +1,16 @@
-//! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. The values of any sizes that
-//! sum to at most C sum to at most one.
+//! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. The values of any sizes that sum
+//! to at most C sum to at most one.
 //!
 //! The families are from S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and J.
 //! Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012); see the survey of F.
 //! Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). The proofs do
-//! not rely on the functions being dual feasible: the check of a certificate itself computes the maximum sum of values.
+//! not require the functions to be dual feasible: the check of a certificate computes the maximum sum of values.
 
 /// A function, given by its values at 0 .. C.
 pub(crate) type Function = Vec<f64>;
 
-/// Returns all functions of the families for `capacity`. The families define integer values. Here they are divided by
-/// the value of the capacity, so that the largest value is 1.
+/// Returns all functions of the families for `capacity`. Their integer values are divided by the value of the
+/// capacity, so the largest value is 1.
 pub(crate) fn families(capacity: usize) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut add = |value: &dyn Fn(usize) -> usize| {
@@ -38,8 +38,8 @@ fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
 }
 
 /// Computes the discrete function of Carlier, Clautiaux and Moukrim: the number of times that the size `least` fits
-/// into a size. The value of a size above half of the capacity is the value of the capacity minus the value of the size
-/// that remains beside it.
+/// into a size. The value of a size above half of the capacity is the value of the capacity minus the value of the
+/// remaining size.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {
@@ -49,8 +49,8 @@ fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Computes U^(eps) of Fekete and Schepers: sizes below `least` have the value zero. A size has the value of the whole
-/// capacity if less than `least` remains beside it.
+/// Computes U^(eps) of Fekete and Schepers: sizes below `least` have the value zero, and sizes that leave less than
+/// `least` of the capacity have the value of the whole capacity.
 fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     if size < least {
         0

@@ -1,14 +1,14 @@
-//! Search for the prices of the terms, as a game. One player sets prices for the functions so that the jobs need as
-//! much as possible. The jobs choose the allotments that need least. Multiplicative weights find the prices (N.
+//! Search for the prices of the terms, as a game. One player sets prices for the functions to maximise the need of the
+//! jobs. The jobs choose the allotments that need least. The prices follow from multiplicative weights (N.
 //! Littlestone, M. K. Warmuth, Information and Computation 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term
-//! increases with the total amount that the allotments chosen so far need of it.
+//! increases with the total amount of it that the chosen allotments have needed so far.
 
 use super::board::{AllotmentBoard, BoardSetting};
 use super::functions::most;
 use crate::Clock;
 
-/// The rate at which prices follow the demand in the first round. In a later round, the rate is divided by the square
-/// root of the number of the round.
+/// The rate at which prices follow the demand in the first round. In later rounds, it is divided by the square root of
+/// the number of the round.
 const RATE: f64 = 32.0;
 
 /// The costs of allotments, by class of width and time. A cost is the sum of all terms, each multiplied by its price.

@@ -1,9 +1,8 @@
-//! Refutation of deadlines by dual-feasible functions.
+//! Refutation of deadlines by dual-feasible functions. [`makespan_core::proof::DualFeasible`] states the theorem.
 //!
-//! The theorem is stated at the certificate, [`makespan_core::proof::DualFeasible`]. The search divides time into equal
-//! classes. If the jobs have little choice of their width, the search also divides the processors. It gives prices to
-//! all functions of the known families on these classes, so that the jobs need as much as possible whatever allotments
-//! they choose. The module `game` explains how.
+//! The search divides time into equal classes, and also processors if the jobs have little choice of their width. It
+//! gives prices to all functions of the known families on these classes, so that the jobs need as much as possible for
+//! any choice of allotments. The module `game` explains the search for prices.
 
 mod board;
 mod functions;
@@ -34,10 +33,10 @@ const FIRST_ROUNDS: u32 = 120;
 const ROUNDS: u32 = 32;
 /// Number of functions of the width above which the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
-/// The need at which a deadline counts as refuted, as a fraction of the capacity. The excess over one is a margin for
-/// the rounding to integers.
+/// The need, as a fraction of the capacity, from which a deadline is treated as refuted. The excess over one is a
+/// margin for rounding to integers.
 const SURE: f64 = 1.000_05;
-/// The need at which a deadline counts as refuted if a sample of the jobs stands for all jobs.
+/// The need from which a deadline is treated as refuted if a sample represents all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
 /// For deadlines after the first one, the game ends when the need exceeds the required need by this fraction of the capacity.
 const ENOUGH: f64 = 0.001;
@@ -91,8 +90,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
         deadline = tried;
     }
-    // Check the largest deadline first. Its certificate proves nothing if the prices, found in floating point, do not
-    // suffice in exact integers.
+    // Checks the largest deadline first. Prices found in floating point may prove nothing in exact integers.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
@@ -109,7 +107,7 @@ struct Tried {
 fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
-        // At longer deadlines the jobs can also choose allotments of less work.
+        // Later deadlines also allow allotments of less work.
         None => span * (low.needed - sure) * 0.6,
         Some(high) => {
             let gap = (high.deadline - low.deadline).ticks() as f64;

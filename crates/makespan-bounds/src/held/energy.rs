@@ -1,4 +1,5 @@
-//! Finds the window of time that refutes the latest deadline: tasks must hold more within the window than there is.
+//! Finds the window of time that refutes the latest deadline: within it, tasks must hold more than the available
+//! amount.
 
 use super::Holders;
 use crate::Clock;
@@ -9,8 +10,8 @@ const INSTANTS: usize = 32;
 /// are examined.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of checks that are made even after the time limit. Each check examines one mode of a task in one window. All
-/// these checks together take about a millisecond.
+/// Number of checks that are made even after the time limit. Each check examines one mode of a task in one window.
+/// Together, these checks take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
 /// If there are more than `MANY` runs, the deadline has a precision of one part in 2 to the power of `NEAR`.
@@ -26,9 +27,9 @@ pub(super) struct RefutedDeadline {
 }
 
 /// Returns the window that refutes the latest deadline, among all windows that are tried. A window begins at the
-/// earliest start of some task. The time between its end and the deadline is the tail of some task. Ignores unavailable
-/// periods: the certificate counts them and proves more. Returns `None` if no window refutes a deadline later than the
-/// longest path.
+/// earliest start of some task. The time between its end and the deadline is the tail of some task. Ignores
+/// unavailable periods. The certificate includes them and proves more. Returns `None` if no window refutes a deadline
+/// later than the longest path.
 pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
@@ -62,11 +63,12 @@ struct Window<'a> {
 
 impl Window<'_> {
     /// Returns the latest deadline that the window refutes, or `None` if it does not refute `first`. If there are very
-    /// many runs, the deadline may be slightly earlier than the latest.
+    /// many runs, the result may be slightly too early.
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // Tasks need no more for a later deadline. So the capacity suffices for a deadline at this distance.
+        // A later deadline never increases the needs of tasks. So the capacity suffices for a deadline at this
+        // distance.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {
             return None;
@@ -75,7 +77,7 @@ impl Window<'_> {
         let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
         let mut bisect = false;
         while low + 1 < high && high - low > near {
-            // Alternately try the middle, and the zero of the line through both points.
+            // Alternates between the middle, and the zero of the line through both points.
             let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
             let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
             bisect = !bisect;

@@ -16,7 +16,7 @@ use longest::{LongestPath, PathStep, Paths};
 
 /// Maximum number of paths that are added to the flow.
 const PATHS: u64 = 300;
-/// Number of paths at the start of the search for which area arcs are not tried.
+/// Number of paths, at the start of the search, that use no area arcs.
 const WITHOUT: u64 = 40;
 /// Minimum number of paths that are added to the flow, however large the instance is.
 const MIN_PATHS: u64 = 3;
@@ -28,7 +28,7 @@ const STEPS: usize = 14;
 /// after the previous path.
 const STEPS_NEAR: usize = 6;
 const FAR: u64 = 16;
-/// Approximate number of elementary steps in which a task chooses its run.
+/// Approximate number of elementary steps for the choice of a task's run.
 const ROW: usize = 8;
 /// Approximate sum of the weights of all paths in a certificate.
 const FLOW: f64 = 68_719_476_736.0;
@@ -81,7 +81,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     }
     let mut search = Search::new(instance, holders, rate);
     if !holders.has_choices() {
-        // No task has several runs, so one path gives as good a bound as any flow of several paths.
+        // If no task has several runs, one path gives as good a bound as any flow.
         search.add_longest_path(1, true);
         let is_new = !search.flow.arcs.is_empty();
         return is_new.then(|| search.certificate(commodity, 1.0, &search.flow));
@@ -95,8 +95,8 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
         if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
-        // At first each task uses its fastest run, whose area is large. An area arc would then lengthen a path only
-        // because of these large areas.
+        // At first, each task uses its fastest run, whose area is large. Area arcs would lengthen paths only because
+        // of these areas.
         let with_areas = weight >= next && (weight > WITHOUT || steps > STEPS_IN_ALL / 4);
         let has_areas = search.add_longest_path(weight, with_areas);
         if with_areas {
@@ -189,8 +189,8 @@ impl<'a> Search<'a> {
         self.instance.different(self.paths.order[task])
     }
 
-    /// Returns the bound if the paths have this share, and the price of the amounts held has the remaining share. If
-    /// `choose` is set, stores the run that each task chooses.
+    /// Returns the bound for this share of the paths; the price of the held amounts has the rest. If `choose` is set,
+    /// stores the run that each task chooses.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;

@@ -140,9 +140,9 @@ impl Holders {
     }
 }
 
-/// Returns true if the bounds of this module can be better than all other bounds: the instance has dependences or
-/// resource demands, or tasks on several processors of unequal speeds. For other instances, the bounds for independent
-/// tasks on equal processors, or for sequential tasks, are at least as good.
+/// Returns true if the bounds of this module may be the best: the instance has dependences, resource demands, or tasks
+/// on several processors of unequal speeds. For other instances, the bounds for independent tasks on equal processors,
+/// or for sequential tasks, are at least as good.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()
         || instance.has_edges_between_jobs()
@@ -169,9 +169,9 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // The windows and flows may use only a part of the time limit, so that time remains for the deductions. Checking
-    // windows is cheap, so the windows of all commodities are checked before the flows. The longest window of each
-    // commodity is checked even if the time limit has expired.
+    // Windows and flows use only a part of the time limit, so that time remains for deductions. Windows are cheap to
+    // check, so the windows of all commodities come before the flows. The longest window of each commodity is checked
+    // even after the time limit.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();

@@ -5,8 +5,8 @@ use makespan_core::{Instance, Objective, ProcSet, Time};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
-/// Limits for the number of periods of the price. An average job that runs alone takes `OF_A_JOB` periods. The number
-/// of periods is between `FEWEST` and `MOST`. For large instances, `CELLS` limits the size.
+/// Limits for the number of price periods. An average job that runs alone takes `OF_A_JOB` periods. The number of
+/// periods is from `FEWEST` to `MOST`, and fewer for large instances, whose size `CELLS` limits.
 const OF_A_JOB: f64 = 6.0;
 const FEWEST: usize = 32;
 const MOST: usize = 128;
@@ -16,7 +16,7 @@ const MAX_WAYS: usize = 16;
 /// A time in ticks that is longer than any schedule.
 const LATE: i128 = i64::MAX as i128;
 
-/// Builds the programme. Returns `None` if no job counts in the objective.
+/// Builds the programme. Returns `None` if the objective depends on no job.
 pub(super) fn programme(
     instance: &Instance,
     spans: &Spans,
@@ -42,8 +42,8 @@ pub(super) fn programme(
         if cost.weight == 0 {
             continue;
         }
-        // For lateness, an end before the deadline costs nothing, so costs begin at the deadline. For other objectives,
-        // costs begin at zero: beginning at the release date would only subtract a constant.
+        // For lateness, an end before the deadline costs nothing, so costs begin at the deadline. For other
+        // objectives, costs begin at zero; the release date would only subtract a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
@@ -123,7 +123,8 @@ impl JobProgramme {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // The span is the end of all work if all processors are always busy, plus half of the mean time of a job that runs alone.
+        // The span is the end of all work on processors that are always busy, plus half of the mean time of a job that
+        // runs alone.
         let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
@@ -147,8 +148,8 @@ impl JobProgramme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // After the last period all prices are zero. A job whose cost begins only after the last period costs
-            // nothing there. So the search examines only ends from the instant on at which the cost of the job begins.
+            // After the last period, all prices are zero, so a job whose cost begins after it costs nothing. So the
+            // search examines only ends from the instant at which the cost of the job begins.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

@@ -34,7 +34,7 @@ const PACE: AscentParameters = AscentParameters { kept: (0.8, 0.95), length: (0.
 /// Maximum number of steps. `LOOKED_AT` is the approximate number of pairs of run and instant that all steps together examine.
 const STEPS: usize = 80;
 const LOOKED_AT: usize = 8_000_000;
-/// The time that a check takes, as a number of steps that take equally long.
+/// The time of a check, in steps.
 const CHECK: u32 = 4;
 /// The largest factor by which the price is multiplied for a machine.
 const SHARE: u64 = 1 << 16;
@@ -42,7 +42,7 @@ const SHARE: u64 = 1 << 16;
 /// The fraction of the remaining time that the steps may take. The check takes the rest.
 const CLIMBED: f64 = 0.6;
 
-/// Returns the best bound from prices of this kind. Returns `None` if such prices do not apply to the objective or the
+/// Returns the best bound from prices of this kind. Returns `None` if they do not apply to the objective or the
 /// instance, or if no time is left.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
@@ -53,7 +53,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     let tasks = TaskArrays::of(instance, &ids, &spans, false);
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
-    // A bound counts only after its check. The check examines all runs of all tasks, as a step does, so keep time for it.
+    // Only a checked bound is valid. The check takes as long as several steps, so keep time for it.
     let prices = climb(&programme, &clock.part(CLIMBED))?;
     proved(instance, objective, &programme, &shares, &prices)
 }

@@ -4,7 +4,7 @@ use makespan_core::Time;
 
 /// Number of instants in each period of the price that are tried as the end of a job.
 const FINER: usize = 2;
-/// Limit, in smoothing widths: a choice whose payment exceeds the minimum payment by more is ignored.
+/// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 40.0;
 
 /// The jobs in flat arrays. Times are fractions of the time from the first release until all prices are zero. Rates are
@@ -20,7 +20,7 @@ pub(super) struct JobProgramme {
     pub(super) first: Time,
     /// Length of the unit of time in ticks.
     pub(super) unit: f64,
-    /// The cost that a price of 1 stands for, in the unit of the objective: millionths of weight, or ones.
+    /// The cost that corresponds to a price of 1, in the unit of the objective: millionths of weight, or ones.
     pub(super) worth: f64,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct JobRow {
     pub(super) work: f64,
     /// The earliest possible end of the job.
     pub(super) soonest: f64,
-    /// The instant from which on a later end of the job costs more. An earlier end costs nothing.
+    /// The instant from which a later end of the job costs more. Earlier ends cost nothing.
     pub(super) from: f64,
-    /// The number of tasks of a bag that each task of this job in the programme stands for.
+    /// For a bag, the number of its tasks that each task of this job in the programme represents.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }
@@ -117,7 +117,7 @@ impl JobProgramme {
             value += self.of_job(job, &until, width, &mut buffers, &mut held);
             looked_at += buffers.paid.len();
         }
-        // The price of a period is part of the integrals until all later instants.
+        // The price of a period is included in the integrals until all later instants.
         let mut behind = 0.0;
         let mut rise = vec![0.0; self.periods];
         for period in (0..self.periods).rev() {
@@ -138,8 +138,8 @@ impl JobProgramme {
         softs.clear();
         paid.clear();
         sums.clear();
-        // Tasks with slack may start earlier than the earliest end of the job requires. So also examine ends that are
-        // too early for the job.
+        // Tasks with slack may start earlier than the earliest end of the job requires. So ends that are too early for
+        // the job are also examined.
         let room = |way: &TaskRun| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
         let soonest = job.soonest.max(job.from);

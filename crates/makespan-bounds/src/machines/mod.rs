@@ -6,13 +6,13 @@
 //! by Newton's method while the smoothing decreases. The bound is proved whatever prices the search finds: see
 //! [`MachinePrices`].
 //!
-//! A machine that is ready after the optimum cannot take part. If it took part, its price would prove only `T >= r_k`.
-//! So the search finds `T*`, the least `T` at which the programme with only the machines with `r_k < T` is feasible. A
+//! A machine that is ready only after the optimum must be excluded, because its price would prove only `T >= r_k`. So
+//! the search finds `T*`, the least `T` at which the programme with only the machines with `r_k < T` is feasible. A
 //! machine that is ready only after `T*` has no capacity before `T*`. So its price can be so high that every job
 //! prefers another machine.
 //!
-//! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
-//! DOI 10.1007/s10107-004-0552-5.
+//! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103,
+//! 2005, DOI 10.1007/s10107-004-0552-5.
 
 mod newton;
 mod positions;
@@ -28,14 +28,14 @@ pub use positions::{Positions, are_meant as are_positions_meant, positions, posi
 
 /// The sum of the integer prices for the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
-/// The sum of the integer prices for all objectives except the makespan. It is smaller than `SCALE`, because for these
-/// objectives prices are multiplied by the weights of jobs.
+/// The sum of the integer prices for all objectives except the makespan. It is smaller than `SCALE`, because these
+/// prices are multiplied by the weights of jobs.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
-/// Relative tolerance for the comparison of an instant with the bound that prices prove, because the prices found are
-/// only nearly the best.
+/// Relative tolerance for comparing an instant with the bound that prices prove, because the prices found are only
+/// nearly the best.
 const NEARLY: f64 = 1e-6;
-/// The maximum price of a node that does not take part, relative to the sum of the prices of all other nodes. The limit
-/// keeps products within 128 bits.
+/// The maximum price of an excluded node, relative to the sum of the prices of all other nodes. The limit keeps
+/// products within 128 bits.
 const MAX_FORBIDDING: f64 = 4096.0;
 
 /// The columns of the programme: one for each node. A processor of the node is a machine.
@@ -66,10 +66,10 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are [`MachinePrices`],
-/// prices in time ([`makespan_core::proof::MachineTimePrices`]) and, for the makespan of jobs with different release
-/// dates, [`LateWork`]. For the mean flow, and for the weighted completion of jobs of equal weight, [`Positions`] is
-/// another candidate.
+/// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are
+/// [`MachinePrices`], prices in time ([`makespan_core::proof::MachineTimePrices`]) and, for the makespan of jobs with
+/// different release dates, [`LateWork`]. [`Positions`] is another candidate for the mean flow, and for the weighted
+/// completion of jobs of equal weight.
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     bound_until(instance, objective, &Clock::ENDLESS)
 }
@@ -92,7 +92,7 @@ pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clo
         .unwrap_or(bound)
 }
 
-/// Returns the bound on weighted completion or mean flow. `prices` is the result of [`open_prices`]. `known` is the
+/// Returns the bound on weighted completion or mean flow. `prices` comes from [`open_prices`]. `known` contains the
 /// prices of positions, if the caller has already computed them.
 pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
     completion_by(instance, objective, prices, known, &Clock::ENDLESS)
@@ -117,9 +117,9 @@ pub fn completion_by(
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 
-/// Returns the bound from the work that is released from some instant on. Tries prices proportional to speeds, and the
-/// given prices. Then tries the best prices for the jobs that are released from the instant on at which the first two
-/// prices gave the best bound.
+/// Returns the bound from the work that is released at or after some instant. First tries prices proportional to
+/// speeds, and the given prices. Then tries the best prices for the jobs that are released at or after the best
+/// instant so far.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -208,7 +208,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let (mut low, mut high) = (0, instants.len() - 1);
     let (is_before, mut columns, mut prices) = with(instants[high]);
     if !is_before {
-        // The condition holds for the first instant, because every task takes some time.
+        // Every task takes some time, so the condition is true for the first instant.
         (_, columns, prices) = with(instants[low]);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);

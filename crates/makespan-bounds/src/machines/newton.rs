@@ -4,8 +4,8 @@ use makespan_core::{Profile, Time};
 
 use super::NodeColumns;
 
-/// The first width of the soft minimum of each job, as a fraction of the job's payment. The width is multiplied by
-/// `COOLING` until it is below `COLD`.
+/// The first width of the soft minimum of each job, as a fraction of the job's payment. It is multiplied by `COOLING`
+/// until it is below `COLD`.
 const HOT: f64 = 0.2;
 const COOLING: f64 = 0.35;
 const COLD: f64 = 1e-6;
@@ -13,9 +13,9 @@ const COLD: f64 = 1e-6;
 const STEPS: usize = 8;
 /// Maximum number of columns for which the matrix of second derivatives is formed.
 const MAX_COLUMNS: usize = 64;
-/// Maximum number of run times that are examined in all, unless this leaves too few steps.
+/// Maximum total number of run times that are examined, unless this leaves too few steps.
 const MAX_LOOKS: f64 = 4e9;
-/// Limit, in widths: a machine on which a job would pay more than the minimum by more widths is ignored for this job.
+/// A machine is ignored for a job if the job would pay more than the minimum by this number of widths.
 const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;
@@ -134,8 +134,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         point
     }
 
-    /// Makes one step towards the maximum. Returns the new point, or `None` if no step increases the sum. Also returns
-    /// the number of evaluations.
+    /// Makes one step towards the maximum. Returns the new point, or `None` if no step increases the sum, and the
+    /// number of evaluations.
     fn step(&self, point: &Point, width: f64) -> (Option<Point>, usize) {
         let nodes = point.log.len();
         let (machines, ready) = (&self.columns.machines, &self.columns.ready);

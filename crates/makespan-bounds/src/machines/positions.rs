@@ -6,17 +6,17 @@ use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined. Examining them takes about a second.
+/// Maximum number of costs that are examined, which takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
 /// An assignment of jobs to processors with the least sum of completion times, and the prices that prove it.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    /// For each job, its processor. `None` if the time limit did not allow the search to assign all jobs.
+    /// For each job, its processor. `None` if the search reached its time limit before it assigned all jobs.
     pub processors: Option<Vec<u32>>,
-    /// Prices of positions. They always prove a bound. They prove the optimum if all jobs are assigned, all jobs are
-    /// released together, and each processor stays open from its first open instant on.
+    /// Prices of positions. The bound that they prove is always valid. It is the optimum if all jobs are assigned, all
+    /// jobs are released together, and each processor stays open from its first open instant on.
     pub prices: PositionPrices,
 }
 
@@ -61,7 +61,7 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Add long jobs first: they get the positions nearest to the end, so later jobs rarely move them, and paths stay short.
+    // Adds long jobs first. They get positions near the end, so later jobs rarely move them, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));
@@ -115,8 +115,8 @@ struct Slot {
     price: i128,
 }
 
-/// An assignment of jobs to positions with the least total cost. It includes prices of positions. Every job has the
-/// position at which its cost plus the price is least.
+/// An assignment of jobs to positions with the least total cost, and prices of positions. Every job has the position
+/// with the least sum of its cost and the price.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,
@@ -141,10 +141,9 @@ impl Matching<'_> {
         Matching { costs, slots: Vec::new(), of, looks: 0 }
     }
 
-    /// Adds a job by a shortest augmenting path. Returns false if the time limit did not allow it.
-    ///
-    /// The distance of a position is the amount, including prices, that the jobs that move along the path to the
-    /// position lose together. Every job has its cheapest position, so no step of a path has a negative length.
+    /// Adds a job by a shortest augmenting path. Returns false at the time limit. The distance of a position is the
+    /// total amount, including prices, that the jobs on the path to it lose if they move along the path. Every job has
+    /// its cheapest position, so no step of a path has a negative length.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = Reached { distance: i128::MAX, from: None, is_done: false };

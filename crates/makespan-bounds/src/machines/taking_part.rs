@@ -10,8 +10,8 @@ use super::NodeColumns;
 /// Maximum number of run times that are examined for an upper bound on the end.
 const MAX_LOOKS: u64 = 50_000_000;
 
-/// Returns the ready times of the processors of each node, in the order of their ids. Times are in ticks from the first
-/// release. A processor that is unavailable from the first release on is ready when this period ends.
+/// Returns the ready times of the processors of each node, in ticks from the first release, in the order of their ids.
+/// A processor that is unavailable at the first release is ready when this period ends.
 pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     let platform = instance.platform();
     let first = instance.first_release();
@@ -41,8 +41,8 @@ pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
 }
 
 /// Returns the end of all tasks, in ticks from the first release, if each task in turn runs where it ends first. The
-/// optimal makespan is not larger than this end. Returns `None` if the instance is too large. Also returns `None` if
-/// jobs have release dates, because tasks placed in this order might start before their release.
+/// optimal makespan is at most this end. Returns `None` if the instance is too large, or if jobs have release dates,
+/// which this order of tasks might violate.
 pub(super) fn some_end(
     ready: &[Vec<i64>],
     jobs: &[JobId],

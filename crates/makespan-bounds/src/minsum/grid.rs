@@ -11,8 +11,8 @@ pub struct Grid {
     ends: Vec<Time>,
 }
 
-/// Maximum of the number of intervals times the number of jobs for a fine grid. With this maximum, large instances take
-/// some seconds and a gigabyte.
+/// Maximum product of the number of intervals and the number of jobs for a fine grid. At this maximum, the search
+/// takes some seconds and a gigabyte.
 const MAX_CELLS: usize = 6_000_000;
 /// Maximum number of intervals of a fine grid.
 const MAX_INTERVALS: usize = 32;
@@ -24,8 +24,8 @@ impl Grid {
         Self::geometric(instance, 1)
     }
 
-    /// Returns a finer grid. Each interval of the paper is divided into the same number of parts. The number is as
-    /// large as the size of the programme allows. There are at most 32 intervals.
+    /// Returns a finer grid: each interval of the paper is divided into an equal number of parts. The number of parts
+    /// is as large as the size of the programme allows, with at most 32 intervals.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -69,8 +69,8 @@ impl Grid {
     }
 }
 
-/// Returns the mean load of the processors if some jobs are bags, because the dual search counts only one task of a bag.
-/// Returns zero if there are no bags.
+/// Returns the mean load of the processors if some jobs are bags, of which the dual search considers only one task.
+/// Returns zero without bags.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

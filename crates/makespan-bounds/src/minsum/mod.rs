@@ -20,13 +20,14 @@ use crate::rounding::{finest, rounded, within_64_bits};
 const STEPS: usize = 300;
 
 /// Returns the proven lower bound on weighted completion by prices in continuous time
-/// ([`makespan_core::proof::TimePrices`], found by [`PriceSearch`]). For up to a dozen jobs, and for instances too
-/// large for such prices, also computes the corrected interval programme on a fine grid ([`weighted_completion_on`]),
-/// and returns the better bound.
+/// ([`makespan_core::proof::TimePrices`], found by [`PriceSearch`]). For up to a dozen jobs, and for instances that
+/// are too large for these prices, also computes the corrected interval programme on a fine grid
+/// ([`weighted_completion_on`]). Returns the better bound.
 ///
-/// The bound by prices in time is usually 1.2 to 1.5 times the bound of the interval programme. The search uses at most
-/// some hundred jobs: a larger instance is represented by a sample of its jobs. The certificate is checked once over
-/// all jobs. If more than 800,000 jobs have some hundred allotments each, the bound by prices in time is not computed.
+/// The bound by prices in time is usually 1.2 to 1.5 times the bound of the interval programme. The search uses at
+/// most some hundred jobs: a larger instance is represented by a sample of its jobs. The certificate is checked once
+/// over all jobs. If more than 800,000 jobs have some hundred allotments each, the bound by prices in time is not
+/// computed.
 ///
 /// # Panics
 /// If the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
@@ -94,7 +95,7 @@ const DEADLINES: usize = 4;
 const MAX_JOBS: usize = 10_000;
 /// Maximum number of unavailable periods. Each period adds instants to every function of the width.
 const MAX_PERIODS: usize = 1000;
-/// Minimum relative distance between the last refuted deadline and the next one. The search ends if the distance would be smaller.
+/// Minimum relative distance between the last refuted deadline and the next one. The search ends at smaller distances.
 const LATER: f64 = 2e-4;
 
 /// Returns the bound from the largest deadline that prices in time refute, if jobs have release dates or processors are
@@ -135,7 +136,8 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // This deadline was not refuted. Either it is too late, or no deadline after the last refuted one can be refuted.
+            // This deadline was not refuted: it is too late, or the search cannot refute any deadline after the last
+            // refuted one.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;

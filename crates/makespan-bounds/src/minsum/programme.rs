@@ -5,8 +5,8 @@ use makespan_core::{Instance, SimpleJob, Time};
 
 use super::grid::Grid;
 
-/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. The numbers
-/// are floats, because only the check of the certificate must be exact.
+/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats
+/// suffice, because only the check of the certificate must be exact.
 pub(super) struct IntervalProgramme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
@@ -29,8 +29,8 @@ impl IntervalProgramme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// Builds the programme as printed in the paper: intervals `(t_j, t_j+1]`, each with cost `t_j`, and no interval
-    /// before or after them.
+    /// Builds the programme as printed in the paper: the intervals are `(t_j, t_j+1]`, each with cost `t_j`, without
+    /// an interval before or after them.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));

@@ -21,8 +21,8 @@ pub(super) enum Variable {
     Surplus(usize),
 }
 
-/// A basis. Each node that computes has a *key* application and possibly *extra* applications. The key application gets
-/// what the other shares of the node leave of its capacity. The number of extras plus the number of basic surpluses,
+/// A basis. Each node that computes has a *key* application, and may have *extra* applications. The key application
+/// gets the capacity that the node's other shares leave. The number of extras, plus the number of basic surpluses,
 /// plus one for the throughput, equals the number of busy ports plus the number of applications.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {

@@ -21,7 +21,7 @@ pub(super) trait Field: Clone {
     fn over(&self, other: &Self) -> Self;
     /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// Returns the quality of the number as a pivot, or 0 if it cannot be a pivot.
+    /// Returns the suitability of the number as a pivot, or 0 if it cannot be a pivot.
     fn magnitude(&self) -> f64;
     /// Returns true if the number is zero, to the precision of the field.
     fn is_zero(&self) -> bool {
@@ -29,8 +29,8 @@ pub(super) trait Field: Clone {
     }
     /// Returns true if the number, as a reduced gain, is certainly positive.
     fn is_gain(&self) -> bool;
-    /// Returns true if the number, as the slope of a basic variable along a direction, is so negative that the variable
-    /// may leave.
+    /// Returns true if the number, as the slope of a basic variable along a direction, is so negative that the
+    /// variable may leave the basis.
     fn falls(&self) -> bool;
     /// Returns true if the number is less than `other`.
     fn less(&self, other: &Self) -> bool;
@@ -38,10 +38,10 @@ pub(super) trait Field: Clone {
     fn float(&self) -> f64;
 }
 
-/// Magnitude below which a float counts as zero. All numbers are scaled to be near 1.
+/// Floats of a smaller magnitude are treated as zero. All numbers are scaled to be near 1.
 const NOISE: f64 = 1e-12;
-/// Minimum reduced gain of a variable that enters. Variables with a smaller gain do not enter. The bound of the
-/// certificate takes the resulting error of the optimum into account.
+/// Minimum reduced gain of a variable that enters the basis. The bound of the certificate includes the resulting error
+/// of the optimum.
 const GAIN: f64 = 1e-11;
 /// Minimum magnitude of a pivot.
 const PIVOT: f64 = 1e-9;

@@ -107,8 +107,8 @@ impl Scale {
     }
 }
 
-/// Maximum number of seconds in which a link sends the work that the largest node does in one second. In floating
-/// point, nodes behind slower links are ignored.
+/// Maximum number of seconds in which a link sends the work that the largest node does in one second. The search in
+/// floats ignores nodes behind slower links.
 const HOPELESS: f64 = 1e9;
 
 impl Coefficients<f64> {
@@ -130,8 +130,8 @@ impl Coefficients<f64> {
         self
     }
 
-    /// Perturbs the coefficients by about `size`, so that no two bases have the same vertex. This prevents cycles of
-    /// steps that do not change the vertex. The factors are multiplicative hashes of the position of the coefficient.
+    /// Perturbs the coefficients by about `size`, so that no two bases have equal vertices. This prevents cycles of
+    /// steps that do not change the vertex. Each factor is a hash of the position of the coefficient.
     pub fn perturb(&mut self, size: f64) {
         let factor = |at: usize, salt: u64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);

@@ -77,8 +77,8 @@ pub enum Precision {
 /// Maximum number of nodes for the exact optimum. The larger the tree, the more digits the rationals have.
 pub const EXACT_NODES: usize = 1000;
 
-/// Sizes of the perturbation that are tried in turn. With a large perturbation, fewer steps make no progress. With a
-/// small one, the basis found is more likely to be feasible for the coefficients without perturbation.
+/// Sizes of the perturbation, tried in turn. With a large perturbation, more steps make progress. With a small one,
+/// the basis found is more likely to be feasible for the original coefficients.
 const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 
 /// Returns the optimal steady state of a tree problem, with a proof.
@@ -143,12 +143,11 @@ pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// Maximum number of nodes, and of steps, for a search in rationals alone. Such a search is made if the search in
-/// floats fails because of extreme numbers.
+/// Maximum number of nodes, and of steps, for a search in rationals alone, which is made if extreme numbers make the
+/// search in floats fail.
 const SMALL: usize = 50;
 const SMALL_STEPS: usize = 2000;
-/// Maximum number of steps in rationals from a basis found in floats. The maximum is small, because a step in rationals
-/// takes as long as many steps in floats.
+/// Maximum number of steps in rationals from a basis found in floats. One step takes as long as many steps in floats.
 const EXACT_STEPS: usize = 200;
 
 type Found = (Vertex<f64>, Prices<f64>, Scale);

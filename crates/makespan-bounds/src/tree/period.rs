@@ -6,8 +6,8 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 
 use super::Throughput;
 
-/// Number of tasks, in a rounded period, of the application with the least weight. For each node that does hardly one
-/// task of this application in a period, rounding loses about a thousandth of the throughput.
+/// Number of tasks, in a rounded period, of the application with the least weight. Rounding loses about a thousandth
+/// of the throughput for each node that does hardly one task of this application in a period.
 const TASKS: u32 = 1000;
 
 impl Throughput {

@@ -28,8 +28,8 @@ pub(super) struct Prices<F> {
 }
 
 impl<F: Field> Prices<F> {
-    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The price
-    /// of a busy port is such that the share that the port determines has a gain of zero.
+    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. At the
+    /// price of a busy port, the share that the port determines has a gain of zero.
     pub fn new(
         figures: &Coefficients<F>,
         basis: &Basis,

@@ -36,14 +36,14 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Minimum number of nodes that are flipped as a block (given to other applications in one step). If fewer nodes gain,
-/// each is exchanged in a step of its own.
+/// Minimum number of nodes to flip as a block, that is, to give to other applications in one step. Fewer nodes are
+/// exchanged one by one.
 const SMALLEST_BLOCK: usize = 16;
 /// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
 
-/// Number of steps between two scans of all variables. Between two scans, only the variables that gained in the last
-/// scan are priced.
+/// Number of steps between two scans of all variables. Steps in between price only the variables that gained in the
+/// last scan.
 const SCANNED: usize = 20;
 /// Number of steps between two complete solutions of the basis, which remove rounding errors.
 const SOLVED: usize = 32;
@@ -108,9 +108,9 @@ impl<F: Field> Vertex<F> {
         Ok(())
     }
 
-    /// Flips nodes: gives each whole node to the application that gains there. Flips the best candidates first, and as
-    /// many together as the vertex stays feasible with. Only nodes without extras are flipped. The key of such a node
-    /// is in no other equation of the basis, so the prices do not change. Returns true if any node was flipped.
+    /// Flips nodes: gives each whole node to the application that gains there. Starts with the best candidates, and
+    /// flips as many together as keep the vertex feasible. Only nodes without extras are flipped: their keys are in no
+    /// other equation of the basis, so the prices do not change. Returns true if any node was flipped.
     fn flip(&mut self, figures: &Coefficients<F>, candidates: &mut [Candidate]) -> Result<bool, SimplexStop> {
         candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {
@@ -148,7 +148,7 @@ impl<F: Field> Vertex<F> {
 
     fn exchange(&mut self, figures: &Coefficients<F>, enters: Variable, leaves: Variable) -> Result<(), SimplexStop> {
         let Self { basis, factor, solution, .. } = self;
-        // The largest extra becomes the key, so that the other shares stay relatively small.
+        // The largest extra becomes the key, so that the other shares are relatively small.
         let largest = |node: u32, extras: &[u32]| {
             let of = |&application: &u32| solution.work(Share { node, application }).float();
             extras.iter().copied().max_by(|a, b| of(a).total_cmp(&of(b)).then(b.cmp(a))).unwrap_or(0)
@@ -197,7 +197,7 @@ impl<F: Field> Pricing<F> {
         Ok(Self { throughput: of(PriceGoal::Throughput)?, communication })
     }
 
-    /// Returns the gain of a variable, or `None` if the gain is not positive. If the goal is the least communication, a
+    /// Returns the gain of a variable, or `None` if it is not positive. With the goal of least communication, a
     /// variable that reduces the throughput has no gain.
     fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> Option<F> {
         let gain = self.throughput.gain(figures, basis, variable);

@@ -7,10 +7,10 @@ use super::figures::Coefficients;
 const MARGIN: f64 = 1e-6;
 
 /// Returns a feasible basis in which the nodes nearest to the root work completely for one application each. The
-/// distance of a node is the time that ports take for a unit of fair work on its way to the node. As in proposition 1
-/// of the paper, the applications with the most bytes for a unit of work get the nearest nodes, and each application
-/// gets its fair share of the capacity. The basis uses as many nodes as the ports can feed. If the ports can feed no
-/// node, the basis is [`Basis::idle`]. O(n log n).
+/// distance of a node is the total time of all ports that send a unit of fair work to it. As in proposition 1 of the
+/// paper, the applications with the most bytes for a unit of work get the nearest nodes, and each application gets its
+/// fair share of the capacity. The basis uses as many nodes as the ports can feed. If the ports can feed no node, the
+/// basis is [`Basis::idle`]. O(n log n).
 pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
     let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
@@ -45,8 +45,7 @@ fn mixed(figures: &Coefficients<f64>, each: &[f64]) -> f64 {
     figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
 }
 
-/// Assigns the nodes in order: the first application gets nodes until it has its share of their capacity, then the next
-/// application, and so on.
+/// Assigns the nodes in order: each application in turn gets nodes until it has its share of the capacity.
 fn keys(figures: &Coefficients<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
     let mut keys = vec![0; figures.nodes()];
     let capacity: f64 = nodes.iter().map(|&node| figures.capacity[node]).sum();

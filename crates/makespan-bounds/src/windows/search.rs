@@ -25,7 +25,7 @@ pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let deadline = (path - 1).max(0);
     let mut best = (deadline, Window::default());
     let (mut low, mut step) = (deadline, path.max(1));
-    // No window refutes a deadline after the total run time of all tasks, but the search ends without this limit.
+    // The search ends, because no window refutes a deadline after the total run time of all tasks.
     let mut high = loop {
         let probe = low.saturating_add(step);
         match instants.refute(tasks, &by_kind, probe, clock) {
@@ -69,8 +69,8 @@ impl Instants {
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
     }
 
-    /// Returns a window in which the tasks must pay more than the price of all processor time in it. Ignores
-    /// unavailable periods: the certificate counts them and proves more.
+    /// Returns a window in which the tasks must pay more than the price of all its processor time. Ignores unavailable
+    /// periods. The certificate includes them and proves more.
     fn refute(&self, tasks: &TaskArrays, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();

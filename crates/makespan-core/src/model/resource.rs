@@ -263,7 +263,8 @@ impl Need {
 
 /// The resources that a task needs besides processors, by name. On each node, a task holds two amounts: the amount for
 /// each of its processors there, and a share of the amount for the whole task. The share is proportional to the task's
-/// processors on the node and is rounded up. Of a licence or a consumable, the task holds its total amount once.
+/// processors on the node and is rounded up. A task holds its total amount of a
+/// licence or a consumable once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(Option<Arc<[NamedNeed]>>);
 

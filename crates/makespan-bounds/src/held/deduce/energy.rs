@@ -1,4 +1,4 @@
-//! Deductions from energy (amount times time): the tasks must not hold more in a window of time than the capacity.
+//! Deductions from energy (amount times time): within a window, tasks must not hold more than the capacity.
 
 use super::problem::CapacityResource;
 use super::state::{Cause, Conflict, DeductionState};
@@ -8,8 +8,8 @@ use super::window::{DeductionWindow, WindowLimit};
 #[derive(Default)]
 pub(super) struct Energy {
     begins: Vec<i64>,
-    /// For each task, two ends of the window: from the first end on, the energy of the task within the window grows
-    /// with the end. From the second end on, it is constant.
+    /// For each task, two ends of the window. Between them, the energy of the task within the window grows with the
+    /// end. After the second, it is constant.
     slopes: Vec<(i64, i64)>,
     /// The slopes of tasks with several runs. They bound from above the energy that each of these tasks must spend in the window.
     above: Vec<(i64, i64)>,
@@ -21,9 +21,10 @@ pub(super) struct Energy {
 
 impl Energy {
     /// Examines the windows that begin at the earliest or latest start of a task, and end where the energy of a task
-    /// stops growing. No other ends are needed: between two of these ends, the capacity that remains is at least as
-    /// large as at one of them. Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity. A window
-    /// with little remaining capacity takes an additional O(n), because every run of a task is examined there.
+    /// stops growing. Other ends are unnecessary, because between two of these ends, the remaining capacity is at
+    /// least as large as at one of them. Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity.
+    /// A window with little remaining capacity takes an additional O(n), because every run of a task is examined
+    /// there.
     pub(super) fn narrow(&mut self, state: &mut DeductionState<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
@@ -57,7 +58,7 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // The maximum amount by which any task could hold more than it must.
+        // The maximum amount by which a task could exceed the amount that it must hold.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -154,8 +155,8 @@ impl Sweep {
     }
 }
 
-/// Narrows the windows of tasks that would hold too much within the span if they started as early, or ended as late, as
-/// they can.
+/// Narrows the windows of tasks that would hold too much within the span if they started as early as possible, or
+/// ended as late as possible.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

@@ -23,8 +23,8 @@ const MAX_TASKS: usize = 2048;
 const MAX_RUNS: usize = 1 << 15;
 /// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
-/// Maximum work of the check of a certificate, in steps times runs, and the time in nanoseconds that one unit of this
-/// work takes. A check of this maximum takes some tenths of a second.
+/// Maximum work of the check of a certificate, in steps times runs, and the time of one unit of this work in
+/// nanoseconds. The maximum takes some tenths of a second.
 const MAX_CHECKED: usize = 1 << 25;
 const CHECKED_IN: u128 = 10;
 /// Precision of the deadline: one part in 2 to the power of `NEAR`.
@@ -35,7 +35,7 @@ const NEAR: u32 = 14;
 ///
 /// The first search uses only the time table and pairs of tasks that exclude each other. The second search adds energy
 /// in windows, and the third adds suppositions. Each search increases the deadline in steps that double, and then
-/// bisects. The result is deterministic unless the clock ends the search: the limit counts work, not time.
+/// bisects. The limit is in steps, not time, so the result is deterministic unless the clock ends the search.
 pub(super) fn latest(
     instance: &Instance,
     places: &NodeKinds<'_>,
@@ -128,8 +128,8 @@ impl Search<'_> {
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);
         let steps = pruning.steps(entries, conflict);
-        // The check of a step examines all runs that hold some of its resource. Keep the certificate only if its check
-        // can end before the clock expires.
+        // The check of a step examines all runs that hold some of its resource. Keeps the certificate only if the
+        // clock leaves enough time for its check.
         let checked = pruning.kept.saturating_mul(self.problem.times.len());
         let in_time = self.clock.left().is_none_or(|left| checked as u128 * CHECKED_IN <= left.as_nanos());
         (pruning.kept <= MAX_STEPS && checked <= MAX_CHECKED && in_time).then_some(steps)

@@ -115,7 +115,7 @@ impl<'a> DeductionState<'a> {
                 None => return false,
             }
         }
-        // The second loop may have excluded runs of a task, and so may narrow the windows of its successors.
+        // Excluded runs of a task may narrow the windows of its successors.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();

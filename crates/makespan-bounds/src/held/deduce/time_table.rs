@@ -1,10 +1,10 @@
-//! Deductions from the time table, which contains the amounts held at instants at which tasks certainly run, and
-//! from pairs of tasks that exclude each other.
+//! Deductions from the time table, and from pairs of tasks that exclude each other. The time table contains the
+//! amounts that tasks certainly hold at each instant.
 
 use super::state::{Cause, Conflict, DeductionKind, DeductionState};
 use super::window::{DeductionWindow, WindowLimit};
 
-/// Maximum number of times that a short task may jump over a full level. Each jump is a step of the certificate.
+/// Maximum number of full levels that a short task may skip. Each skip is a step of the certificate.
 const MAX_JUMPS: usize = 64;
 
 /// The amount that tasks certainly hold between two consecutive instants of the time table.

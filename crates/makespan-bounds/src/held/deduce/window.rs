@@ -40,8 +40,8 @@ impl DeductionWindow {
         self.of_run(time).is_some()
     }
 
-    /// Returns the least time between two instants of a run that takes at least `time`, or `None` if the run does not
-    /// fit.
+    /// Returns the least time for which a run that takes at least `time` runs between two instants. Returns `None` if
+    /// the run does not fit.
     pub(super) fn within(&self, time: i64, from: i64, until: i64) -> Option<i64> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);

@@ -40,13 +40,13 @@ impl PricedAllotment {
 pub(super) enum AllotmentKind {
     /// Allotments for which no other allotment has less work and a shorter time.
     Thrifty,
-    /// In addition to those of `Thrifty`, allotments of fewer processors, which may fit at times when few processors are open.
+    /// The allotments of `Thrifty`, and allotments of fewer processors, which may fit when few processors are open.
     Narrow,
 }
 
 impl FloatJobs {
-    /// Collects jobs with about `most` allotments each. If a job has more allotments, uses some of them, in geometric progression.
-    /// Each job comes with its multiplicity. `weigh` returns the weight of a job.
+    /// Collects jobs with about `most` allotments each; if a job has more, a geometric progression of them. Each job
+    /// comes with its multiplicity. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -100,9 +100,8 @@ impl FloatJobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns these jobs with other allotments. The range from the allotment before the first `active` one to the
-    /// allotment after the last `active` one supplies up to `most` allotments. The allotments outside this range supply
-    /// up to `far`.
+    /// Returns these jobs with other allotments: up to `most` from the range around the `active` allotments, including
+    /// one allotment on either side, and up to `far` from outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
@@ -132,8 +131,8 @@ impl FloatJobs {
     }
 }
 
-/// Returns the processors and times of all allotments, or, if there are more than about `most`, of about `most`
-/// allotments in geometric progression.
+/// Returns the processors and times of all allotments. If there are more than about `most`, returns about `most` of
+/// them, in geometric progression.
 pub(super) fn shapes(profile: &Profile, most: usize, kind: AllotmentKind) -> Vec<PricedAllotment> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }

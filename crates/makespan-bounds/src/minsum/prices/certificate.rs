@@ -38,8 +38,8 @@ impl PriceSearch {
             proved(Proof::TimePrices(TimePrices { instants: instants.clone(), prices, scale, horizon, widths }))
         };
         let priced = with_widths(&prices, widths, attempt);
-        // Prices of zero prove that every job ends no earlier than if it ran alone. Use them if the prices found prove
-        // less: if the numbers of an instance differ extremely, rounding can lose more than the prices gain.
+        // If the numbers of an instance differ extremely, rounding can lose more than the prices gain. Prices of zero,
+        // which prove the earliest end of each job alone, may then prove more.
         let (instants, prices, widths) = (vec![Time::ZERO], Vec::new(), Vec::new());
         let free = proved(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon, widths })).ok();
         free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())
@@ -54,7 +54,7 @@ fn with_widths(
     attempt: impl Fn(Vec<i64>, Vec<WidthPrices>, u32) -> Result<Bound, CertificateError>,
 ) -> Option<Bound> {
     let units: Vec<f64> = std::iter::once(1.0).chain(widths.iter().map(|width| width.unit)).collect();
-    // Use the sums of the prices of all terms, because the check adds up the prices of all terms for each job.
+    // The check adds up the prices of all terms for each job, so use the sums of these prices.
     let sums: Vec<f64> = (0..prices[0].len()).map(|at| prices.iter().map(|own| own[at]).sum()).collect();
     let integers = |scale: u32| {
         let of_term = |(own, unit): (&Vec<f64>, &f64)| own.iter().map(|price| rounded(price / unit, scale)).collect();

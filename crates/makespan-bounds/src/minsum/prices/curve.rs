@@ -9,8 +9,8 @@ pub(super) struct Curve {
     prices: Vec<f64>,
     /// The integral of the price from the first instant until each instant.
     integrals: Vec<f64>,
-    /// The instants at which the price falls, with the integrals until them. `rises` contains the instants at which the
-    /// price rises.
+    /// The instants at which the price falls, each with the integral until it. `rises` contains the instants at which
+    /// the price rises.
     falls: Vec<(f64, f64)>,
     rises: Vec<(f64, f64)>,
     /// The instant by which every job ends. It may be infinite.
@@ -35,7 +35,7 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    /// Builds a curve from instants and the prices between them, so there is one price fewer than instants.
+    /// Builds a curve from instants and from the prices between them. There is one price fewer than instants.
     pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<LevelPeriods>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];

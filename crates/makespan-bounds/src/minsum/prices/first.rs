@@ -39,9 +39,9 @@ pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
 /// The least price at the start of the search, as a fraction of the largest price.
 const LEAST: f64 = 1e-3;
 
-/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each price
-/// is the mean of the prices that it replaces. Prices may rise only because the search is inexact. Such prices prove
-/// less, and the check of their certificate is slower.
+/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each
+/// price is the mean of the prices that it replaces. The given prices rise only because the search is inexact. Rising
+/// prices prove less, and the check of their certificate is slower.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();
@@ -90,8 +90,7 @@ fn closings(instance: &Instance) -> Vec<f64> {
     closings
 }
 
-/// Returns the possible starts. Returns `None`, so that all starts count as possible, if there are too many instants at
-/// which availability changes.
+/// Returns the possible starts. Returns `None`, which allows all starts, if availability changes at too many instants.
 pub(super) fn rooms(instance: &Instance) -> Option<LevelPeriods> {
     if closings(instance).len() > MAX_FIXED { None } else { LevelPeriods::of(instance.availability()) }
 }
@@ -121,7 +120,7 @@ pub(super) fn instants(instance: &Instance, jobs: &FloatJobs, fluid: &[(f64, f64
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
-    // If processors are unavailable at times, it takes longer until the open area is as large.
+    // If processors are unavailable at times, the open area grows more slowly.
     let twice = if instance.availability().is_always_open() {
         2.0 * guess
     } else {

@@ -16,11 +16,11 @@ pub(super) struct FluidJob {
 
 /// Returns, in the order of time, the end of each piece on the machine, and the price of a processor until this end.
 ///
-/// The machine always runs the released piece with the largest weight divided by work (Smith's rule). The best price of
-/// a processor at an instant is the weight of the pieces that run later without a pause in between, divided by the
-/// number of processors. While a piece runs, the price decreases at the rate of the weight divided by the work, because
-/// this is the cost of waiting. If processors are unavailable at times, the machine has, while it runs a piece, the
-/// mean number of processors that are open then.
+/// The machine always runs the released piece with the largest weight divided by work (Smith's rule). The best price
+/// of a processor at an instant is the weight of the pieces that run until the next pause, divided by the number of
+/// processors. While a piece runs, the price falls by its weight divided by its work per unit of time, which is the
+/// cost of waiting. If processors are unavailable at times, the machine has the mean number of open processors during
+/// each piece.
 pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();

@@ -9,7 +9,7 @@ const EVEN: f64 = 0.15;
 /// evenly spaced.
 pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize) -> Vec<f64> {
     let origin = instance.first_release().ticks() as f64;
-    // If the span were shorter, adding it to the origin would change nothing in floating point.
+    // A shorter span would vanish in floating point when it is added to the origin.
     let last = last.max(2.0).max(origin / 1e12);
     let (geometric, even) = (count / 3, count - count / 3);
     let even = (1..=even).map(|index| last * index as f64 / even as f64);
@@ -20,10 +20,10 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
 
 /// Returns `count` instants that lie close together where the costs of starting and ending bend sharply.
 ///
-/// Let b be the second derivative of a job's cost. The best price would decrease at the rate b, but here the price is
-/// constant over an interval of length h. Then the job gains about b h^2 by starting at the end of the interval, where
-/// the price falls. For a given density of such jobs, the sum of these gains is least if h is proportional to the
-/// density to the power of -1/3.
+/// Let b be the second derivative of a job's cost. The best price decreases at the rate b, but prices are constant
+/// over intervals of length h. So the job gains about b h^2 by starting at the end of an interval, where the price
+/// falls. For a given density of such jobs, the sum of these gains is least if h is proportional to the density to the
+/// power of -1/3.
 pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
     let cells = old.len() - 1;
     let bend = |cell: usize| {
@@ -61,8 +61,8 @@ pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f6
 /// Number of binary places of the grid, relative to the span of the instants.
 const PLACES: i32 = 24;
 
-/// Rounds the instants to a grid from `origin` on, in whole ticks, sorts them and removes duplicates. The distance of
-/// two points of the grid is a power of two that depends on the span. So if all times double, all instants double.
+/// Rounds the instants to whole ticks on a grid from `origin` on, sorts them and removes duplicates. The distance of
+/// two grid points is a power of two that depends on the span, so doubling all times doubles all instants.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
     instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);

@@ -45,8 +45,7 @@ impl Matrix {
         for row in 0..self.rows.len() {
             let (above, current) = self.rows.split_at_mut(row);
             let current = &mut current[0];
-            // Go from the entries far from the diagonal to those near it. Entry d of a row is in the column with the
-            // number row - d.
+            // Goes from the entries far from the diagonal to those near it. Entry d of row r is in column r - d.
             for back in (1..current.len()).rev() {
                 let other = &above[row - back];
                 let common = (other.len() - 1).min(current.len() - 1 - back);
@@ -57,7 +56,7 @@ impl Matrix {
             if left.is_nan() || current[0] <= 0.0 {
                 return None;
             }
-            // Only rounding determines this unknown, so keep it close to its previous value.
+            // Rounding alone determines this unknown, so keep it close to its previous value.
             let left = if left <= 1e-13 * current[0] { current[0] } else { left };
             current[0] = left.sqrt();
         }

@@ -33,11 +33,11 @@ const ALLOTMENTS: usize = 24;
 /// Number of allotments of all jobs together in the search. If an instance has more, the search uses a sample of the
 /// jobs.
 const SAMPLE: usize = 12_000;
-/// For very large instances, whose check takes long anyway, the sample is larger: one of `SAMPLE_SHARE` allotments, but
-/// at most `LARGEST_SAMPLE` allotments.
+/// In very large instances, whose check takes long in any case, the sample is larger: one of `SAMPLE_SHARE`
+/// allotments, but at most `LARGEST_SAMPLE` allotments.
 const SAMPLE_SHARE: usize = 100;
 const LARGEST_SAMPLE: usize = 24_000;
-/// Number of allotments of a job, around the best allotments, that the search tries after it has found which allotments are best.
+/// Number of allotments that the search tries for a job once it has found the best ones. They are near the best ones.
 const CLOSER: usize = 40;
 /// Number of instants at the start of the search. `INSTANTS` is the number after the search has placed the instants again.
 const FIRST_INSTANTS: usize = 48;
@@ -45,22 +45,21 @@ const INSTANTS: usize = 128;
 /// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
 const FEW_A_JOB: usize = 5;
-/// Limits for instances with few allotments. If there are at most `FEW_JOBS` different jobs, with at most `FEW_SHAPES`
-/// allotments on average, the number of instants depends on the effort of a step: a step takes about `EFFORT`
-/// multiplications, and the number of instants is between `FEWEST_ANEW` and `MAX_INSTANTS`.
+/// Limits for instances with at most `FEW_JOBS` different jobs and at most `FEW_SHAPES` allotments on average. The
+/// number of instants is chosen so that a step takes about `EFFORT` multiplications, within `FEWEST_ANEW` and
+/// `MAX_INSTANTS`.
 const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
 const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
 const MAX_INSTANTS: usize = 240;
-/// Mean number of equal jobs. If equal jobs are at least this many on average, the best prices are expected to rise at
-/// some instants.
+/// If there are at least this many equal jobs on average, the best prices are expected to rise at some instants.
 const EQUAL: f64 = 4.0;
 /// The temperature at which the instants are placed again.
 const SETTLE: f64 = 6e-3;
 /// Maximum number of instants times allotments for the check, which takes some seconds.
 const MAX_CELLS: usize = 3_400_000_000;
-/// Minimum number of instants. If the check allows fewer, the bound is not worth the time of the search.
+/// Minimum number of instants. With fewer instants, the bound is not worth the time of the search.
 const FEWEST: usize = 16;
 
 /// The objective and the condition of a [`PriceSearch`].
@@ -110,14 +109,14 @@ pub struct PricedChoice {
 }
 
 impl PriceSearch {
-    /// Returns a search that has made no step. Returns `None` if the processors differ in speed or form a tree, if some
-    /// job cannot end by `makespan_at_most`, if the objective is not supported, if the objective is the makespan
-    /// without a limit to refute, or if the instance is so large that the check of the prices would take minutes.
+    /// Creates a search. Returns `None` in five cases: the processors differ in speed or form a tree; some job cannot
+    /// end by `makespan_at_most`; the objective is not supported; the objective is the makespan without a limit to
+    /// refute; or the check of the prices would take minutes.
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible = |job: &SimpleJob<'_>| {
             options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
         };
-        // Best-effort bags have no weight. Without a condition they run after all prices and cost nothing.
+        // Best-effort bags have no weight. Without a condition, they run after all prices and cost nothing.
         let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };
@@ -149,8 +148,8 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // If none of these conditions holds, the best prices always fall. Then no job ends where prices rise, so such
-        // ends need not be tried.
+        // If all of these conditions are false, the best prices always fall. Then no job ends where prices rise, so
+        // these ends need not be tried.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
@@ -184,9 +183,9 @@ impl PriceSearch {
         Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 
-    /// Makes `steps` steps, each over all jobs or a sample of some hundred jobs. Does nothing if the search has ended.
-    /// The bound increases with the steps, with one exception: when the search places the instants again, the bound may
-    /// decrease by some thousandths.
+    /// Makes `steps` steps, each over all jobs or a sample of some hundred jobs. Has no effect after the end of the
+    /// search. The bound increases with the steps, except that it may fall by some thousandths when the search places
+    /// the instants again.
     pub fn improve(&mut self, steps: usize) {
         for _ in 0..steps {
             let before = self.newton.temperature();
@@ -240,8 +239,8 @@ impl PriceSearch {
         (0..terms).map(of_term).collect()
     }
 
-    /// Returns the price of a processor as a function of time. If functions of the width have prices, the price is for an allotment
-    /// of `processors` processors.
+    /// Returns the price of a processor as a function of time. If functions of the width have prices, the result is
+    /// the price for an allotment of `processors` processors.
     fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
         let mut own = prices[0].clone();
         if let (Some(processors), Terms::Widths(widths)) = (processors, self.newton.landscape.terms()) {
@@ -257,8 +256,8 @@ impl PriceSearch {
         self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
-    /// Returns the amount by which the jobs pay more than the price of the capacity, as a fraction of the cost of
-    /// leaving all jobs out.
+    /// Returns the payments of the jobs minus the price of the capacity, as a fraction of the cost of leaving all jobs
+    /// out.
     pub(crate) fn excess(&self) -> f64 {
         self.newton.value()
     }

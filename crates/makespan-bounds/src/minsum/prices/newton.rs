@@ -12,12 +12,12 @@ const HOT: f64 = 0.03;
 pub(super) const COLD: f64 = 1e-4;
 /// The factor by which the temperature is multiplied when it decreases.
 const COOLING: f64 = 0.4;
-/// Above this temperature, every step tries all choices. Below it, only one in `REFRESH` steps tries all choices.
+/// Above this temperature, every step tries all choices. Below it, one in `REFRESH` steps does.
 const WARM: f64 = 4e-3;
 const REFRESH: usize = 4;
 /// The weight of the barrier, as a fraction of temperature times value.
 const BARRIER: f64 = 0.1;
-/// The temperature decreases if a step gains less than this fraction of the amount that smoothing loses.
+/// The temperature decreases if a step gains less than this fraction of the loss by smoothing.
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
@@ -113,8 +113,8 @@ impl Newton {
         self.done |= total <= 0.0;
     }
 
-    /// Tries all choices at the current point. If the point is worse than the last point at which all choices were
-    /// tried, returns to that point, with the additional choices, and returns false.
+    /// Tries all choices at the current point. If the point is now worse than the last point at which all choices were
+    /// tried, returns to that point, keeps the additional choices, and returns false.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();
@@ -132,7 +132,7 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
-            // The deadline is refuted. Further steps would increase the prices without limit.
+            // The deadline is refuted. More steps would only increase the prices without limit.
             self.done |= self.best.0 > self.landscape.most();
         }
     }

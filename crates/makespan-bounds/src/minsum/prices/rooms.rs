@@ -4,10 +4,9 @@ use makespan_core::{Availability, Time};
 
 use super::allotments::PricedAllotment;
 
-/// For each number of open processors that occurs (a level), the periods in which at least this number of processors is open.
-///
-/// Within a period, the set of open processors may change. So a period may allow a job that fits on no fixed set of
-/// processors. This makes the search inexact, but the check of the bound is exact.
+/// For each number of open processors that occurs (a level), the periods in which at least this number is open. Within
+/// a period, the set of open processors may change, so a period may allow a job that fits on no fixed set of
+/// processors. So the search is inexact, but the check of the bound is exact.
 pub(super) struct LevelPeriods {
     levels: Vec<u32>,
     /// First and last instant of each period, in ascending order.

@@ -16,8 +16,8 @@ use super::matrix::Matrix;
 use super::rooms::LevelPeriods;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A point in time: the number of the last instant of the grid before it, and its position between this instant (0) and
-/// the next instant (1).
+/// A point in time: the number of the last grid instant before it, and its position between this instant (0) and the
+/// next one (1).
 #[derive(Clone, Copy)]
 struct Place {
     node: usize,
@@ -27,7 +27,7 @@ struct Place {
 /// One start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost. After all costs are computed, the share of the choice in the soft minimum replaces the cost.
+    /// The cost, or, after all costs are computed, the share of the choice in the soft minimum.
     cost: f64,
     start: Place,
     end: Place,
@@ -79,8 +79,8 @@ impl Found<'_> {
     }
 }
 
-/// The range of starts that are tried: the numbers of the instants before the first start and before the last start. If
-/// the first number is larger than the last, no start is tried.
+/// The range of tried starts, as the numbers of the instants before the first and the last start. Empty if the first
+/// number is larger.
 type Window = (u32, u32);
 const CLOSED: Window = (u32::MAX, 0);
 
@@ -99,8 +99,8 @@ pub(super) struct Landscape {
     rooms: Option<LevelPeriods>,
     /// The cost of leaving each job out. Empty if no job may be left out.
     drops: Vec<f64>,
-    /// If true, starts at which the job ends at an instant of the grid are tried, in addition to starts at an instant.
-    /// They are needed if prices may rise.
+    /// If true, also tries starts at which the job ends at an instant of the grid. They are necessary if prices may
+    /// rise.
     pub(super) ends: bool,
     /// For each allotment, the starts that are tried in evaluations of [`Scope::Near`], until the next evaluation of all choices.
     windows: Vec<Window>,
@@ -137,7 +137,7 @@ pub(super) enum Scope {
     Near,
 }
 
-/// Limit, in widths: if the cost of a choice exceeds the least cost by more widths, its share is negligible.
+/// A choice whose cost exceeds the least cost by more than this number of widths has a negligible share.
 const NEGLIGIBLE: f64 = 14.0;
 /// Choices that exceed the least cost by more than this fraction are not tried until the next evaluation of all
 /// choices.
@@ -151,8 +151,8 @@ impl Landscape {
         Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
     }
 
-    /// Allows the optimum to leave jobs out, each at a cost of its least work. If the optimum leaves a job out, not all
-    /// jobs can end by the horizon.
+    /// Allows the optimum to leave jobs out, at the cost of the least work of each. If it does, not all jobs can end
+    /// by the horizon.
     pub(super) fn leave_out(&mut self) {
         let least = |job: usize| {
             self.jobs.shapes[self.jobs.all(job)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min)
@@ -264,7 +264,7 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // None of the tried allotments can run. The check of the certificate may find another allotment that can run.
+            // None of the tried allotments can run, but the check of the certificate may find one that can.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
@@ -385,8 +385,8 @@ impl Landscape {
                 let scaled = count * share / width * part;
                 point.curvature.add(node, node, scaled * part);
                 for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
-                    // If both parts of a pair belong to the same integral, the pair counts twice on the diagonal, once
-                    // for each order.
+                    // If both parts of a pair are the same integral, the pair is added twice on the diagonal, once for
+                    // each order.
                     let both = if other == node { 2.0 } else { 1.0 };
                     point.curvature.add(node, other, both * scaled * second);
                 }

@@ -19,8 +19,8 @@ const MAX_JOBS: usize = 1024;
 /// Maximum number of tasks. In larger instances the check of every start of every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
-/// Returns the functions of the width by whose values the jobs need most of the capacity. Returns no function if the
-/// instance is too large, or if the jobs can choose, on average, between more than three widths.
+/// Returns the functions of the width for which the jobs need the largest share of the capacity. Returns no function
+/// if the instance is too large, or if the jobs have, on average, more than three widths to choose from.
 ///
 /// Repeatedly chooses the function that increases the sum of the loads of all parts most. The load of a part is the
 /// maximum of its loads by the functions chosen so far and by the processors themselves.
