@@ -118,7 +118,7 @@ impl Scheduler for CriticalJobs {
             variants.extend(self.cheap_variants(instance, context));
         }
         let late = |variant: &Variant| planner.late(&variant.schedule);
-        // Offer only variants with the fewest late jobs.
+        // Return only the variants with the fewest late jobs.
         let fewest = variants.iter().map(late).min();
         variants.retain(|variant| Some(late(variant)) == fewest);
         let strategy = Strategy::new(variants, |variant| {
@@ -133,7 +133,7 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants that the cost criterion yields, as additional candidates for the utilisation criterion. The
+    /// Returns the variants by the cost criterion, which are additional candidates for the utilisation criterion. The
     /// utilisation criterion prefers long tasks, which fill processors up to a deadline, but shorter schedules
     /// sometimes have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
@@ -212,7 +212,8 @@ impl<'a> Planner<'a> {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
             let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
-            // Search only for the last share. HEFT is late for every share, so the search would give the same result for each.
+            // Search only for the last share. HEFT is late for every share, so the result of the search does not
+            // depend on the share.
             let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
                 offers = job.outline.strategy(&calendars, &found, job.end, share);

@@ -145,8 +145,8 @@ impl Scheduler for Demt {
     }
 }
 
-/// Moves tasks of both lists forward so that they end nearly as soon as a list for the makespan. Returns the list with the least
-/// weighted completion.
+/// Moves tasks of both lists forward if they would end much later than in a list for the makespan. Returns the list
+/// with the least weighted completion.
 fn around(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

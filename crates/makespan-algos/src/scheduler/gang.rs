@@ -34,8 +34,8 @@ use crate::kernel::open::OpenPlatform;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
-    /// Whether the tasks are planned as a list instead. If a task cannot use the whole platform, later tasks of the
-    /// list then use the remaining processors.
+    /// Whether the tasks are planned as a list. Later tasks of the list then use the processors that an earlier task
+    /// cannot use.
     pub packed: bool,
 }
 

@@ -72,11 +72,12 @@ impl Scheduler for Hcpa {
 
 /// The reference cluster.
 struct Reference {
-    /// The factor by which processors of the reference cluster are slower than the fastest processors of the platform.
+    /// The run time of a task on the reference cluster, divided by its run time on the fastest processors of the
+    /// platform.
     slower: f64,
-    /// Number of processors of the reference cluster that are together as fast as the whole platform.
+    /// Number of reference processors that are together as fast as the whole platform.
     processors: f64,
-    /// Number of processors of the reference cluster that are together as fast as the most powerful cluster of the platform.
+    /// Number of reference processors that are together as fast as the most powerful cluster of the platform.
     most: u32,
 }
 

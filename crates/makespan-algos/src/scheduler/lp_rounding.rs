@@ -68,7 +68,8 @@ use crate::kernel::path_area::{self, MixedSolution, Mixture};
 /// at most `mu` ticks to the area of a task, and at most one tick to its time on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpRounding {
-    /// Minimum share of the slower allotment in a task's mixture, in hundredths, from which on the task gets this allotment.
+    /// A task gets its slower allotment if the share of this allotment in the mixture is at least this number, in
+    /// hundredths.
     pub rho: u32,
 }
 
@@ -141,8 +142,9 @@ fn is_proved_for(instance: &Instance) -> bool {
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
 
-/// Returns the choice of each row: the slower one of its mixture if its share is at least `rho`, and otherwise the faster one. A
-/// choice with more than `most` processors is replaced by the largest one with at most `most`.
+/// Returns the choice of each row: the slower choice of its mixture if the share of the slower choice is at least
+/// `rho`, and otherwise the faster choice. A choice with more than `most` processors is replaced by the largest one
+/// with at most `most`.
 fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<u32> {
     let of_row = |row: Row| {
         let Mixture { slow, fast, part } = rows[row.index()];
@@ -163,8 +165,8 @@ fn best_cap(processors: u32, rho: f64) -> u32 {
     (1..=half).min_by(|&a, &b| ratio(processors, a, rho).total_cmp(&ratio(processors, b, rho))).unwrap_or(1)
 }
 
-/// Returns by how much the schedule is extended for each tick of a path: the maximum for the time with fewer than `mu` busy
-/// processors and the time with fewer than `m - mu + 1`.
+/// Returns the number of ticks by which one tick of a path extends the schedule: the maximum for the time with fewer
+/// than `mu` busy processors and the time with fewer than `m - mu + 1`.
 fn longer(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     ((m - mu) / rho).max((m - 2.0 * mu + 1.0) * (1.0 / rho).max(m / mu))

@@ -41,7 +41,7 @@ impl MappingScheduler {
         Self { spec: spec.into(), mapper: Box::new(mapper) }
     }
 
-    /// The mapper.
+    /// Returns the mapper.
     pub fn into_mapper(self) -> Box<dyn Mapper> {
         self.mapper
     }
@@ -65,8 +65,8 @@ impl Scheduler for MappingScheduler {
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
         if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
-            // The limits on the times of an instance ensure that rules that consider completions stay within the range
-            // of times. Other rules may exceed it, but only if some machine cannot run all tasks.
+            // The limits on the times of an instance ensure that rules that use completions stay within the range of
+            // times. Other rules may exceed this range, but only if some machine cannot run all tasks.
             let reason =
                 "what it gives a machine adds up to more than 146 years; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });
@@ -75,8 +75,8 @@ impl Scheduler for MappingScheduler {
     }
 }
 
-/// Checks that an instance is a mapping problem: sequential tasks that are released at the same time, on processors that stay open
-/// once they are open.
+/// Checks that an instance is a mapping problem: sequential tasks that are released at the same time, on processors
+/// that never close after they have opened.
 ///
 /// # Errors
 /// [`Unsupported`] states the property that the mapping problem does not allow.

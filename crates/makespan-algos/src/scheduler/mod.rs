@@ -63,7 +63,7 @@ use crate::kernel::graph::TransferTimes;
 /// The schedulers that plan tasks of any kind on any nodes, with any resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
-/// Checks the requirements of schedulers that use only the number of processors if this describes the instance, and
+/// Checks the requirements of schedulers that use only numbers of processors if these describe the instance, and
 /// otherwise plan on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
@@ -119,8 +119,8 @@ fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), 
     Ok(())
 }
 
-/// Adds a remark about the number of tasks that could use several processors but get one, for schedulers that run every task on one
-/// processor.
+/// For schedulers that run every task on one processor: adds a remark with the number of tasks that could use several
+/// processors.
 fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
@@ -174,7 +174,8 @@ fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guar
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
-/// Returns the guarantee for the guess of the dual search, given the guarantee for a guess that does not exceed the optimum.
+/// Returns the guarantee for the guess of the dual search, which follows from the guarantee for a guess that is at
+/// most the optimum.
 fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
     if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
 }

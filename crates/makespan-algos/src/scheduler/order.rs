@@ -8,7 +8,7 @@ pub enum Order {
     /// Increasing w / p: the tasks that are longest for their weight come first. This reading of the paper's "weighted LPTF"
     /// reproduces its curves.
     WeightedLptf,
-    /// Decreasing w / p: Smith's rule (1956), which is the other reading.
+    /// Decreasing w / p: Smith's rule (1956), the other reading of "weighted LPTF".
     Smith,
     /// Smallest area k p first.
     Saf,

@@ -56,8 +56,8 @@ pub struct Shelves;
 
 /// The number of times that the guess is raised by 5 % for tasks that are not monotone: up to a factor of about ten.
 const RAISES: usize = 48;
-/// Maximum number of columns that are examined for tasks that are not monotone, for all guesses together. This takes a
-/// second or two.
+/// Maximum number of columns that are examined for tasks that are not monotone, for all guesses together. Examining
+/// this number of columns takes one or two seconds.
 const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
@@ -76,8 +76,8 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // Use the guarantee also for batches that are released later, because it compares with an optimum whose time
-        // counts from zero.
+        // Also use the guarantee for batches that are released later, because the guarantee compares with an optimum
+        // that starts at zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
@@ -257,8 +257,8 @@ fn end(placed: &[PlacedTask]) -> Time {
     placed.iter().map(|placed| placed.end).max().unwrap_or(Time::ZERO)
 }
 
-/// Returns the shortest of the schedules for increasing guesses, up to the first guess whose limit is met. The proven bound does
-/// not change.
+/// Returns the shortest of the schedules for increasing guesses, up to the first guess for which the schedule meets
+/// its limit. The proven bound does not change.
 fn raised(
     profiles: &[&Profile],
     cluster: Cluster,

@@ -14,7 +14,8 @@ use self::filling::Filling;
 use super::optimise::Limit;
 use super::packed;
 
-/// The part of a time limit for bounds on the bags as a whole. The scheduler itself proves only bounds on their tasks.
+/// The part of a time limit for bounds on the bags as a whole. The scheduler proves only bounds on the tasks of the
+/// bags.
 const OF_BAGS: f64 = 0.15;
 
 /// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags is passed to the scheduler unchanged.
@@ -75,13 +76,12 @@ impl Scheduler for WithBags {
         }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let (fills, others) = self.apart(instance).map_err(unsupported)?;
-        // The mean flow counts a bag once and not each of its tasks, so its tasks share a weight of one.
+        // In the mean flow, a bag is one job, so the tasks of a bag share a weight of one.
         let is_cut = others.has_bags() && !packed::has_more(&others);
         let by_weight = if is_cut { self.0.by_weight() } else { None };
         let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
-        // Each bound is about the jobs of one instance, and the scheduler gets another instance. Most bounds hold for
-        // both instances.
+        // The scheduler gets another instance than the caller. Most bounds are valid for both instances.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
@@ -164,7 +164,8 @@ impl WithBags {
         if packed::has_more(&others) {
             self.0.supports(&others)?;
         } else {
-            // Check an instance with one task of each bag, because it is supported if and only if the whole instance is.
+            // Check an instance with one task of each bag, because a scheduler supports it if and only if it supports
+            // the whole instance.
             let jobs = others.ids().map(|id| others.submitted(id).without_copies());
             self.0.supports(&others.with_jobs(jobs.collect()))?;
         }
@@ -244,9 +245,9 @@ impl Fills {
         instance.with_jobs(others.collect()).holding(held)
     }
 
-    /// Returns the competing jobs. For schedulers that do not support bags, each task of a bag becomes a job without a name. It has
-    /// its share of the weight of the bag. If `equally` is set, each job has a weight of one, and the tasks of a bag share it.
-    /// Graphs come last.
+    /// Returns the competing jobs. For schedulers that do not support bags, each task of a bag becomes a job without a
+    /// name. The new job has its share of the weight of the bag. If `equally` is set, each job has a weight of one,
+    /// and the tasks of a bag share a weight of one. Graphs come last.
     fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> SubInstance {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
@@ -304,8 +305,7 @@ impl Fills {
 
 /// Returns the plan of a scheduler, without the schedules that exceed its limit on the makespan.
 ///
-/// All plans of the catalogue pass through this function. So no plan is longer than the limit, independent of the code path of the
-/// scheduler that made it.
+/// All plans of the catalogue pass through this function, so no plan exceeds the limit.
 fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
     let plan = scheduler.schedule(instance, context)?;
     let Some(factor) = scheduler.makespan_at_most() else { return Ok(plan) };

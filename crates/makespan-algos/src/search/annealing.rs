@@ -12,7 +12,8 @@ pub(crate) trait Neighbourhood {
     /// Returns whether it is proved that no solution is better than the best one.
     fn is_optimal(&self) -> bool;
 
-    /// Tries one or several changes. `done`, from 0 to 1, is the completed part of the way from hot to cold.
+    /// Tries one or several changes. `done`, from 0 to 1, is the completed part of the course, in which the
+    /// temperature falls.
     fn step(&mut self, done: f64);
 
     /// Returns whether the search ends now and leaves the rest of the course to other searches.
@@ -40,7 +41,7 @@ pub(crate) struct Cooling {
 }
 
 impl Cooling {
-    /// Returns the temperature when this part of the way is completed.
+    /// Returns the temperature after the part `done` of the course.
     pub(crate) fn at(&self, done: f64) -> f64 {
         let part = if self.cycles > 1.0 { (done * self.cycles).fract() } else { done };
         self.hottest * self.coldest.powf(part)

@@ -20,14 +20,14 @@ pub(super) struct Annealing<'a> {
     value: f64,
     /// Starts of the tasks in the last evaluation, in ticks.
     starts: Vec<i64>,
-    /// The lateness of each task in the current solution, if the maximum lateness counts.
+    /// The lateness of each task in the current solution, if the maximum lateness is minimised.
     lateness: Vec<i64>,
     /// If jobs are parts of wholes: the ends of the tasks in the current solution. `peaks` is the lateness of each whole.
     ends: Vec<i64>,
     peaks: Vec<i64>,
     best: RankedSolution,
     random: ChaCha8Rng,
-    /// A proven bound on the makespan, or on the maximum lateness if it counts, in ticks.
+    /// A proven bound on the makespan, or on the maximum lateness if this is minimised, in ticks.
     floor: i64,
     /// The mean cost of a task in the first solution.
     mean_cost: f64,
@@ -52,8 +52,9 @@ const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
 /// The initial temperature for objectives that are sums over all tasks. It is inversely proportional to the number of
-/// tasks, and decreases faster for more than `MANY` tasks. For few tasks, it rises with the third power: with 25 tasks,
-/// a cool search sometimes stays 10 % above the bound, and with 50 tasks, a hot search ends 1.5 % higher.
+/// tasks, and decreases faster for more than `MANY` tasks. For few tasks, it is inversely proportional to the third
+/// power of their number: with 25 tasks, a cool search sometimes stays 10 % above the bound, but with 50 tasks, a hot
+/// search gives values that are 1.5 % higher.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature for sums under a limit on the makespan. Area after the limit is expensive, so the values of schedules
@@ -69,15 +70,16 @@ const CYCLES: f64 = 4.0;
 /// Number of times that the search is cooled for at most `FEW` tasks if best placement is required. It is larger
 /// because only few sets of wide allotments fill the nodes.
 const CYCLES_IN_NODES: f64 = 8.0;
-/// Limit, in temperatures: an evaluation stops if the cost exceeds the acceptable cost by more than this, at a position
-/// after which the order equals the current order. The remaining tasks rarely make up for such an excess.
+/// Limit, as a multiple of the temperature. An evaluation stops if the cost exceeds the acceptable cost by more than
+/// this limit, at a position after which the order equals the current order. The remaining tasks rarely make up for
+/// such an excess.
 const GIVEN_UP: f64 = 10.0;
-/// On average, a solution is sorted by its starts once in as many changes as there are tasks, but at least `OFTEN` changes. A
-/// search that began beyond its limit sorts once in `OFTEN` changes, because the price of exceeding the limit is adapted at the
-/// same time.
+/// If there are n tasks, a solution is sorted by its starts about once in n changes, but at most once in `OFTEN`
+/// changes. A search that began beyond its limit sorts once in `OFTEN` changes, because the price of exceeding the
+/// limit is adapted at the same time.
 const OFTEN: usize = 64;
-/// If a search has found no solution within its limit after this share of the time, it ends, and leaves the rest of the
-/// time to a search that has.
+/// If a search has found no solution within its limit after this share of the time, it ends, and leaves the rest of
+/// the time to a search that has found one.
 const PATIENCE: f64 = 0.6;
 
 impl<'a> Annealing<'a> {
@@ -142,7 +144,7 @@ impl<'a> Annealing<'a> {
         &self.present
     }
 
-    /// Returns whether a solution was found that keeps the limit, if there is one.
+    /// Returns whether a solution within the limit was found. Without a limit, returns true.
     pub(super) fn keeps_limit(&self) -> bool {
         self.best.rank.is_finite()
     }
@@ -278,8 +280,8 @@ impl<'a> Annealing<'a> {
         self.goal.aim(best, self.floor);
     }
 
-    /// Returns the maximum lateness of the current solution, or 0 if the lateness does not count. `from` is the
-    /// position from which on the solution was evaluated.
+    /// Returns the maximum lateness of the current solution, or 0 if the maximum lateness is not minimised. `from` is
+    /// the position from which on the solution was evaluated.
     fn latest(&mut self, from: usize) -> i64 {
         if !self.goal.is_max_lateness() {
             return 0;

@@ -75,8 +75,8 @@ impl Change {
         }
     }
 
-    /// Applies the change. Returns the first and the last affected position. After the last one, the order and the allotments are
-    /// unchanged.
+    /// Applies the change. Returns the first and the last affected position. After the last affected position, the
+    /// order and the allotments are unchanged.
     pub(super) fn apply(&self, solution: &mut Solution) -> (usize, usize) {
         if let Some(OtherChoice { task, new, .. }) = self.choice {
             solution.chosen[task as usize] = new;
@@ -115,10 +115,10 @@ impl Change {
     }
 }
 
-/// If best placement is required, returns in some of the calls, a change of an allotment to the next multiple of the
-/// size of a node, or of a half, a quarter .. of this size. In half of these changes, a nearby task gives up the
-/// processors that the first task takes. Such changes are needed because sets of such allotments fill nodes, and a
-/// single small step rarely leads from one set to another.
+/// If best placement is required, some calls return a change of an allotment to the next multiple of the size of a
+/// node, or of a half, a quarter .. of this size. In half of these changes, a nearby task loses the processors that
+/// the first task takes. Such changes are needed because sets of such allotments fill nodes, and a single small step
+/// rarely leads from one set to another.
 fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let node = choices.node()?;
     if random.random_range(0..100) >= TRADES {

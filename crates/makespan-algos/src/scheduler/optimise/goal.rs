@@ -8,10 +8,11 @@ use crate::kernel::serial::Request;
 /// An objective as a sum over tasks, in floats, and the rank of schedules by it.
 ///
 /// Weighted completion and mean flow are such sums. Most schedules near a good one have the same makespan, so the
-/// makespan alone gives a search no direction. The search therefore minimises the makespan plus a second term: the area
-/// of tasks after a target instant, divided by the number of processors. The target is before the makespan. With a
-/// limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded and falls while
-/// it is kept, so that the search stays near it. A schedule that exceeds the limit ranks after all others.
+/// makespan alone gives a search no direction. The search therefore minimises the makespan plus a second term: the
+/// area of tasks after a target instant, divided by the number of processors. The target is before the makespan. With
+/// a limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded and falls
+/// while it is kept, so that the search stays near the limit. A schedule that exceeds the limit ranks after all
+/// others.
 ///
 /// The weighted lateness is also a sum, in which tasks that end by their deadlines cost nothing. The maximum lateness,
 /// like the makespan, is equal for most schedules near a good one. So the search minimises the area of each task after
@@ -25,10 +26,12 @@ pub(crate) struct Goal<'a> {
     weights: Vec<f64>,
     /// The cost of all tasks during their shortest run times.
     runs: f64,
-    /// The earliest possible end of each task, in ticks, or its deadline if only lateness counts. Only the time after this instant
-    /// has a cost, so that heavy or late tasks do not consume the digits that distinguish schedules.
+    /// The earliest possible end of each task, in ticks, or its deadline if lateness is minimised. Only the time after
+    /// this instant has a cost. Without this rule, the large costs of heavy or late tasks would hide small differences
+    /// between schedules.
     earliest: Vec<i64>,
-    /// If the maximum lateness counts: the time after a deadline from which each processor and tick costs `lateness_price`.
+    /// If the maximum lateness is minimised: the time after a deadline from which each processor and tick costs
+    /// `lateness_price`.
     late_from: i64,
     /// The instant after which each processor and tick costs `price`.
     after: i64,
@@ -43,9 +46,9 @@ pub(crate) struct Goal<'a> {
 
 /// The position of the target between the proven bound and the best makespan.
 const TARGET: f64 = 0.625;
-/// The first price of a processor after a limit, in multiples of the price that all tasks together pay for a processor.
-/// It is low if a schedule that slightly exceeds the limit may be the better start. `HIGH` is so high that the limit is
-/// kept.
+/// The first price of a processor after a limit, in multiples of the price that all tasks together pay for a
+/// processor. `LOW` is used if a schedule that slightly exceeds the limit may be the better start. With `HIGH`, the
+/// search keeps the limit.
 pub(super) const LOW: f64 = 1.0;
 pub(super) const HIGH: f64 = 20.0;
 /// The factor by which the price rises. `FALL` is the factor by which it falls, and `CHEAPEST` and `DEAREST` are its
@@ -128,8 +131,8 @@ impl<'a> Goal<'a> {
         };
         Self {
             objective,
-            // Use wholes only for weighted objectives: if the objective ignores weights, its value does not change if
-            // each part counts as a job.
+            // Use wholes only for weighted objectives, because other objectives have the same value if each part is a
+            // separate job.
             wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,
@@ -169,8 +172,8 @@ impl<'a> Goal<'a> {
         (end - self.earliest[task]).max(0)
     }
 
-    /// Returns whether no schedule ranks before one with this rank and makespan. `floor` is a proven bound on the makespan or the
-    /// maximum lateness.
+    /// Returns whether a schedule with this rank and makespan is optimal. `floor` is a proven bound on the makespan or
+    /// the maximum lateness.
     pub(super) fn is_best(&self, rank: f64, makespan: i64, floor: i64) -> bool {
         match self.objective {
             Objective::Makespan => makespan <= floor,
@@ -184,7 +187,7 @@ impl<'a> Goal<'a> {
         self.objective == Objective::Makespan
     }
 
-    /// Returns whether each task has a cost wherever it is placed. Only then can an evaluation estimate the total cost
+    /// Returns whether the objective is a sum of costs of all tasks. If so, an evaluation can estimate the total cost
     /// from the cost of the first tasks.
     pub(super) fn is_sum(&self) -> bool {
         !self.is_of_wholes() && self.objective.is_sum_of_ends()
@@ -250,7 +253,8 @@ impl<'a> Goal<'a> {
         if self.is_makespan() { costs + makespan as f64 } else { costs }
     }
 
-    /// Returns the rank by which schedules are finally compared. Less is better. `latest` is the maximum lateness, if it counts.
+    /// Returns the rank by which schedules are finally compared. Less is better. `latest` is the maximum lateness, if
+    /// this is minimised.
     pub(super) fn rank(&self, value: f64, makespan: i64, latest: i64) -> f64 {
         match self.objective {
             _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,

@@ -34,8 +34,8 @@ const SHORT: f64 = 1.0 / 3.0;
 const MANY_RESTARTS: usize = 2000;
 const ONE_SECONDS: f64 = 1.5;
 const ONE_STEPS: u64 = 10_000;
-/// The part of the time for the search for the shortest schedule, if this schedule is one of several, or is only needed
-/// to find out whether a limit can be kept.
+/// The part of the time for the search for the shortest schedule, if other schedules are also needed, or if the search
+/// only tests whether a limit can be kept.
 pub(super) const SHORTEST: f64 = 0.3;
 /// For a front, the part of the time at whose end the search for the least weighted completion ends.
 pub(super) const LIGHTEST: f64 = 0.45;
@@ -148,7 +148,7 @@ struct Run<'a> {
     floor: i64,
     optimise: &'a Optimise,
     portfolio: Portfolio,
-    /// The objective in addition to the makespan.
+    /// The second objective, in addition to the makespan.
     aim: Objective,
     /// Whether one of the starts is the optimum without a limit.
     is_solved: bool,
@@ -233,7 +233,7 @@ struct Shortening<'a> {
     chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
-    /// The number of annealings for which the time suffices.
+    /// The number of annealings that fit into the time.
     times: f64,
     /// Whether there are short annealings first, and then annealings that begin from the best mapping.
     restarts: bool,

@@ -226,7 +226,7 @@ impl Scheduler for Optimise {
 }
 
 impl Optimise {
-    /// Plans jobs that may be parts of wholes.
+    /// Plans jobs that may be parts of larger jobs (wholes).
     fn schedule_wholes(
         &self,
         instance: &Instance,
@@ -272,7 +272,7 @@ impl Optimise {
             return Ok(plan);
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
-            // If release dates, later outages or a network prevent that the instance is a mapping problem, its jobs are
+            // With release dates, later outages or a network, the instance is not a mapping problem, and its jobs are
             // planned as graphs of one task.
             let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)
@@ -326,8 +326,8 @@ impl Optimise {
         Ok(found.schedule.into())
     }
 
-    /// Returns the plan of these points, without points that exceed the limit. Under a limit, a bound holds only for
-    /// some schedules, so it is stored with its schedule, even if there is only one.
+    /// Returns the plan of these points, without points that exceed the limit. Under a limit, a bound is valid only
+    /// for some schedules, so each bound is stored with its schedule, even if there is only one schedule.
     fn within(
         &self,
         limit: Option<Limit>,

@@ -20,9 +20,9 @@ use crate::search::{Portfolio, SearchCourse};
 
 /// Maximum number of jobs for annealing. With more jobs, a single change would take milliseconds.
 const MAX_JOBS: usize = 20_000;
-/// Maximum effort for annealing if best placement is required: the number of jobs, times the number of nodes, times the
-/// number of jobs that may run at the same time. The number of nodes counts because every step of the free processors
-/// contains all nodes.
+/// Maximum effort for annealing if best placement is required: the number of jobs, times the number of nodes, times
+/// the number of jobs that may run at the same time. The number of nodes is a factor because every step of the free
+/// processors contains all nodes.
 const MAX_COUNTED: usize = 20_000_000;
 /// The share of a task's time for prices and, in parallel, for the initial schedules.
 const PRICES: f64 = 0.3;
@@ -76,7 +76,7 @@ pub(super) struct SearchTask {
 
 /// The result of a task.
 pub(super) struct SearchResult {
-    /// The best schedule. It keeps the limit if any schedule was found that does.
+    /// The best schedule. If a schedule within the limit was found, this schedule is within the limit.
     pub(super) schedule: Schedule,
     /// A bound on the objective for schedules within the limit.
     pub(super) bound: Option<Bound>,
@@ -121,7 +121,7 @@ impl<'a> OptimiseRun<'a> {
         self.bounds.into_inner()
     }
 
-    /// Proves a bound on lateness, because no other part of the search does.
+    /// Proves a bound on lateness, because the other parts of the search do not prove one.
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
         if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
@@ -158,7 +158,7 @@ impl<'a> OptimiseRun<'a> {
         let (bound, priced) = priced.unzip();
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
-        // Copy and evaluate no schedule twice, because schedules may have a million placements.
+        // Do not copy or evaluate a schedule twice, because schedules may have a million placements.
         let rank = |schedule: &Schedule| (task.broken_by(schedule), self.value(task.objective, schedule));
         let left = self.by_least_left(task).iter().map(Cow::Borrowed);
         let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(left);
@@ -185,7 +185,7 @@ impl<'a> OptimiseRun<'a> {
         }
     }
 
-    /// Returns lists by the remaining work of wholes, if wholes count.
+    /// Returns lists by the remaining work of wholes, or no lists if the objective does not use wholes.
     fn by_least_left(&self, task: SearchTask) -> &[Schedule] {
         let is_small = |wholes: &&NumberedWholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
         let wholes = self.wholes.as_ref().filter(is_small).filter(|_| task.objective != Objective::Makespan);
@@ -207,7 +207,8 @@ impl<'a> OptimiseRun<'a> {
         if self.instance.platform().restricts_placement() {
             return None;
         }
-        // If annealing is impossible, an insertion takes seconds. So make only one, and only if there is time.
+        // If the instance is too large for annealing, an insertion takes seconds. So make only one insertion, and only
+        // if there is time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);

@@ -98,9 +98,9 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Fills the bags if processors differ: each task at the place with the earliest end, in the order of these ends. For tasks on
-    /// one processor it takes O((k + h) log m) for k tasks and h holes. If tasks need other resources too, it takes this once more
-    /// for each instant at which such resources are released.
+    /// Fills the bags if processors differ: each task at the place with the earliest end, in the order of these ends.
+    /// For tasks on one processor it takes O((k + h) log m) for k tasks and h holes. If tasks also need other
+    /// resources, the same time is added for each instant at which such resources are released.
     fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
         let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));

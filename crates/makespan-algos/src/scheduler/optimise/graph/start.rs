@@ -146,9 +146,9 @@ fn due(job: &Job) -> f64 {
 }
 
 /// Returns a list that is made forward in time. Whenever a task ends or may start, one pair of a waiting task and an
-/// idle processor starts: the pair with the least time of the task divided by the weight of its job. Only pairs count
-/// for which the task takes at most `patience` times its fastest time. A task waits until its predecessors have ended.
-/// Closed processors and transfers are ignored.
+/// idle processor starts: the pair with the least time of the task divided by the weight of its job. Pairs on which
+/// the task takes more than `patience` times its fastest time are ignored. A task waits until its predecessors have
+/// ended. Closed processors and transfers are ignored.
 fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     let problem = each.problem;
     let tasks = problem.tasks();

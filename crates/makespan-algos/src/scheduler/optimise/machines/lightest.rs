@@ -11,8 +11,8 @@ use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
-    /// Returns the best mapping within the limit, of the known mappings and those found in this part of the time. If no
-    /// mapping is within the limit, returns the mapping that exceeds it least.
+    /// Returns the best mapping within the limit, among the known mappings and the mappings that are found in this
+    /// part of the time. If no mapping is within the limit, returns the mapping that exceeds it least.
     pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
         let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));

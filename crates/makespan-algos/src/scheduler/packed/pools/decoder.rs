@@ -8,7 +8,7 @@ use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
 use makespan_core::Objective;
 
-/// Maximum number of double justifications of one list. No further one is made after one that does not improve the schedule.
+/// Maximum number of double justifications of one list. Justification stops when it does not improve the schedule.
 const ROUNDS: usize = 4;
 /// Maximum number of instants for each task for counting sort. If there are more, tasks are sorted by comparisons.
 const COUNTED: usize = 16;
@@ -56,16 +56,18 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns whether justification moves tasks. If each task is a job whose end counts, justification moves no task.
+    /// Returns whether justification moves tasks. If the objective contains the end of every task, justification moves
+    /// no task.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }
 
-    /// Executes a list, justifies its schedule, and sorts the list by the starts. A list whose makespan would exceed `limit`, in
-    /// units of time, is abandoned with an infinite value.
+    /// Executes a list, justifies its schedule, and sorts the list by the starts. A list whose makespan would exceed
+    /// `limit`, in units of time, is rejected with an infinite value.
     ///
-    /// In the backward pass, tasks may end as late as the objective allows without becoming worse ([`Decoder::allow`]). The forward
-    /// pass starts no task later. Thus no round increases the value within the limit on the makespan.
+    /// In the backward pass, tasks may end as late as the objective allows without becoming worse
+    /// ([`Decoder::allow`]). The forward pass starts no task later. Thus no round increases the value within the limit
+    /// on the makespan.
     pub fn improve(&mut self, solution: &mut ModeSolution, limit: i64) {
         let ModeSolution { order, modes, value } = solution;
         let Some(mut last) = self.forward(order, modes, limit) else {

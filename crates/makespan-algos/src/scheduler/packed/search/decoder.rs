@@ -186,8 +186,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }
 
-    /// Gives each task of a list the choice whose insertion ends first, if `price` times the area is added to the end. Returns
-    /// whether the consumables suffice.
+    /// Gives each task of a list the choice for which the end of its insertion plus `price` times its area is least.
+    /// Returns whether the consumables suffice.
     pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }

@@ -44,8 +44,8 @@ fn places(task: &CostTask, schedule: &Schedule) -> Vec<TaskPlace> {
     places
 }
 
-/// Places every task on the node where it pays least, on the least busy processor of this node, in the order of starts. Overlaps
-/// are resolved when the order is evaluated.
+/// Places every task on the node where it costs least at these prices, on the least busy processor of this node, in
+/// the order of starts. Overlaps are resolved when the order is evaluated.
 fn rounded(task: &CostTask, prices: &CostSearch) -> Vec<TaskPlace> {
     let problem = task.problem;
     let nodes = computing(problem, task);
