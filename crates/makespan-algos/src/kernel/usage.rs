@@ -65,7 +65,8 @@ impl<'a> Usage<'a> {
             return;
         }
         let parts = instance.platform().parts(processors);
-        // A running task has already used up its consumables, and a reserved consumable is never returned.
+        // Omit the consumables of a running task, because the task has already used them up. The consumables of a
+        // planned task are held without end, because they are never returned.
         let counts = |demand: &&Demand| demand.kind != ResourceKind::Consumable || !begun;
         for demand in demands.iter().filter(counts) {
             let period = lasting(demand.kind, period);

@@ -106,7 +106,7 @@ impl HeldProcessors {
         self.running.get(&task).map(|hold| hold.order)
     }
 
-    /// Returns the processors of a running task and its expected end, if processors matter.
+    /// Returns the processors of a running task and its expected end, if it matters which processors tasks hold.
     pub(super) fn slot(&self, task: TaskId) -> Option<ClosedSlot> {
         let (hold, processors) = (self.running.get(&task)?, self.places.as_ref()?.get(&task)?.clone());
         Some(ClosedSlot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })

@@ -184,7 +184,7 @@ struct Changing<'a, 'i, 'b> {
     list: Vec<AllottedTask>,
     /// The makespan of the list.
     current: Time,
-    /// The length of the schedule at first.
+    /// The length of the schedule before the first change.
     span: f64,
 }
 

@@ -20,12 +20,12 @@ pub enum Partition {
 
 /// Chooses the first shelf for a guess, or refutes the guess.
 ///
-/// Tasks of the first shelf take their least work within the guess, and together at most m k processors. Tasks of the
-/// second shelf take their least work within half of the guess. A task that takes at most half of the guess on one
-/// processor is never in the first shelf, because the first shelf would not reduce its work. A task that takes more
-/// than half of the guess on every allotment is always in the first shelf. In a schedule of this length, the tasks
-/// that run at the middle share the processors. Thus the least work of any choice is a lower bound on its work. O(n m
-/// k).
+/// A task of the first shelf gets the allotment of least work that takes at most the guess. All tasks of the first
+/// shelf together use at most m k processors. A task of the second shelf gets the allotment of least work that takes
+/// at most half of the guess. A task that takes at most half of the guess on one processor is never in the first
+/// shelf, because the first shelf would not reduce its work. A task that takes more than half of the guess on every
+/// allotment is always in the first shelf. In a schedule of this length, the tasks that run at the middle share the
+/// processors. Thus the least work of any choice is a lower bound on its work. O(n m k).
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {

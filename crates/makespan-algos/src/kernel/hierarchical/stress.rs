@@ -33,7 +33,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     let mut times = vec![sequential];
     for processors in 2..=i64::from(most) {
         let last = times[times.len() - 1];
-        // The least time whose work is not less than the work on one processor fewer.
+        // The least time on this number of processors for which work does not decrease.
         let perfect = (last * (processors - 1) + processors - 1) / processors;
         times.push(match family {
             Family::Linear => perfect,

@@ -108,7 +108,7 @@ mod tests {
 
     use super::{AffordableAllotments, Packing};
 
-    /// The amounts that each allotment uses up of both consumables, and the number of tasks.
+    /// For each allotment, the amounts of both consumables that it uses up. Then the number of tasks.
     type Row = (Vec<(u64, u64)>, u64);
 
     proptest! {

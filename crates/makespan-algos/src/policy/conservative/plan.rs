@@ -70,7 +70,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         self.upcoming = queue.iter().filter_map(start).collect();
     }
 
-    /// Adds a period in which processors were released, but no waiting task was checked.
+    /// Adds a period in which processors were released. Waiting tasks have not been checked for it yet.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }

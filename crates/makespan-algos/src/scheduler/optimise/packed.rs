@@ -91,7 +91,8 @@ impl<S: PlanSearch> Run<'_, S> {
                 self.search.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
             ]);
         }
-        // First search for the shortest schedule, because this search finds a schedule even if the limit is narrow.
+        // First search for the shortest schedule, because this search is most likely to find a schedule within a
+        // narrow limit.
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
         let found = self.find(&Part { objective, limit, from: SHORTEST, until: 1.0 }, std::slice::from_ref(&short))?;

@@ -1,4 +1,4 @@
-//! Jobs that are parts of wholes. Each whole ends with the last of its parts.
+//! Jobs that are parts of larger jobs, which are called wholes. A whole ends when its last part ends.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -70,7 +70,8 @@ fn gap_filling(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     true
 }
 
-/// Removes a tenth of the tasks of A from a branch under the root: of the branches with tasks of A, the one with the slowest link.
+/// Removes a tenth of the tasks of A from one branch below the root: the branch with the slowest link among the
+/// branches with tasks of A.
 fn bus_desaturation(state: &mut DataCentricState<'_>, a: usize, _b: usize) -> bool {
     let kinds = state.kinds;
     let least = LEAST_SHARE * state.throughput(a) * state.weight(a);

@@ -143,7 +143,8 @@ impl Proved {
         if limit.is_none() || objective == Objective::Makespan {
             return vec![self.find(Aim { limit: None, ..aim }, &[])];
         }
-        // First search for the shortest schedule, because this search finds a schedule even if the limit is narrow.
+        // First search for the shortest schedule, because this search is most likely to find a schedule within a
+        // narrow limit.
         let short = self.find(Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
         let found = self.find(Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
         let keeps = self.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
