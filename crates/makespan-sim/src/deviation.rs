@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-/// A constant that is combined with the seed, so that the factors are independent of other random numbers from this
+/// A constant that is combined with the seed, so that the factors are independent of other random numbers with this
 /// seed.
 const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
 
@@ -34,8 +34,8 @@ impl Deviation {
         if deviation > 0.0 && deviation <= 10.0 { Ok(Self { deviation, seed }) } else { Err(DeviationError(deviation)) }
     }
 
-    /// Draws the factors of `tasks` tasks. Each factor depends only on the seed and the task, and not on other tasks or
-    /// on a policy. The functions from `libm` return identical bits on every machine.
+    /// Draws the factors of `tasks` tasks. Each factor depends only on the seed and the task. The functions from
+    /// `libm` return identical bits on every machine.
     pub fn draw(self, tasks: usize) -> Actual {
         let variance = libm::log1p(self.deviation * self.deviation);
         let factor = |index: usize| {

@@ -14,8 +14,8 @@ pub struct SimulationOptions {
     pub failures: Vec<Failure>,
     /// Failures that are drawn during the simulation, in addition to `failures`.
     pub failure_model: Option<FailureModel>,
-    /// Maximum number of times that an interrupted task is queued again. If a task is interrupted once more, it counts
-    /// as failed, with the exit status of a killed task, 137.
+    /// Maximum number of times that an interrupted task is queued again. At the next interruption, the task fails with
+    /// the exit status of a killed task, 137.
     pub requeues: u32,
     /// The method that replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
@@ -23,7 +23,7 @@ pub struct SimulationOptions {
     /// instant of the simulation, and they start then. The policy sees them as running and receives no event of their
     /// submission.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// A request to stop. When it is made, the simulation ends with an error.
+    /// A request to stop. When it is set, the simulation ends with an error.
     pub stop: Stop,
 }
 

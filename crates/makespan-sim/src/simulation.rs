@@ -5,10 +5,10 @@ use makespan_core::{TaskId, Trace, Unavailable};
 /// The result of a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// The executions, in the order of their ends. Each task that was not cancelled ends exactly once. Before its end,
-    /// it may have been interrupted several times. If a predecessor did not succeed or was cancelled, the task has an
-    /// execution [not started](makespan_core::Outcome::NotStarted), without processors, at the instant of this failure
-    /// or cancellation.
+    /// The executions, in the order of their ends. Each task that was not cancelled ends exactly once, possibly after
+    /// several interruptions. If a predecessor failed or was cancelled, the task has an execution [not
+    /// started](makespan_core::Outcome::NotStarted), without processors, at the instant at which the predecessor
+    /// failed or was cancelled.
     pub trace: Trace,
     /// Tasks that the policy cancelled, in the order of cancellation.
     pub cancelled: Vec<TaskId>,

@@ -9,7 +9,7 @@ use crate::SimulationOptions;
 use crate::failures::{OutageChange, Outages};
 
 /// The end of a running task: its time, the task, and true if the walltime ends the task. If the task is interrupted,
-/// the entry stays in the agenda until its time, and is then ignored.
+/// the entry becomes obsolete and is ignored at its time.
 pub(super) type RunningEnd = (Time, TaskId, bool);
 
 /// All future instants of the simulation except the starts and ends of unavailable periods, which the cluster stores.

@@ -40,8 +40,8 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Handles processors that go down or up. Returns true if at least one processor went down. A failure of processors
-    /// that are already down because of other failures is not reported to the policy.
+    /// Handles processors that go down or up. Returns true if at least one processor went down. A failure of
+    /// processors that are already down is not reported to the policy.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {
@@ -116,7 +116,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Passes a successful run to the estimator, and replaces the estimates that the estimator then corrects.
+    /// Passes a successful run to the estimator, and replaces the estimates for which the estimator returns new times.
     fn learn(&mut self, run: &Run) {
         let Some(estimator) = &mut self.estimator else { return };
         let restated = estimator.ended(self.cluster.instance(), run);

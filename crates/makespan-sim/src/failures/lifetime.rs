@@ -5,11 +5,10 @@ use rand::{Rng, RngExt};
 
 use super::FailureModelError;
 
-/// A Weibull distribution of durations. With shape 1, the distribution is exponential.
-///
-/// The times between failures of real machines fit shapes of 0.7 to 0.8. With such a shape, several failures often
-/// follow shortly after each other. Source: B. Schroeder and G. A. Gibson, "A large-scale study of failures in
-/// high-performance computing systems", DSN 2006, 10.1109/DSN.2006.5.
+/// A Weibull distribution of durations. With shape 1, the distribution is exponential. The times between failures of
+/// real machines fit shapes of 0.7 to 0.8, with which failures often occur in close succession. Source: B. Schroeder
+/// and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
+/// 10.1109/DSN.2006.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
     mean: Time,
@@ -53,8 +52,8 @@ impl Lifetime {
         self.shape
     }
 
-    /// Draws a duration of at least one tick. Inverts the distribution function. The functions that are used return
-    /// identical bits on every machine.
+    /// Draws a duration of at least one tick by inverting the distribution function. The functions in the computation
+    /// return identical bits on every machine.
     pub fn draw(self, random: &mut impl Rng) -> Time {
         let uniform: f64 = random.random();
         let ticks = self.scale * libm::pow(-libm::log1p(-uniform), 1.0 / self.shape);

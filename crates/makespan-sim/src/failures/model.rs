@@ -18,8 +18,8 @@ pub struct FailureModel {
     pub repair: Lifetime,
     /// The kind of unit: nodes, or groups of processors.
     pub unit: FailureUnit,
-    /// Seed of all random numbers. Each unit has its own random numbers, so that additional units do not change the
-    /// failures of the existing units.
+    /// Seed of all random numbers. Each unit has its own random numbers, so additional units do not change the
+    /// failures of existing units.
     pub seed: u64,
 }
 

@@ -80,7 +80,7 @@ impl<'a> Outages<'a> {
 
 impl FailureModel {
     /// Draws the failures that begin between `from` and `until`, in the order in which they begin. A simulation with
-    /// this model has exactly these failures.
+    /// this model draws exactly these failures.
     pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
         let mut outages = Outages::new(&[], Some(self), platform, from);
         let mut failures: Vec<Failure> = Vec::new();

@@ -33,8 +33,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Returns the highest switch above the node that leads to no other node, or the node itself if there is no such
-    /// switch.
+    /// Returns the highest ancestor that is a switch and leads only to this node, or the node itself if there is none.
     fn last_use(&self, mut node: usize) -> usize {
         while let Some(parent) = self.state.parent(node) {
             let other = |other: usize| other != node && self.state.serves[other] && !self.state.removed[other];
@@ -48,7 +47,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
     }
 
     /// Removes a node and all nodes below it. Their tasks return to the root, which has the data of every task. Tasks
-    /// that are being sent to the node stay at its parent: they still count in the parent's buffer.
+    /// that are being sent to the node stay in the buffer of its parent.
     fn remove(&mut self, node: usize) {
         let Some(parent) = self.state.parent(node) else { return };
         let now = self.state.now;

@@ -30,9 +30,8 @@ pub(super) struct Engine<'a, P, O> {
 /// Simulates the policies, one for each node in the network's order, until all tasks are done or the options end the
 /// run.
 ///
-/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Apart from the
-/// policies, the simulation takes time proportional to the number of hops, multiplied by the logarithm of the number of
-/// busy nodes.
+/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Without the
+/// time of the policies, the simulation takes O(h log b) for h hops and b busy nodes.
 ///
 /// # Errors
 /// [`SimulationDefect`] if a policy makes an invalid decision, or the options do not fit the network.

@@ -16,7 +16,7 @@ pub(super) enum FutureEvent {
     Processor { node: u32, version: u32 },
     /// A request reaches the parent. `freed` is the kind of the task that left the child's buffer, if one did.
     Request { node: u32, lane: u32, freed: Option<u32> },
-    /// The time ends for which the policy of a node wanted to wait.
+    /// The wait of a node's policy ends.
     Wait { node: u32 },
     /// A change from [`NetworkOptions::changes`](super::NetworkOptions::changes), by its position there.
     Change(u32),

@@ -33,8 +33,8 @@ pub enum NetworkRecord {
         /// The kind of the task.
         kind: usize,
     },
-    /// A node is removed, together with all tasks that are in its buffer or that it receives, sends or computes at this
-    /// instant. The nodes below it are reported as removed before it.
+    /// A node is removed, together with all tasks in its buffer and all tasks that it receives, sends or computes. The
+    /// nodes below it are reported first.
     Removed {
         /// The removed node.
         node: usize,

@@ -9,8 +9,8 @@ use thiserror::Error;
 pub struct NetworkOptions {
     /// Size of the buffer of each node, except the root, as a number of tasks for each lane.
     pub buffer: u32,
-    /// True if each kind has its own buffer, port and worker thread. Such a set is a lane. The threads of a node share
-    /// its port and its processors evenly. If false, each node has one lane for all kinds.
+    /// True if each kind has its own lane: a buffer, a port and a worker thread. The threads of a node share its port
+    /// and its processors evenly. If false, each node has one lane for all kinds.
     pub lanes: bool,
     /// Maximum number of simultaneous sends of a node in each lane, with at most one send to each child. Simultaneous
     /// sends share the node's port evenly.

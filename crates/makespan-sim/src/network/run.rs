@@ -50,7 +50,7 @@ pub struct NetworkRun {
     pub processor_busy: Vec<Time>,
     /// Time that the port was sending, by node.
     pub port_busy: Vec<Time>,
-    /// Time of the parent's port that sends to the node used, by node. Simultaneous sends share the time of the port.
+    /// Time for which the parent's port sent to the node, by node. Simultaneous sends share the time of the port.
     pub link_busy: Vec<Time>,
     /// Maximum number of tasks in one buffer, by node. Zero for the root.
     pub peak: Vec<u32>,
@@ -93,7 +93,7 @@ impl NetworkRun {
     }
 
     /// Returns the nodes that received no task, although they compute or lead to computing nodes and were not removed.
-    /// If a task was being sent to such a node at the end, its link was too slow.
+    /// A node to which a task was still being sent at the end has a link that is too slow.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();
@@ -102,9 +102,9 @@ impl NetworkRun {
         (1..network.nodes().len()).filter(missing).collect()
     }
 
-    /// Measures the throughput in the steady part. The steady part lies within the time until the first application was
-    /// completed. `skipped` is the fraction of this time that is left out at its beginning and again at its end.
-    /// Returns `None` if no application was completed, or if the steady part is empty.
+    /// Measures the throughput in the steady part of the time until the first application was completed. `skipped` is
+    /// the fraction of this time that is omitted at its beginning, and also at its end. Returns `None` if no
+    /// application was completed, or if the steady part is empty.
     pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<MeasuredThroughput> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);

@@ -11,7 +11,7 @@ pub(super) struct Active {
     /// Remaining ticks of latency. The latency passes before the transfer of the bytes and does not depend on the rate
     /// of the port.
     latency: f64,
-    /// Remaining ticks for the bytes or for the work, if the task gets a whole unit of the server.
+    /// Remaining ticks for the bytes or the work, if the task has a whole unit of the server.
     remaining: f64,
     /// Ticks of service that the task has received so far.
     pub(super) used: f64,
@@ -29,7 +29,7 @@ impl Active {
 pub(super) struct Server {
     capacity: u32,
     active: Vec<Active>,
-    /// The instant to which the remaining times of the tasks refer.
+    /// The instant at which the remaining times of the tasks were last updated.
     since: Time,
     /// A number that changes whenever the predicted end of the next task changes, so that older events can be
     /// recognised.

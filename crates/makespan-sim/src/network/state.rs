@@ -19,8 +19,7 @@ pub(super) struct NetworkState<'a> {
     /// Numbers of idle processors and of free ports, by node and lane.
     pub(super) idle: Vec<u32>,
     pub(super) ports: Vec<u32>,
-    /// Number of requests to the parent that are not fulfilled yet, by node and lane, and true if the node is receiving
-    /// a task.
+    /// Number of open requests to the parent, by node and lane, and true if the node is receiving a task.
     pub(super) requests: Vec<u32>,
     pub(super) receiving: Vec<bool>,
     /// Number of tasks in the node's buffer, as last reported to its parent, by node and kind.
@@ -35,7 +34,7 @@ pub(super) struct NetworkState<'a> {
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
-    /// Ticks of the parent's port that sends to the node used, by node.
+    /// Ticks for which the parent's port sent to the node, by node.
     pub(super) link_busy: Vec<f64>,
     /// Numbers of received tasks and of computed tasks, by node and kind.
     pub(super) received: Vec<u32>,
