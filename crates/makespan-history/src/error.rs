@@ -96,8 +96,8 @@ impl HistoryError {
     }
 }
 
-/// Returns whether the file is read-only, or the folder in which its log is created. `SQLite` only reports that it cannot open a
-/// file.
+/// Returns true if the file, or the folder in which its log is created, is read-only. `SQLite` itself only reports
+/// that it cannot open a file.
 fn is_read_only(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let guarded = folder.metadata().is_ok_and(|folder| folder.permissions().readonly());

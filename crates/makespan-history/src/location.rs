@@ -4,8 +4,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Returns the file that `MAKESPAN_HISTORY` names, or else `makespan/history.sqlite` in the data folder ([`data_folder`]).
-/// Returns `None` if no variable is set and there is no home folder.
+/// Returns the file that `MAKESPAN_HISTORY` names. Without this variable, returns `makespan/history.sqlite` in the
+/// data folder ([`data_folder`]), or `None` if there is no data folder.
 pub fn default_path() -> Option<PathBuf> {
     path_from(&|name| env::var_os(name))
 }

@@ -28,10 +28,10 @@ impl Recorder {
         Self { records: Some(records), thread: Some(thread), failure }
     }
 
-    /// Hands over a record to the thread. After an error, the record is dropped.
+    /// Passes a record to the thread. After an error, the record is dropped.
     pub fn append(&self, record: RunRecord) {
         if let Some(records) = &self.records {
-            // After an error the receiver is gone. `failure` returns this error.
+            // After an error, the thread no longer receives records, and `failure` returns the error.
             let _ = records.send(record);
         }
     }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::words::{Role, unquoted};
 use super::{Command, CommandPart};
 
-/// Maximum number of words to look up. If a command has more words, only the files among the first words count.
+/// Maximum number of words that are examined. Files among later words are ignored.
 const MAX_WORDS: usize = 1000;
 
 impl Command {
-    /// Returns the total size in bytes of the files that the arguments name. Relative names start at `folder`. Returns `None` if
-    /// no argument is a file. Programs, and files that the shell writes, do not count. The files in `--option=FILE` and
-    /// `name=FILE` count.
+    /// Returns the total size in bytes of the files that the arguments name. Relative names start at `folder`. Returns
+    /// `None` if no argument is a file. Includes the files in `--option=FILE` and `name=FILE`, but not programs or
+    /// files that the shell writes.
     pub fn input_bytes(&self, folder: &Path) -> Option<u64> {
         let by_shell = self.shell_line().is_some();
         let parts = self.parts();

@@ -84,8 +84,8 @@ impl Template {
         self.keep(rest);
     }
 
-    /// Adds a text that stays. If the text contains `{}`, adds a hole that is filled with `{}`, so that [`Template::filled`]
-    /// returns the original command.
+    /// Adds a text that is not a hole. If the text contains `{}`, adds a hole with the text `{}`, so that
+    /// [`Template::filled`] returns the original command.
     fn keep(&mut self, text: &str) {
         for (index, piece) in text.split(HOLE).enumerate() {
             if index > 0 {
@@ -101,13 +101,13 @@ impl Template {
     }
 }
 
-/// Returns whether a whole word is a number, a path or a file name.
+/// Returns true if a whole word is a number, a path or a file name.
 fn varies(word: &str) -> bool {
     let word = word.trim_matches(['\'', '"']);
     is_number(word) || is_path(word)
 }
 
-/// Returns whether a word is a number, with an optional sign, fraction, exponent or unit of letters.
+/// Returns true if a word is a number, with an optional sign, fraction, exponent or unit of letters.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_start_matches(['-', '+']);
     let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || "._,:+-eE".contains(c));
@@ -116,7 +116,7 @@ fn is_number(word: &str) -> bool {
         && unit.chars().all(|c| c.is_alphabetic() || c == '%')
 }
 
-/// Returns whether a word is a path, a file pattern, or a name with an ending.
+/// Returns true if a word is a path, a file pattern, or a name with an ending.
 fn is_path(word: &str) -> bool {
     const LONGEST_ENDING: usize = 8;
     if word.starts_with('-') || word.contains('=') || word.contains('$') {

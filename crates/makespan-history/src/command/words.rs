@@ -185,13 +185,13 @@ fn is_interpreter(word: &str) -> bool {
     word.rsplit('/').next().is_some_and(|name| INTERPRETERS.contains(&name))
 }
 
-/// Returns whether a word sets a variable for the command that follows.
+/// Returns true if a word sets a variable for the command that follows.
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name.strip_suffix('+').unwrap_or(name));
     name.is_some_and(|name| is_name(name) && !name.contains('-'))
 }
 
-/// Returns whether a text can be the name of a variable or of a setting.
+/// Returns true if a text can be the name of a variable or of a setting.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')

@@ -11,8 +11,8 @@ use crate::{Command, History, HistoryError};
 /// Maximum share of all work that trials may use.
 pub const SHARE: f64 = 0.05;
 
-/// Maximum ratio of the predicted time on a larger allotment to the predicted time on the largest known allotment, for the larger
-/// allotment to be tried.
+/// Maximum ratio of two predicted times for which a larger allotment is tried: the time on the larger allotment,
+/// divided by the time on the largest known allotment.
 const WORTHWHILE: f64 = 0.9;
 
 /// A task for which a trial may be chosen.
@@ -37,11 +37,11 @@ pub struct Trial {
 
 /// The work that trials may still use.
 ///
-/// Trials may use at most 5 % of the work of a machine: of its latest 10,000 records and of the planned work. The work of a trial
-/// is its allotment times its expected time. This time assumes that more processors do not make the task faster, or that the
-/// speed-up was perfect if the trial has fewer processors. The trial of a task is on twice the largest known allotment, if the
-/// task allows it and the law predicts that it is at least 10 % faster. Otherwise the trial is on half the smallest known
-/// allotment. The trials with the least work are chosen first.
+/// Trials may use at most 5 % of the work of a machine: of its latest 10,000 records and of the planned work. The work
+/// of a trial is its allotment times its expected time. The expected time is pessimistic: more processors do not make
+/// the task faster, and fewer processors lose a perfect speed-up. The trial of a task is on twice the largest known
+/// allotment, if the task allows it and the law predicts that it is at least 10 % faster. Otherwise the trial is on
+/// half the smallest known allotment. The trials with the least work are chosen first.
 #[derive(Clone, Copy, Debug)]
 pub struct Exploration {
     budget: f64,

@@ -31,10 +31,10 @@ use model::Model;
 
 pub use exploration::{Exploration, SHARE, Trial, TrialCandidate};
 
-/// Number of latest runs of each allotment that count for a command. The number is small, so that estimates soon reflect a
-/// program that became slower.
+/// Number of latest runs of each allotment from which a command's times are estimated. The number is small, so that
+/// estimates soon reflect a program that became slower.
 const RECENT_OF_COMMAND: usize = 9;
-/// Number of latest runs of each allotment that count for a template, whose commands differ.
+/// Number of latest runs of each allotment from which the times of a template, whose commands differ, are estimated.
 const RECENT_OF_TEMPLATE: usize = 50;
 /// Maximum number of records that are read for one estimate.
 const LIMIT_OF_COMMAND: usize = 100;
@@ -56,8 +56,8 @@ pub struct Question<'a> {
 /// Learned times of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedTimes {
-    /// Times on the known allotments that the task may have. If there is no such allotment, the time on the nearest allotment
-    /// that the task may have.
+    /// Times on the known allotments that the task accepts. If the task accepts none of them, the time on the nearest
+    /// allotment that it accepts.
     pub profile: Profile,
     /// Number of runs from which the times are learned.
     pub runs: u32,
@@ -101,7 +101,7 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`HistoryError`] if the history cannot be read.
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<LearnedTimes>, HistoryError> {
-        // The times of pinned runs also help to order the starts of unpinned tasks.
+        // For unpinned tasks, also uses pinned runs, whose times help to order the starts.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
         let mut own = None;
         for &pinned in kinds {
@@ -148,8 +148,8 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Returns the median of the positive times, or `None` if there is none. It is the default time of a task without an estimate,
-/// computed from the tasks of its run that have ended.
+/// Returns the median of the positive times, or `None` if there is none. The median of the ended tasks of a run is the
+/// default time of a task without an estimate.
 pub fn typical(times: &[Time]) -> Option<Time> {
     let mut sorted: Vec<Time> = times.iter().copied().filter(|time| *time > Time::ZERO).collect();
     sorted.sort_unstable();

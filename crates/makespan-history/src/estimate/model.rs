@@ -25,14 +25,14 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Learns from successful runs, sorted from the latest to the earliest. The first `recent` runs of each allotment count. Runs
-    /// on this machine have precedence over runs on other machines, and then runs in this folder over runs in other folders.
-    /// Returns `None` if there are no runs.
+    /// Learns from successful runs, sorted from the latest to the earliest. Uses the first `recent` runs of each
+    /// allotment. Prefers runs on this machine, and among these runs in this folder. Returns `None` if there are no
+    /// runs.
     pub fn of(rows: &[RecalledRun], recent: usize) -> Option<Self> {
         let mut runs = chosen(rows, recent);
         let mut size = SizeModel::of(&sequential(&runs, None))?;
-        // Size and allotment may be correlated. Therefore the law is fitted without the effect of the size, and the size without
-        // the effect of the law.
+        // Size and allotment may be correlated. So the law is fitted without the effect of the size, and the size
+        // without the effect of the law.
         let mut speedup = Speedup::of(&runs, &size);
         if let Speedup::Unknown { most_often } = speedup {
             runs.retain(|run| run.processors == most_often);
@@ -65,8 +65,8 @@ impl Model {
         }
     }
 
-    /// Returns the expected time. For unknown allotments, the law predicts the time. Without a law, this is an upper limit: no
-    /// speed-up on more processors, and a perfect speed-up on fewer.
+    /// Returns the expected time. On unknown allotments, the law predicts the time. Without a law, the result is an
+    /// upper limit: no speed-up on more processors, and a perfect speed-up on fewer.
     pub fn time(&self, processors: u32, inputs: Option<u64>) -> Time {
         let fraction = match self.law {
             Some(law) => law.time_fraction(processors),
@@ -96,7 +96,7 @@ impl Model {
     }
 }
 
-/// Returns the runs that count: up to `recent` of each allotment.
+/// Returns up to `recent` runs of each allotment.
 fn chosen(rows: &[RecalledRun], recent: usize) -> Vec<&RecalledRun> {
     let rows = preferred(preferred(rows.iter().collect(), |row| row.here), |row| row.in_folder);
     let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
@@ -108,7 +108,7 @@ fn chosen(rows: &[RecalledRun], recent: usize) -> Vec<&RecalledRun> {
     rows.into_iter().filter(|row| take(row)).collect()
 }
 
-/// Returns the rows for which `better` holds, or all rows if it holds for none.
+/// Returns the rows for which `better` is true, or all rows if there are none.
 fn preferred(rows: Vec<&RecalledRun>, better: fn(&RecalledRun) -> bool) -> Vec<&RecalledRun> {
     let some: Vec<&RecalledRun> = rows.iter().copied().filter(|row| better(row)).collect();
     if some.is_empty() { rows } else { some }

@@ -43,7 +43,7 @@ impl SizeModel {
         self.seconds(inputs) / self.typical
     }
 
-    /// Returns whether the time depends on the size of the input files.
+    /// Returns true if the time depends on the size of the input files.
     pub fn is_line(&self) -> bool {
         self.line.is_some()
     }
@@ -66,7 +66,8 @@ fn line(samples: &[SizedTime], typical: f64) -> Option<RobustLine> {
         return None;
     }
     let fitted = RobustLine::theil_sen(&points)?;
-    // If the line is below 0 at size 0, noise hides a small intercept. The times are then assumed to be proportional to the size.
+    // If the line is below 0 at size 0, the intercept is smaller than the noise. So the times are assumed to be
+    // proportional to the size.
     let proportional = || median(points.iter().map(|(x, y)| y / x)).map(|slope| RobustLine { intercept: 0.0, slope });
     let line = if fitted.intercept >= 0.0 { fitted } else { proportional()? };
     let residual = |fitted: f64, seconds: f64| seconds / fitted - 1.0;

@@ -87,8 +87,8 @@ fn within_commands(runs: &[&RecalledRun]) -> Option<Times> {
     (effects.len() > 1).then_some(effects)
 }
 
-/// Returns the times of one command by allotment. If the command never ran on one processor, its CPU time serves as its
-/// sequential time. A command that mostly waits keeps no processor busy, so that it shows no gain from more processors.
+/// Returns the times of one command by allotment. If the command never ran on one processor, its CPU time is used as
+/// its sequential time. So a command that mostly waits shows no gain from more processors.
 fn times(runs: &[&RecalledRun]) -> Times {
     let mut by_allotment: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for run in runs {

@@ -9,8 +9,8 @@ use super::search::search;
 /// parallelism.
 const FARTHEST: f64 = 16.0;
 
-/// Half-width of the second search, around the measured speed-up of the largest allotment, on a logarithmic scale. If that
-/// speed-up equals the parallelism, they differ only by measurement errors.
+/// Half-width of the second search, on a logarithmic scale, around the measured speed-up of the largest allotment.
+/// This speed-up may equal the parallelism except for measurement errors.
 const NEAR: f64 = 0.05;
 
 /// Largest variance that is searched. Larger variances hardly change the speed-up.
@@ -34,8 +34,8 @@ pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
     let error = |logarithm: f64| scale(points, law(logarithm, best_share(logarithm))).1;
     let farthest = (most * FARTHEST).ln();
     let mut best = search(0.0, farthest, PARALLELISM_STEPS, &error);
-    // Beyond the last bend of the law, the speed-up of all allotments equals the parallelism. The valley around this value, the
-    // speed-up of the largest allotment, can be narrower than the grid.
+    // Beyond the last bend of the law, all allotments have a speed-up equal to the parallelism. The valley of the
+    // error around this value can be narrower than the grid.
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let speedup = (f64::from(first.processors) * first.seconds / last.seconds).ln();
         let near = |offset: f64| (speedup + offset).clamp(0.0, farthest);

@@ -54,8 +54,8 @@ impl Fit {
     }
 }
 
-/// Difference of two errors that timing programs cannot resolve. Among laws within this difference, the law with fewer parameters
-/// is preferred.
+/// Difference of two errors that is too small for timing programs to measure. Among laws within this difference, the
+/// law with fewer parameters is preferred.
 const TIE: f64 = 0.005;
 
 /// Fits Amdahl's law, the power law and Downey's law to the shortest time of each allotment. Each fit has a free sequential time
@@ -78,8 +78,9 @@ pub fn fit(samples: &[Sample]) -> Vec<Fit> {
     fits
 }
 
-/// Returns the best law. Downey's law is not fitted if a law of two parameters has an error of at most `noise`: a smaller error
-/// would be chance, and the search for Downey's law takes milliseconds. Returns `None` with fewer than two allotments.
+/// Returns the best law. Downey's law is not fitted if a law of two parameters has an error of at most `noise`: a
+/// smaller error would be due to chance, and the search for Downey's law takes milliseconds. Returns `None` with fewer
+/// than two allotments.
 pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
     let points = points(samples);
     if points.len() < 2 {

@@ -1,7 +1,7 @@
 //! Minima of functions of one variable.
 
-/// Returns a minimum of a function on an interval. Takes the lowest local minima on a grid and refines each by golden sections.
-/// If the function has several valleys, the result is in the deepest of those that the grid shows.
+/// Returns a minimum of a function on an interval. Refines the lowest local minima of a grid by golden sections. If
+/// the function has several valleys, returns the minimum of the deepest valley on the grid.
 pub(super) fn search(low: f64, high: f64, steps: u32, error: &dyn Fn(f64) -> f64) -> f64 {
     const VALLEYS: usize = 3;
     let width = (high - low) / f64::from(steps);

@@ -54,8 +54,8 @@ impl History {
         self.recalled(&text, &super::append::json(command.words()), setting)
     }
 
-    /// Returns the latest successful runs of all commands of a template. `stated` selects templates that users stated, or else
-    /// templates with holes.
+    /// Returns the latest successful runs of all commands of a template. `stated` is true for templates that users
+    /// stated, and false for templates with holes.
     pub(crate) fn of_template(
         &self,
         template: &str,

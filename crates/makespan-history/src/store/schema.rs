@@ -3,8 +3,8 @@
 /// The application number in the file header, which identifies our databases: `Mksp`.
 pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
-/// The SQL statements that convert version `k` to version `k + 1`. Version 0 is an empty database. A step never changes: each
-/// change is a further step at the end.
+/// The SQL statements that convert version `k` to version `k + 1`. Version 0 is an empty database. Existing steps must
+/// not change: add each change as a new step at the end.
 pub(super) const STEPS: [&str; 2] = [
     // Each command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` is in
     // seconds since 1970. The reader (`estimate`) checks every value, so the tables have no constraints on values.
