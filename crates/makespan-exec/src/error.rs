@@ -54,7 +54,7 @@ pub enum ExecuteError {
         source_of: &'static str,
     },
     /// The platform states more GPUs than a run supports.
-    #[error("the platform states {gpus} GPUs; at most {most} are given out")]
+    #[error("the platform states {gpus} GPUs; at most {most} are supported")]
     TooManyGpus {
         /// Number of GPUs of the platform.
         gpus: u128,

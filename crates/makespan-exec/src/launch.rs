@@ -39,7 +39,7 @@ impl Birth {
 
 /// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. When
 /// the process has ended, calls `on_exit`, with the process id if a signal ended the process. The caller must reap the
-/// process. Until it is reaped, no other process gets its process id or group id.
+/// process. Until the process is reaped, no other process gets its process id or group id.
 pub(crate) fn launch(
     mut command: Command,
     birth: Birth,

@@ -114,7 +114,7 @@ impl Recovery<'_> {
             history.runs.push(run);
             history.tasks[task.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
-            self.observer.message(&format!("job `{name}` ended when no session was there to record it; it counts"));
+            self.observer.message(&format!("job `{name}` ended while no session ran; its end is recorded now"));
         } else {
             self.journal.note(JournalRecord::Interrupted { task, at: history.latest });
             history.tasks[task.index()] = Progression::Open;

@@ -161,7 +161,7 @@ pub fn notes(instance: &Instance) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "nothing tells how many GPUs this machine has; it is taken to have the {stated} that the platform states, numbered from 0"
+        "the number of GPUs of this machine is unknown; the run uses the {stated} that the platform states, numbered from 0"
     )]
 }
 

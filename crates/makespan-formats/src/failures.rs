@@ -102,7 +102,7 @@ impl Header {
         let [processors, node, down, up, _] = at.map(|index| index.is_some());
         match (processors, node, down && up) {
             (true, false, true) | (false, true, true) => Ok(Self { at, columns: record.len() }),
-            (true, true, _) => wrong("there are both of processors and node; one of them says what fails".into()),
+            (true, true, _) => wrong("there are two columns, processors and node; keep one of them".into()),
             _ => wrong(format!("a column is missing; {}", wanted())),
         }
     }
@@ -215,7 +215,7 @@ mod tests {
         };
         check("", "f.csv: it is empty; the first line names the columns");
         check("proc,down,up", "f.csv:1: unknown column `proc`; did you mean `processors`?");
-        check("node,processors,down,up", "both of processors and node");
+        check("node,processors,down,up", "two columns, processors and node");
         check("node,down,down", "twice");
         check("node,down", "a column is missing");
         check("node,down,up\nn3,0,1", "f.csv:2: node: the platform has no node `n3`");

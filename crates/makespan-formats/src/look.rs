@@ -45,7 +45,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
-        return Err(format!("the file is no text but bytes of some other kind; give {}", Format::readable()));
+        return Err(format!("the file is binary data, not text; give {}", Format::readable()));
     }
     if let Some((_, what)) = OTHERS.iter().find(|(other, _)| Some(*other) == ending) {
         return Err(not_read(what));
@@ -329,7 +329,7 @@ mod tests {
             ("#!/bin/sh\nfor i in a; do\n", Some("sh"), "a script"),
             ("words in a book\n", Some("md"), "Markdown"),
             ("words\n", Some("rs"), "the format is unknown"),
-            ("a\0b", None, "no text"),
+            ("a\0b", None, "binary data, not text"),
             ("\"name\",\"time of day\"\n\"a b\",\"3 h\"\n", Some("txt"), "CSV"),
             ("[{\"job_id\": 1}]\n", Some("txt"), "JSON"),
             ("[\n  {\n", None, "JSON"),

@@ -269,7 +269,9 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
         (Some(_), None, Some(_)) => {
             return Err("both a platform and a bandwidth are stated; state the bandwidth in the platform".into());
         }
-        (None, None, Some(_)) => return Err("a bandwidth is stated and no processors to join; state how many".into()),
+        (None, None, Some(_)) => {
+            return Err("a bandwidth is stated and no processors to join; state how many".into());
+        }
         (None, None, None) if options.workflows_on_machine => return Ok(options.machine.clone()),
         (platform, None, None) => return Ok(platform.clone()),
         (None, Some(processors), _) => Platform::cluster(processors, 1),

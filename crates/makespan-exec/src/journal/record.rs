@@ -44,7 +44,7 @@ pub enum JournalRecord {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
     },
-    /// A task is about to run. Its shim starts the task after this record is written.
+    /// A task is about to run. The task's shim starts the task after this record is written.
     Started {
         /// The task.
         #[serde(rename = "job")]

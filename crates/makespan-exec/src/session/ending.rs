@@ -152,7 +152,11 @@ impl Session<'_> {
         if !self.halted && !self.options.stop.is_requested() {
             // The earlier session asked the task to end, but died before the task ended.
             self.policy.events.push(Event::Interrupted(task));
-            self.news.push(SessionNews::Lost { run, reason: "it was ended with the session before".into(), attempt });
+            self.news.push(SessionNews::Lost {
+                run,
+                reason: "it was ended together with the previous session".into(),
+                attempt,
+            });
             return;
         }
         self.state.end(task);
@@ -186,7 +190,7 @@ impl Session<'_> {
                     .get(&task)
                     .filter(|&&granted| walltime.is_none_or(|walltime| granted < walltime));
                 if let Some(granted) = granted {
-                    return Some(format!("it was ended after {granted} s, for which the policy let it run"));
+                    return Some(format!("it was ended after {granted} s, the time limit that the policy set"));
                 }
                 let stated = walltime.map(|walltime| format!("it was ended at its time limit of {walltime} s"));
                 stated.or_else(|| {

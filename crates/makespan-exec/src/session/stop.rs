@@ -81,11 +81,9 @@ impl Session<'_> {
         let Some(&first) = self.machine.active.keys().next() else { return };
         let name = self.state.name(first);
         let text = if count == 1 {
-            format!("nothing says that job `{name}` has ended; resuming the run finds out what became of it")
+            format!("job `{name}` may still be running; resume the run to find out how it ended")
         } else {
-            format!(
-                "nothing says that {count} jobs have ended, among them `{name}`; resuming the run finds out what became of them"
-            )
+            format!("{count} jobs may still be running, such as `{name}`; resume the run to find out how they ended")
         };
         self.observer.message(&text);
         self.machine.active.clear();

@@ -85,7 +85,7 @@ fn range(plain: &str) -> Option<&str> {
     })
 }
 
-/// Replaces characters that are quoted or part of an expansion by [`QUOTED`].
+/// Replaces each character that is quoted or part of an expansion. [`QUOTED`] is the replacement.
 fn unquoted(command: &str) -> String {
     let mut scanner = Scanner::default();
     let plain = (1..).zip(command.chars()).map(|(column, c)| {

@@ -58,14 +58,13 @@ pub(super) async fn events(
 ) -> Result<Response, Problem> {
     let stated: Option<u64> = query.value("after")?;
     query.finish()?;
-    let last =
-        match headers.get("last-event-id") {
-            None => None,
-            Some(value) if value.is_empty() => None,
-            Some(value) => Some(value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(|| {
-                Problem::bad_input("Last-Event-ID is no number of an event").at("header.last-event-id")
-            })?),
-        };
+    let last = match headers.get("last-event-id") {
+        None => None,
+        Some(value) if value.is_empty() => None,
+        Some(value) => Some(value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(|| {
+            Problem::bad_input("Last-Event-ID is not the number of an event").at("header.last-event-id")
+        })?),
+    };
     let progress = app.hub.watch();
     let now = *progress.borrow();
     let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;

@@ -302,15 +302,15 @@ fn withdrawn(
 }
 
 fn not_held(job: JobNumber) -> Refusal {
-    let message = format!("job {job} has just started or ended; only one that waits can be held");
-    refusal(RefusalKind::Conflict, "", message, "cancel it, if it is not to go on")
+    let message = format!("job {job} has just started or ended; only a waiting job can be held");
+    refusal(RefusalKind::Conflict, "", message, "cancel the job if it must not run")
 }
 
 /// Refuses a request because the store cannot be written. Returns the request if the writer must repeat it.
 fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
     let full = || {
-        let message = format!("the store cannot be written: {error}; nothing was taken");
-        refusal(RefusalKind::Full, "", message, "make room on its disk, and try again")
+        let message = format!("the store cannot be written: {error}; the request was not stored");
+        refusal(RefusalKind::Full, "", message, "free space on the disk of the store, and try again")
     };
     match ask {
         Ask::Submit { reply, .. } => _ = reply.send(Err(full())),

@@ -291,8 +291,8 @@ impl Change<'_> {
             State::Waiting => {}
             state => {
                 let message =
-                    format!("job {job} is {}; only one that waits can be held", state.name().replace('_', " "));
-                return Ok(Err(refusal(RefusalKind::Conflict, "", message, "cancel it, if it is not to go on")));
+                    format!("job {job} is {}; only a waiting job can be held", state.name().replace('_', " "));
+                return Ok(Err(refusal(RefusalKind::Conflict, "", message, "cancel the job if it must not run")));
             }
         }
         if self.place(job)?.is_none() {

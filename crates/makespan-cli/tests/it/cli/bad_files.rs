@@ -56,7 +56,7 @@ fn files_that_are_no_instance() {
     refused(
         "binary",
         [0x93, 0, 1, 2, 0xff, 0xfe, b'=', 7],
-        &["no text but bytes of some other kind", "a list of shell commands"],
+        &["the file is binary data, not text", "a list of shell commands"],
     );
     let deep = "[".repeat(100_000);
     refused("deep.json", format!("{{\"version\": 1, \"jobs\": {deep}"), &["deep.json"]);

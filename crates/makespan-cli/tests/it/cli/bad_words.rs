@@ -111,7 +111,7 @@ fn files_of_other_kinds_are_told_apart() {
         ("a.csv", b"name,time\na,3\n", "this is CSV, which is not read"),
         ("a", b"name,time\na,3\n", "this is CSV, which is not read"),
         ("a.md", b"# A book\nwords\n", "this is Markdown, which is not read"),
-        ("a.bin", b"\x93\x00\x01\xff\x7fELF\n=\x02", "no text but bytes of some other kind"),
+        ("a.bin", b"\x93\x00\x01\xff\x7fELF\n=\x02", "the file is binary data, not text"),
     ];
     for (name, content, what) in kinds {
         refused(name, content, &[&[what], &all[..]].concat());

@@ -97,7 +97,7 @@ fn a_stop_does_not_wait_for_ever_for_those_that_do_not_answer() {
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
     let said = space.said(planner);
     assert_eq!(said.status, Some(130), "{said:#?}{}", space.logs());
-    said.holds(&["nothing says that 2 jobs", "resuming the run"]);
+    said.holds(&["2 jobs may still be running", "resume the run"]);
     send(Signal::SIGCONT, &silent);
     space.write("stop", "");
     let said = space.makespan("run list.txt --on slurm --no-history --folder run --resume");
