@@ -68,7 +68,7 @@ fn closes(queue: &Queue) -> Option<String> {
     let all: Vec<String> = queue.closed_by().map(one).collect();
     (!all.is_empty()).then(|| {
         format!(
-            "no job that waits names {}: nodes of theirs are closed while they last, and whom they are for is left out",
+            "no pending job names the reservations {}: their nodes are closed for their periods, and their users are ignored",
             all.join(", ")
         )
     })

@@ -40,7 +40,7 @@ pub struct EngineStart<'a> {
     /// Additional environment variables.
     pub environment: &'a [(String, String)],
     /// Time from now before which the task must not start, for engines that decide when tasks start
-    /// ([`crate::Reserved::hand_over`]).
+    /// ([`crate::ReservedRun::hand_over`]).
     pub not_before: Duration,
     /// The tasks that must succeed before this task starts, for engines that decide when tasks start.
     pub after: &'a [TaskId],

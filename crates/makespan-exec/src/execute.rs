@@ -170,7 +170,7 @@ impl ReservedRun<'_> {
     /// allotments of the plan, and reports when each task has begun ([`crate::engine::Notice::Begun`]). The function
     /// `again` may replan tasks that the engine does not accept yet, and tasks of a resumed run.
     ///
-    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::Start::after`]). Journal,
+    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::EngineStart::after`]). Journal,
     /// outcomes, retries and history are the same as in other runs. Only tasks in the plan are run.
     ///
     /// # Errors

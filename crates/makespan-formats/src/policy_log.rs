@@ -16,7 +16,7 @@ pub struct LogRow {
     pub time: f64,
     /// Name of the job. For a collision, the name of the task.
     pub job: String,
-    /// Kind of the decision, in one word ([`Logged::name`]).
+    /// Kind of the decision, in one word ([`LoggedDecision::name`]).
     pub kind: String,
     /// Sentence that describes the entry, without its subject (the job).
     pub text: String,

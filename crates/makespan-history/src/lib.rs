@@ -1,6 +1,6 @@
 //! The history of earlier runs, and estimates for later runs.
 //!
-//! A [`History`] is a `SQLite` database with a [`Record`] of each process that a run started: its [`Command`], allotment, run
+//! A [`History`] is a `SQLite` database with a [`RunRecord`] of each process that a run started: its [`Command`], allotment, run
 //! time, resource use and outcome. [`estimate`] uses the history to estimate times for tasks that state none. [`law`] fits
 //! speed-up laws to times at several allotments. [`Recorder`] appends records in a separate thread, so that a run never waits for
 //! the disk. If the history cannot be written, the recorder reports one error and stops.

@@ -93,7 +93,7 @@ fn wrong_figures(instance: &Core, file: &ScheduleFile) -> Vec<String> {
         problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
     }
     if !file.front.is_empty() && !file.front.iter().any(|entry| entry.schedule == file.schedule) {
-        problems.push("the schedule is none of the front".into());
+        problems.push("the front does not contain the schedule".into());
     }
     problems.extend(file.strategy.iter().flat_map(|strategy| strategy.problems(instance, &file.schedule)));
     problems

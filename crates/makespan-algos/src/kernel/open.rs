@@ -178,7 +178,7 @@ impl<'a> OpenPlatform<'a> {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// Returns a list that ends by [`Open::latest`] for the shortest list. Tasks of the given list that would end
+    /// Returns a list that ends by [`OpenPlatform::latest`] for the shortest list. Tasks of the given list that would end
     /// later, because they cannot end before a long closed period, move to the front, with their allotments in the
     /// shortest list. If tasks still end too late, returns the shortest list.
     pub fn near(

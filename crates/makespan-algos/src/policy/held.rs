@@ -24,7 +24,7 @@ pub(super) struct HeldProcessors {
     /// The failures at the last check.
     down: Vec<Unavailable>,
     started: u64,
-    /// The period in which tasks that ended early released processors, since the last call of [`Held::take_opened`].
+    /// The period in which tasks that ended early released processors, since the last call of [`HeldProcessors::take_opened`].
     opened: Option<Period>,
 }
 

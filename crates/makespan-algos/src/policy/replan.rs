@@ -14,7 +14,7 @@ use super::keeper::{Departure, PlanKeeper, closed, first_open};
 /// held by a task that exceeds its estimate, the remaining tasks are planned again around this task.
 ///
 /// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
-/// prevent this, the task that has waited longest keeps its start ([`Keep`]). If a new plan would start this task
+/// prevent this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task
 /// later than the previous plan, the policy reserves processors for this task as early as running tasks allow: its
 /// processors in the old or in the new plan. The other tasks are planned around it. As long as tasks end by their
 /// estimates and no processor fails, the task that has waited longest never starts later than planned when it first

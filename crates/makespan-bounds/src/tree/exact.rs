@@ -12,7 +12,7 @@ use super::simplex::{SimplexStop, Vertex};
 /// point treats nearly equal numbers as equal. Verifies the optimum before returning it.
 ///
 /// # Errors
-/// [`Stuck`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.
+/// [`SimplexStop`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.
 pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Result<Optimum, SimplexStop> {
     let figures: Coefficients<RBig> = Coefficients::new(problem, None);
     let mut vertex = Vertex::new(&figures, basis)?;
@@ -49,7 +49,7 @@ fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     Rates::new(applications.len(), tasks)
 }
 
-/// Reorders values from the order of positions in [`Figures`] to the order of nodes in the platform.
+/// Reorders values from the order of positions in [`Coefficients`] to the order of nodes in the platform.
 pub(super) fn by_node<T: Clone>(problem: &TreeProblem, figures: &[T]) -> Vec<T> {
     let mut ordered = figures.to_vec();
     for (position, &node) in problem.order().iter().enumerate() {

@@ -239,7 +239,10 @@ impl<'a> Session<'a> {
         decider.check(&instance, options.seed)?;
         let is_new = options.folder.is_none() && !resume;
         if resume && folder::is_empty(&folder) {
-            complain(&format!("note: {} is empty, so that this run begins anew", shown(&folder.display().to_string())));
+            complain(&format!(
+                "note: {} is empty, so this run begins at the first job",
+                shown(&folder.display().to_string())
+            ));
         }
         check_all(&instance, &execution, is_new, place.is_here()).map_err(|error| miette!("{error}"))?;
         signals::stop_the_run();
@@ -441,7 +444,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     if stopped {
         format!("the run was stopped; {command}`{input} continues it")
     } else if source::is_asked(&options.source) {
-        format!("{command}` runs what is then to be done")
+        format!("{command}` runs the targets that are out of date")
     } else {
         format!("{command} --retry-failed`{input} runs all that did not succeed")
     }

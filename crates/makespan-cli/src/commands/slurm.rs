@@ -63,8 +63,8 @@ fn lines(diagnosis: &Diagnosis) -> Vec<Line> {
         (0, 0) => ("Everything is as it should be.".to_owned(), Tone::Good),
         (0, 1) => ("Runs work; 1 thing could be better.".to_owned(), Tone::Good),
         (0, doubtful) => (format!("Runs work; {doubtful} things could be better."), Tone::Good),
-        (1, _) => ("Runs would fail: 1 thing is to be mended.".to_owned(), Tone::Bad),
-        (bad, _) => (format!("Runs would fail: {bad} things are to be mended."), Tone::Bad),
+        (1, _) => ("Runs would fail: 1 problem must be solved.".to_owned(), Tone::Bad),
+        (bad, _) => (format!("Runs would fail: {bad} problems must be solved."), Tone::Bad),
     };
     lines.push(Line::plain(String::new()));
     lines.push(Line::new(tone, text));

@@ -96,7 +96,7 @@ fn problems(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     problems.extend(file.strategy.iter().flat_map(|strategy| strategy.problems(instance, &file.schedule)));
     let chosen = |entry: &FrontEntry| entry.schedule == file.schedule;
     if !file.front.is_empty() && !file.front.iter().any(chosen) {
-        problems.push("the schedule is none of the front".into());
+        problems.push("the front does not contain the schedule".into());
     }
     problems
 }

@@ -19,7 +19,7 @@ pub(crate) struct Superseded<'a> {
 impl Journal {
     /// Replaces this journal by a journal of the current instance. The old journal is kept under another name. No task
     /// of the old instance may be running. The new journal keeps successful tasks whose command and inputs did not
-    /// change, and failed tasks that did not change at all. With [`Keep::Nothing`], the new journal keeps no task.
+    /// change, and failed tasks that did not change at all. With [`KeptTasks::Nothing`], the new journal keeps no task.
     /// Returns the journal and a message for the user.
     ///
     /// # Errors

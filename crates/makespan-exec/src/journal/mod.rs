@@ -1,6 +1,6 @@
 //! The journal: the state of a run on disk.
 //!
-//! `journal.jsonl` has one [`Record`] on each line. Records are only appended. Each line contains its number and a
+//! `journal.jsonl` has one [`JournalRecord`] on each line. Records are only appended. Each line contains its number and a
 //! checksum, so that damage is detected. Each record is written before the event that it announces, such as a start or
 //! a signal, and is synced to disk before the event is reported. Records of one instant are written and synced
 //! together. If the session is killed, at most the last line is incomplete, and readers ignore it. If the disk is

@@ -19,9 +19,9 @@ pub(crate) struct RecalledRun {
     /// CPU time in seconds.
     pub cpu: Option<f64>,
     pub inputs: Option<u64>,
-    /// True if the process ran on the machine of the [`Setting`].
+    /// True if the process ran on the machine of the [`RecallSetting`].
     pub here: bool,
-    /// True if the process ran in the folder of the [`Setting`].
+    /// True if the process ran in the folder of the [`RecallSetting`].
     pub in_folder: bool,
 }
 

@@ -103,7 +103,7 @@ pub struct CriticalJobsOutcome {
     served: Option<Served>,
 }
 
-/// Measurements of a flow that a policy served, in addition to [`Outcome`].
+/// Measurements of a flow that a policy served, in addition to [`CriticalJobsOutcome`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Served {
     /// Mean load of the processors from the first release to the last end.

@@ -101,7 +101,7 @@ pub struct Project {
     pub critical_path: i128,
 }
 
-/// A run. Its key is the position of the project in [`Options::files`].
+/// A run. Its key is the position of the project in [`RcpspOptions::files`].
 type Run = campaign::GridRun<u32, Project, MeasuredPlan>;
 
 /// Writes `results.csv`, `summary.csv` and a figure for each set.

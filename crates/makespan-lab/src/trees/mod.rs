@@ -4,7 +4,7 @@
 //! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5: trees of
 //! 5 to 100 nodes with at most 2, 5 or 15 children, applications up to a largest ratio of communication to computation,
 //! 200 tasks each. The campaign simulates every heuristic of the paper, and back-pressure. It compares the measured
-//! fair throughput with a proved bound for the steady state. A [`Reading`] fixes the values that the paper does not
+//! fair throughput with a proved bound for the steady state. A [`PaperReading`] fixes the values that the paper does not
 //! print. The statements of section 5.2 are judged in full under one reading, and in short runs under all readings.
 
 mod claims;

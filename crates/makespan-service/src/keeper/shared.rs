@@ -220,7 +220,7 @@ impl SharedState {
         asked
     }
 
-    /// Sends a request in the same way as [`Shared::ask_engine`], for a caller that already holds the lock of
+    /// Sends a request in the same way as [`SharedState::ask_engine`], for a caller that already holds the lock of
     /// `delivery`.
     pub fn ask_session(
         &self,

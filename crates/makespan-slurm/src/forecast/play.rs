@@ -466,7 +466,7 @@ impl<'a> ForecastSimulation<'a> {
     }
 
     /// Makes a reservation for a job that delays no existing reservation. Returns false if the reservation would start
-    /// after the window ([`Looks::window`]).
+    /// after the window ([`CycleParameters::window`]).
     fn keep_place(&mut self, bid: JobCandidate) -> bool {
         let shape = &self.model.shapes[bid.shape];
         let (look, soonest) = self.places[bid.shape];

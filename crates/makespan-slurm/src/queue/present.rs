@@ -170,7 +170,7 @@ impl Queue {
                     }
                     let request = &job.request;
                     if job.run.is_none() && request.contiguous {
-                        remarks.add(job, "that its nodes are to stand side by side (--contiguous) is not kept to");
+                        remarks.add(job, "the request for adjacent nodes (--contiguous) is ignored");
                     }
                     if job.run.is_none() && request.only_nodes(request.max_nodes).len() < request.required.len() {
                         remarks.add(job, "of its nodes some have to be among them (--nodelist), which is not kept to");

@@ -649,6 +649,6 @@ fn what_is_asked_of_nodes_and_not_kept_to_is_said_by_number() {
     assert!(said.contains("(--contiguous) are let start on any") && said.contains(": 2, such as job 1"), "{said}");
     let present = queue.present().unwrap();
     let said = present.remarks.join("\n");
-    assert!(said.contains("jobs 1, 2: that its nodes are to stand side by side"), "{said}");
+    assert!(said.contains("jobs 1, 2: the request for adjacent nodes"), "{said}");
     assert!(said.contains("job 4: of its nodes some have to be among them (--nodelist)"), "{said}");
 }

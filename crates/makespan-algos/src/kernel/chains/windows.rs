@@ -72,7 +72,7 @@ impl Draft<'_> {
 
     /// Returns the earliest starts and the latest ends of `tasks` for which the tasks without places can still fit
     /// before the end. Each task is assumed to take its fastest time. In addition, the windows allow the time that all
-    /// predecessors, or all successors, of a task take on all processors together. With [`Room::Least`], no schedule
+    /// predecessors, or all successors, of a task take on all processors together. With [`TransferRoom::Least`], no schedule
     /// that keeps the places of this draft is excluded. Complexity: O(e log e) for e edges of tasks without places
     /// that lead to `tasks` or can be reached from `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &PlanningLimits) -> Windows {

@@ -146,7 +146,7 @@ impl<'a> MachineOrders<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Removes a task. Returns the length of the longest path without it, and its old position as a [`Slot`]. O(tasks
+    /// Removes a task. Returns the length of the longest path without it, and its old position as a [`OrderPosition`]. O(tasks
     /// + edges).
     pub fn take(&mut self, task: u32) -> (i64, OrderPosition) {
         let index = task as usize;

@@ -148,7 +148,7 @@ impl PackingState {
     }
 
     /// Finds nodes for a task if the number of processors that it could have on each node is known and suffices. Skips the search
-    /// of [`State::find`]. The machines must be [plain](Machines::are_plain).
+    /// of [`PackingState::find`]. The machines must be [plain](Machines::are_plain).
     pub fn find_in(
         &self,
         machines: &PackingMachines,

@@ -60,7 +60,7 @@ impl Default for Improving {
 /// the number of tasks that arrived in a recent period, which is as long as the time that the waiting tasks need on
 /// all processors.
 ///
-/// The task that has waited longest must start by its latest start ([`Keep`]): its release plus twice its planned
+/// The task that has waited longest must start by its latest start ([`KeptStart`]): its release plus twice its planned
 /// wait. The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this
 /// task after its latest start, its processors are reserved and the other tasks are planned around the reservation. If
 /// no task runs longer than estimated and no machine fails, this task waits at most twice as long as planned.

@@ -102,7 +102,7 @@ impl Totals {
         let rows = table(&heading, 1, rows);
         let legend = if rows.contains(NO_AIM) { NO_AIM_LINE } else { "" };
         format!(
-            "for each objective the ratio of value to proven bound, its geometric mean and its largest, and on how\n  many instances nobody was better; then the mean time of a plan\n\n{rows}{legend}{partial}"
+            "for each objective the ratio of value to proven bound, its geometric mean and its largest, and the\n  number of instances on which no other algorithm was better; then the mean time of a plan\n\n{rows}{legend}{partial}"
         )
     }
 

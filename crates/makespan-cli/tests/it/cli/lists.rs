@@ -347,7 +347,7 @@ fn the_folder_of_another_run_is_not_resumed() {
     std::fs::create_dir(sandbox.path("empty")).unwrap();
     let begun = sandbox.makespan("run a.txt -q --folder empty --resume");
     assert!(
-        begun.status == Some(0) && begun.err.contains("empty is empty, so that this run begins anew"),
+        begun.status == Some(0) && begun.err.contains("empty is empty, so this run begins at the first job"),
         "{}",
         begun.err
     );

@@ -335,7 +335,7 @@ fn what_failed_is_tried_again_as_make_tries_it() {
     let sandbox = Sandbox::new();
     sandbox.write("Makefile", "all: x y\nx:\n\techo x >> log; false\ny: x\n\techo y >> log\n");
     let said = sandbox.makespan("run Makefile --folder f");
-    assert!(said.status == Some(2) && said.err.contains("--resume` runs what is then to be done"), "{said:?}");
+    assert!(said.status == Some(2) && said.err.contains("--resume` runs the targets that are out of date"), "{said:?}");
     for options in ["", "--retry-failed"] {
         assert_eq!(sandbox.makespan(&format!("run Makefile --folder f --resume {options}")).status, Some(2));
     }

@@ -12,7 +12,7 @@ pub struct LogEntry {
     /// The instant of the decision.
     pub time: Time,
     /// The task that the decision is about, or the first task of the job if the decision is about a whole job
-    /// ([`Logged::is_of_job`]).
+    /// ([`LoggedDecision::is_of_job`]).
     #[serde(rename = "job")]
     pub task: TaskId,
     /// The decision that was made.

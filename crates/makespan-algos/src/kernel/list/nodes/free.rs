@@ -82,7 +82,7 @@ impl FreeCounts {
         if most == self.largest { whole + part } else { most }
     }
 
-    /// Takes `width` processors, at most [`Counts::widest`], and adds their nodes to `parts`. A width that fits on one
+    /// Takes `width` processors, at most [`FreeCounts::widest`], and adds their nodes to `parts`. A width that fits on one
     /// node is taken from one node. Otherwise, entirely free nodes are taken as a whole while they fit, the largest
     /// first. The remaining processors are taken from one node, preferably a node that is partly in use. Among several
     /// such nodes, the node with the fewest free processors is used.
@@ -140,7 +140,7 @@ impl Free {
         self.counts.widest()
     }
 
-    /// Takes processors as [`Counts::take`] does. Returns the lowest ids of each node.
+    /// Takes processors as [`FreeCounts::take`] does. Returns the lowest ids of each node.
     pub(super) fn take(&mut self, width: u32) -> Vec<u32> {
         self.parts.clear();
         self.counts.take(width, &mut self.parts);

@@ -14,7 +14,7 @@ pub(crate) struct RemainingTasks {
     pub taken: Vec<(ProcSet, i64)>,
     /// The amounts of resources that are held or used up.
     pub held: Vec<HeldAmount>,
-    /// For each row, the number of tasks of the list that it waits for, or [`Begun::ABSENT`] if the row is not in the list.
+    /// For each row, the number of tasks of the list that it waits for, or [`RemainingTasks::ABSENT`] if the row is not in the list.
     pub waits: Vec<u64>,
     /// For each row, the earliest start of its tasks that does not depend on the list.
     pub ready: Vec<i64>,
