@@ -95,8 +95,8 @@ impl<'a> OpenPlatform<'a> {
         self.from
     }
 
-    /// Returns, for each number of processors, the longest time for which this number is open between `offset` and
-    /// `offset` plus `length` after the first instant.
+    /// Returns, for each number of processors, the longest time for which this number is open within a period. The
+    /// period begins `offset` after the first instant and lasts for `length`.
     pub fn limits(&self, offset: Time, length: Time) -> Vec<OpenLimit> {
         let start = later(self.from, offset);
         let end = later(start, length);

@@ -6,8 +6,8 @@ use makespan_core::{Area, Context, Instance, Placement, Scheduler, Time, View};
 /// scheduler cannot plan them, or if its plan has no placements.
 ///
 /// A scheduler may plan differently if the instance has a future unavailable period, even a period after the end of
-/// the plan. So periods that begin after the end of the plan are hidden from the scheduler. The first plan is made
-/// with the periods that begin before the minimum time of the waiting tasks. Each further plan uses the periods that
+/// the plan. So periods that begin after the end of the plan are hidden from the scheduler. The first plan uses the
+/// periods that begin before a lower bound on the end of the waiting tasks. Each further plan uses the periods that
 /// begin before the end of the previous plan. This ends with the first plan that ends before the beginning of every
 /// hidden period. Usually this is the first or the second plan.
 pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) -> Option<Vec<Placement>> {

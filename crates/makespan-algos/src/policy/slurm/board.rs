@@ -235,7 +235,7 @@ impl AvailabilityBoard {
         choose(asked, nodes.counted, rooms).is_some()
     }
 
-    /// Returns the first instant, from `from` to `until`, from which a job fits for its time.
+    /// Returns the earliest start of a job between the instants `from` and `until`.
     pub fn earliest(&self, asked: &JobRequest, nodes: JobNodes<'_>, from: i64, until: i64) -> Option<Fit> {
         let (from, until) = match asked.reservation.and_then(|at| self.period_of(at)) {
             Some((begin, end)) => (from.max(begin), until.min(end.saturating_sub(asked.limit))),
@@ -265,7 +265,7 @@ impl AvailabilityBoard {
         period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
     }
 
-    /// Returns the first instant from which a job fits on one node. Visits the steps of the node's amounts.
+    /// Returns the earliest start of a job on one node. Visits the steps of the node's amounts.
     fn first_on(&self, asked: &JobRequest, number: u32, from: i64, until: i64) -> Option<i64> {
         let all = self.machines.nodes[number as usize].processors;
         let serves = |left: &[i64]| room(asked, left, 1, all) >= asked.processors;

@@ -50,8 +50,9 @@ fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) ->
     (run, measured, float_of(&best.bound))
 }
 
-/// From the beginning, when all buffers are empty, no schedule completes more by any instant than the bound allows. Within a later
-/// part of a run, it may also complete what its buffers contained.
+/// From the beginning, when all buffers are empty, no schedule completes more by any instant than the bound allows.
+/// Within a later part of a run, a schedule may also complete tasks that were in buffers at the beginning of this
+/// part.
 #[test]
 fn no_schedule_on_a_tree_with_latencies_passes_the_proved_bound() {
     for seed in 0..60 {

@@ -80,7 +80,7 @@ impl Annealing<'_> {
         i64::from(self.present.processors(task)) - now
     }
 
-    /// Gives a task more processors and the tasks that run at the same time fewer, or the other way round.
+    /// Gives a task more processors and the tasks that run at the same time fewer, or the opposite.
     fn resize_together(&mut self) {
         let problem = self.present.problem();
         let task = self.random.random_range(0..problem.tasks() as u32);

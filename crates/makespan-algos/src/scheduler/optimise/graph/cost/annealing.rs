@@ -41,7 +41,7 @@ pub(super) struct Annealing<'a> {
     cost: i64,
     /// The price of a tick of lateness.
     price: f64,
-    /// The bounds of the price, and its value as long as no schedule in time is known.
+    /// The minimum and the maximum of the price, and the price that is used while no schedule in time is known.
     prices: (f64, f64, f64),
     cooling: Cooling,
     best: (CostRank, Vec<TaskPlace>),
