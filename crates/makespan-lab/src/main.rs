@@ -72,7 +72,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // The shards have finished, so the remaining work is short, and the run of the shards already handles signals.
+        // The shards have finished, so the remaining work is short. Their run already handled signals.
         Some(true) => {}
         None => listen(campaign)?,
     }
@@ -90,8 +90,8 @@ fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the shards if the options request shards and some runs are not finished. Otherwise returns `None`. The result is true if all shards
-/// have finished.
+/// Runs the shards if the options request shards and some runs are not finished, and returns true if all shards have
+/// finished. Otherwise, returns `None`.
 fn carried_out(campaign: &NamedCampaign, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);

@@ -21,7 +21,7 @@ pub fn geometric(sample: &[f64]) -> Option<f64> {
     mean(&sample.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
 }
 
-/// Returns the smallest value, and the largest value or 0, whichever is larger.
+/// Returns the smallest value, and the larger of 0 and the largest value.
 pub fn range(sample: &[f64]) -> (f64, f64) {
     (sample.iter().copied().fold(f64::INFINITY, f64::min), sample.iter().copied().fold(0.0, f64::max))
 }
@@ -29,8 +29,8 @@ pub fn range(sample: &[f64]) -> (f64, f64) {
 /// Returns half the width of the 95 % confidence interval of the mean, by Student's t. Returns `None` for fewer than
 /// two values.
 pub fn confidence(sample: &[f64]) -> Option<f64> {
-    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees the quantile of the normal distribution
-    /// replaces them: it is lower by at most 0.08.
+    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees, the quantile of the normal distribution
+    /// is used, which is lower by at most 0.08.
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,

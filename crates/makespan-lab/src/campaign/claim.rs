@@ -65,8 +65,8 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim that several figures decide, each with its answer. In the text of the claim, `separator`
-    /// separates the figures.
+    /// Returns a claim that several figures decide, each with its answer. `separator` stands between the figures in
+    /// the text of the claim.
     pub(crate) fn each<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -84,7 +84,8 @@ impl Claim {
 }
 
 impl Verdict {
-    /// Returns the verdict of some answers: it holds if every answer is yes, and partly if some are and others are no.
+    /// Returns the verdict of some answers: the claim holds if every answer is yes, and holds partly if answers
+    /// differ.
     pub(crate) fn of<A: Copy + Into<ClaimAnswer>>(answers: &[A]) -> Self {
         let answers: Vec<ClaimAnswer> = answers.iter().map(|&answer| answer.into()).collect();
         let runs = answers

@@ -61,7 +61,7 @@ pub trait Campaign: Args + Sync {
     /// Returns the tables, figures and verdicts. `runs` is sorted by key.
     fn report(&self, runs: &[Self::Run]) -> Result<CampaignReport, LabError>;
 
-    /// Returns a second campaign that belongs to this campaign, if there is one. It runs after this campaign, with its
+    /// Returns a second campaign that is part of this campaign, if there is one. It runs after this campaign, with its
     /// own number of threads, in a subfolder with its name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
@@ -104,8 +104,7 @@ pub trait AnyCampaign {
 /// The amount of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign, or of its part if the part has more runs. If there are more shards than runs,
-    /// the additional shards have no work.
+    /// Number of runs of the campaign or of its part, whichever is larger. More shards than runs are useless.
     pub runs: usize,
     /// Number of unfinished runs of the campaign and its part.
     pub missing: usize,
@@ -131,7 +130,7 @@ pub struct Summary {
     pub claims: Vec<Claim>,
     /// Number of runs in the results.
     pub runs: usize,
-    /// Number of these runs whose results an earlier campaign had already stored in the journal.
+    /// Number of runs whose results an earlier campaign had stored in the journal.
     pub reused: usize,
     /// The whole result as text.
     pub text: String,
@@ -145,7 +144,8 @@ pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
 
 /// Receives the progress of a campaign, on the thread that started it.
 pub trait Progress {
-    /// Called before the first run with two numbers: of all runs, and of the runs that an earlier campaign has finished.
+    /// Called before the first run with the number of all runs, and the number of runs that an earlier campaign has
+    /// finished.
     fn started(&mut self, total: usize, reused: usize);
     /// Called after each run.
     fn finished(&mut self, done: usize, total: usize);

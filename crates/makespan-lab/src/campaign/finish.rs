@@ -56,7 +56,7 @@ pub(super) fn finish<C: Campaign>(
             let (sender, next) = (sender.clone(), &next);
             let worker = move || {
                 while let Some(key) = next() {
-                    // If nothing receives the result, an error has occurred in the other thread. Then do not start further runs.
+                    // If nothing receives the result, the other thread has failed. Then start no more runs.
                     if sender.send(campaign.measure(key)).is_err() {
                         break;
                     }

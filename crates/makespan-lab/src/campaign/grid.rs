@@ -17,7 +17,7 @@ pub struct GridRun<Key, Facts, Outcome> {
     pub outcomes: Vec<(String, Outcome)>,
 }
 
-/// A run, for code that does not depend on the types of its key, facts and outcomes.
+/// A run of any type of key, facts and outcomes.
 pub trait AnyRun {
     type Key: Copy + Ord + Send;
     type Outcome;
@@ -82,9 +82,9 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     }
 }
 
-/// Gathers runs into groups. `groups` returns a list of groups for each run. The result begins with all groups that are
-/// first in the list of some run, in the order in which they first occur. The groups that are second in a list follow,
-/// and so on. A group has one cell for each algorithm.
+/// Gathers runs into groups, with one cell for each algorithm. `groups` returns a list of groups for each run. The
+/// result contains first the groups that are first in some list, in the order in which they occur, then the groups
+/// that are second, and so on.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::LabError;
 
-/// The note on wall times that were not measured on a single machine.
+/// The note on wall times that were measured in shards.
 const SHARDED: &str =
     "Times were measured in shards: several instances ran at the same time, on the machines of the shards.\n";
 

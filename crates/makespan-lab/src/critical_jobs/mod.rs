@@ -110,7 +110,7 @@ pub struct Served {
     utilisation: f64,
     /// Mean load divided by the largest load.
     balance: f64,
-    /// Number of jobs that end by their deadline, if deadlines count as the policy counts them.
+    /// Number of jobs that end by their deadline by the policy's clock.
     as_told: usize,
     /// Number of tasks that collided in the executed plans.
     collisions: usize,

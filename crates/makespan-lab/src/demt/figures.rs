@@ -14,7 +14,7 @@ use crate::statistics::RatioSummary;
 /// The families, with the numbers of the paper's figures.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
 
-/// Largest ratio that an axis shows. The ratios of gang reach hundreds, but the interesting differences are below this value.
+/// Largest ratio on an axis. The ratios of gang reach hundreds, but the interesting differences are below this value.
 const LARGEST: f64 = 6.0;
 
 /// Returns the names and contents of all figures. For each family, `a` is the makespan, `b` is the minsum divided by

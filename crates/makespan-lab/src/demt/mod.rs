@@ -167,7 +167,7 @@ impl Campaign for DemtOptions {
         self.threads
     }
 
-    /// Returns the keys with the large instances first. If large instances came last, cores would be idle at the end.
+    /// Returns the keys, large instances first, so that no core is idle at the end.
     fn keys(&self) -> Vec<InstanceKey> {
         let mut keys: Vec<InstanceKey> = self.instances.keys().collect();
         keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));

@@ -1,7 +1,5 @@
-//! The paper's figures of its construction, drawn from real plans.
-//!
-//! Figures 1, 3, 4 and 10 explain ideas and show no plan of the algorithm. For each of the other figures, the first
-//! seed with few adversarial jobs was chosen whose plan shows the same situation.
+//! The paper's figures of its construction, drawn from real plans. Figures 1, 3, 4 and 10 show ideas, not plans. Each
+//! other figure uses the first seed with few adversarial jobs whose plan shows the situation of the paper's figure.
 
 use makespan_algos::kernel::hierarchical::{
     Cluster, Construction, ConstructionPart, Partition, PlacedTask, construct, partition,

@@ -21,7 +21,7 @@ pub struct Guesses {
     pub missed: u64,
     /// Number of refuted guesses with a verified certificate.
     pub refuted: u64,
-    /// Number of undecided guesses. For these, the knapsack's table would be too large, and prices do not decide.
+    /// Number of undecided guesses: the knapsack's table would be too large, and prices do not decide.
     pub undecided: u64,
     /// Maximum length of the schedule for an accepted guess, divided by the guess.
     pub longest: f64,

@@ -37,7 +37,7 @@ pub enum Population {
     Shape(Shape),
 }
 
-/// The schedule length for which adversarial jobs are drawn: in a schedule of this length, they nearly fill the platform.
+/// The schedule length in which adversarial jobs nearly fill the platform.
 const LENGTH: Time = Time::from_seconds(10);
 
 impl Population {
@@ -91,7 +91,7 @@ fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<
     let mut drawn = Vec::with_capacity(jobs);
     for (index, share) in shares.into_iter().enumerate() {
         let width = match shape {
-            // A flat job reaches the length on one processor or never.
+            // A flat job takes at most this length on one processor, or on no number of processors.
             Shape::Flat => 1.0,
             _ => (share / total * f64::from(processors)).round().max(1.0),
         };

@@ -1,4 +1,4 @@
-//! Report of the gaps and verdicts.
+//! Tables of the gaps and the results.
 
 use std::fmt::Write as _;
 

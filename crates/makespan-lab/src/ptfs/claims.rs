@@ -5,8 +5,8 @@ use super::points::{Group, Points, Row};
 use crate::campaign::{Claim, ClaimAnswer};
 use crate::statistics::{confidence, mean};
 
-/// The largest relative difference at which two makespans count as equal. For example, two makespans near 3640 s are
-/// equal if they are less than 4 s apart.
+/// The largest relative difference of makespans that are treated as equal. For example, two makespans near 3640 s are
+/// equal if they differ by less than 4 s.
 const SAME: f64 = 1e-3;
 
 /// A mean over the flows at one rate. If there are several flows, it includes half the width of the 95 % confidence interval.
@@ -23,8 +23,8 @@ impl At {
         Self { rate, mean: mean(sample).unwrap_or(0.0), half: confidence(sample), runs: sample.len() }
     }
 
-    /// Tests a condition on the mean. The answer is undecided if the condition does not have the same result at both
-    /// ends of the confidence interval.
+    /// Tests a condition on the mean. The answer is undecided if the results differ at the ends of the confidence
+    /// interval.
     fn answer(&self, holds: impl Fn(f64) -> bool) -> ClaimAnswer {
         let half = self.half.unwrap_or(0.0);
         let answer = holds(self.mean);

@@ -9,8 +9,8 @@ use crate::campaign::{Claim, Verdict};
 enum Figure {
     /// The gap over the best known makespan. The text is the name of that makespan in reports.
     OverBest(&'static str),
-    /// The gap over the critical path. This gap can be compared with the target only if the whole set is planned,
-    /// because the mean over some of its projects differs.
+    /// The gap over the critical path. It decides the target only if the whole set is planned, because the means of
+    /// some projects and of all projects differ.
     OverPath,
     BoundBelow,
 }
@@ -63,13 +63,13 @@ impl Target {
         let of = if is_path { point.projects } else { point.known };
         let measured = format!("{value:.3} % of {of} of {all} projects");
         if is_path && of < all {
-            // The target is for all projects of the set. Other projects have other critical paths, so they decide nothing.
+            // The target is for all projects of the set. The critical paths of some projects decide nothing.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
         // A project without a plan must not improve the mean. Some projects with several modes have no plan at all.
         let planned = if is_path { point.planned == of } else { point.missed == 0 };
         let holds = planned && most.parse().is_ok_and(|most: f64| value <= most);
-        // The projects with a known best value may be the easier ones. So the claim holds completely only if every
+        // The projects with a known best value may be easier than others. So the claim is fully decided only if every
         // planned project has a known best value.
         Claim::new(place, statement, measured, &[holds, holds && of >= point.planned])
     }

@@ -29,7 +29,7 @@ impl BestKnown {
 pub struct KnownValues(BTreeMap<Id, BestKnown>);
 
 /// A project of PSPLIB, independent of the spelling of its name. `j30_1_2`, `j301_2` and `J301_2` name the same
-/// project. `mm_j30_1_2` and the file `j301_2.mm` name another one.
+/// project. `mm_j30_1_2` and the file `j301_2.mm` name a different project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
     multi: bool,

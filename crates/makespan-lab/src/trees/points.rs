@@ -6,8 +6,8 @@ use std::fmt::{self, Display};
 use super::{PaperReading, Run, Setting, TreeKey, outcome};
 use crate::campaign::{File, GridRow, record, rows, table, texts};
 
-/// The logarithm of LP divided by a heuristic from which on an application counts as near zero. The paper cuts its
-/// histograms at this value.
+/// The logarithm of LP divided by a heuristic above which an application of the heuristic is treated as near zero. The
+/// paper cuts its histograms at this value.
 pub(super) const NEAR_ZERO: f64 = 8.0;
 /// The smallest number of nodes of a large tree.
 const LARGE: usize = 50;

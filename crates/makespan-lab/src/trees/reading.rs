@@ -49,8 +49,7 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {
-    /// The reading with which most statements of section 5.2 hold: 8 of 15 in short runs. Among equally good readings,
-    /// this is the simplest one.
+    /// The simplest of the readings with the most true statements of section 5.2: 8 of 15 in short runs.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
     /// Returns the readings that are compared: two to four applications, both units, and every reading of latencies

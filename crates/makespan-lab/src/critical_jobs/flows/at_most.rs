@@ -2,10 +2,10 @@
 
 use makespan_core::{Instance, Job, Rows, volume};
 
-/// Returns a number of jobs in time that no schedule exceeds. All processors are replaced by a single one with their
-/// total speed, and every job by a single task that is released at the beginning. Other constraints are ignored. Then
-/// the rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the maximum. Jobs without
-/// a deadline count as in time. Sums are in floats with a relative margin of a billionth.
+/// Returns a number of jobs in time that no schedule exceeds. One processor with the total speed replaces all
+/// processors, and one task that is released at the beginning replaces each job. Other constraints are ignored. The
+/// rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, then finds the maximum. Jobs
+/// without a deadline are in time. Sums are floats with a relative margin of a billionth.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();
