@@ -68,7 +68,7 @@ pub struct SourceOptions {
     /// Maximum number of jobs at once; N may exceed the number of cores if every job uses one core
     ///
     /// 0 runs all jobs at once, +1 one job more than there are cores, -1 one job fewer, and 200% two jobs on each core
-    #[arg(long, short, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, short, short_alias = 'P', alias = "max-procs", value_name = "N", allow_hyphen_values = true)]
     pub jobs: Option<JobSlots>,
     /// Start the jobs in random order, which depends on --seed, instead of a planned order
     ///

@@ -115,9 +115,9 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     }
     let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
     let names = earlier.as_deref().map_or_else(Vec::new, task_names);
+    let grew = earlier.as_deref().and_then(journal::grows) == Some(true);
     let begin = source::begin_of_stream(options, earlier.as_deref(), &names)?;
-    let Some(source) = Source::read(&options.source, place.platform(), &names, begin)? else {
-        complain(&format!("{}: nothing is to be done; every target is up to date", options.source.name()));
+    let Some(source) = Source::read(&options.source, place.platform(), &names, begin, grew)? else {
         return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
     };
     let mut source = source;
@@ -154,7 +154,7 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     };
     let mut watch = RunWatch::new(&session.instance, shown, memory)?;
     if let (Some(stream), Some(intake)) = (stream, &session.execution.intake) {
-        stream.send(intake.clone(), watch.feed());
+        stream.send(intake.clone(), watch.feed(), session.execution.stop.clone());
     }
     let work = RunWork {
         instance: &session.instance,
@@ -201,15 +201,13 @@ impl<'a> Session<'a> {
     ) -> Result<(Self, Memory)> {
         options.printing.joblog.as_deref().map(check_target).transpose()?;
         options.printing.results.as_deref().map(ArgumentFolders::new).transpose()?;
-        let Source { loaded, arguments, stream, oversubscribed } = source;
+        let Source { loaded, arguments, stream, grows, oversubscribed } = source;
         let pinning = pinning(options, place.is_here());
         let mut past = RunHistory::open(&options.history, options.source.stated_template(), pinning);
         let taught = past.teach(loaded)?;
         let memory = past.memory(&taught);
         let learned = taught.learned;
         let LoadedInstance { instance, remarks, has_made_up_names } = taught.loaded;
-        let grows =
-            stream.is_some() || options.failures.resume && journal::grows(&folder::choose(options)?) == Some(true);
         let decider = if grows { Decider::of_stream(options) } else { Decider::new(options, &instance)? };
         let (instance, decider) = match place.choose(&decider, &instance, options.seed)? {
             Some(chosen) => {
@@ -344,7 +342,9 @@ impl<'a> Session<'a> {
         let succeeded = trace.all_succeeded(instance);
         trace.runs.extend(watch.interrupted().iter().cloned());
         let outcomes = Outcomes::new(instance, &begun.schedule, &trace, watch.reasons(), watch.outputs());
-        let outcomes = outcomes.with_restated(watch.restated()).with_stopped(stopped).with_session(watch.spent());
+        let is_cut_off = stopped && watch.may_grow();
+        let outcomes =
+            outcomes.with_restated(watch.restated()).with_stopped(stopped, is_cut_off).with_session(watch.spent());
         let outcomes = outcomes.with_plan(self.knows_times() && !self.resumes);
         let outcomes = outcomes.with_background(watch.background().clone());
         let outcomes = outcomes.with_cores_note(source::cores_note(self.options));
@@ -357,7 +357,7 @@ impl<'a> Session<'a> {
                 complain_lines(&outcomes.details(self.resumes));
             }
             complain(&where_it_is(folder, written.is_ok()));
-            if !succeeded {
+            if !succeeded || is_cut_off {
                 complain(&goes_on(self.options, folder, stopped));
             }
         }

@@ -20,7 +20,7 @@ use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::LoadedInstance;
 use crate::machine;
 use crate::makefile::is_makefile;
-use crate::output::shown;
+use crate::output::{complain, shown};
 use crate::snakefile::is_snakefile;
 
 use super::job_changes::{SLOTS, set_cores, with_slot};
@@ -38,21 +38,25 @@ pub struct Source {
     pub arguments: Arguments,
     /// The rest of standard input, if more jobs may arrive during the run.
     pub stream: Option<Stream>,
+    /// True if jobs may arrive during this session or arrived during an earlier one.
+    pub grows: bool,
     /// True if `--jobs` asks for more processors than the machine has.
     pub oversubscribed: bool,
 }
 
 impl Source {
-    /// Reads the jobs that the options select, for this machine or for a cluster. Returns `None` for a makefile whose
-    /// targets are all up to date. If a run is resumed, the numbers in names of jobs have as many digits as in the
+    /// Reads the jobs that the options select, for this machine or for a cluster. Returns `None` if there is
+    /// nothing to run, after a message. If a run is resumed, the numbers in names of jobs have as many digits as in the
     /// `names` of the earlier session.
     ///
-    /// `begin` is the begin of standard input, if the run may start before its end.
+    /// `begin` is the begin of standard input, if the run may start before its end. `grew` is true if a resumed run
+    /// received jobs while it ran.
     pub fn read(
         options: &SourceOptions,
         cluster: Option<&Platform>,
         names: &[String],
         begin: Option<Begin>,
+        grew: bool,
     ) -> Result<Option<Self>> {
         let part = match begin {
             Some(Begin::Part(text, lines)) if !options.template.is_empty() || is_list(&bytes_of_text(&text)) => {
@@ -73,11 +77,19 @@ impl Source {
             ));
         }
         let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
+        let reads_arguments = !options.template.arguments.args_from.is_empty();
+        if !options.template.is_empty() && reads_arguments && arguments.commands() == 0 {
+            complain("no arguments: nothing to run");
+            return Ok(None);
+        }
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
             match load_to_run(path, goal(path, &options.template.words)?, options, cluster, digits)? {
                 Some(loaded) => loaded,
-                None => return Ok(None),
+                None => {
+                    complain(&format!("{}: nothing is to be done; every target is up to date", options.name()));
+                    return Ok(None);
+                }
             }
         } else {
             let machines = input::StatedMachines::of(&options.machines, options.strict)?.or(cluster);
@@ -91,21 +103,16 @@ impl Source {
         refuse_folders(options, &loaded)?;
         refuse_strangers(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
-        let mut stream = None;
-        let loaded = match part {
-            Some((text, lines)) => {
-                stream = Some(stream_of(lines, &text, options, &arguments)?);
-                on_whole_machine(loaded, options)?
-            }
-            None => loaded,
-        };
+        let grows = grew || part.is_some();
+        let loaded = if grows { on_whole_machine(loaded, options)? } else { loaded };
+        let mut stream = part.map(|(text, lines)| stream_of(lines, &text, options, &arguments)).transpose()?;
         let Some(slots) = options.jobs else {
-            return Ok(Some(Self { loaded, arguments, stream, oversubscribed: false }));
+            return Ok(Some(Self { loaded, arguments, stream, grows, oversubscribed: false }));
         };
         let stated = options.machines.processors.is_some() || options.machines.platform.is_some() || cluster.is_some();
         let (instance, oversubscribed) = limited(&loaded.instance, slots, stated)?;
         stream.iter_mut().for_each(|stream| stream.fit(&instance));
-        Ok(Some(Self { loaded: LoadedInstance { instance, ..loaded }, arguments, stream, oversubscribed }))
+        Ok(Some(Self { loaded: LoadedInstance { instance, ..loaded }, arguments, stream, grows, oversubscribed }))
     }
 }
 

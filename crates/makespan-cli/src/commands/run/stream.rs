@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use makespan_core::{Instance, Job, text_of_bytes};
+use makespan_core::{Instance, Job, Stop, text_of_bytes};
 use makespan_exec::Intake;
 use makespan_formats::list::{
     ArgumentRules, ArgumentSource, Arguments, ListParts, Template, start_directly, start_in_shell, template_jobs,
@@ -228,8 +228,9 @@ impl Stream {
         Ok(Arrival { jobs, arguments })
     }
 
-    /// Sends the jobs to a run as their lines arrive. `feed` receives the same jobs in the same order.
-    pub fn send(mut self, intake: Intake, feed: Arc<Feed>) {
+    /// Sends the jobs to a run as their lines arrive. `feed` receives the same jobs in the same order. After a request to
+    /// `stop`, the end of the input does not end the stream: Ctrl-C also ends the program that writes the lines.
+    pub fn send(mut self, intake: Intake, feed: Arc<Feed>, stop: Stop) {
         thread::spawn(move || {
             loop {
                 match self.next() {
@@ -245,8 +246,10 @@ impl Stream {
                     }
                 }
             }
-            feed.end();
-            intake.close();
+            if !stop.is_requested() {
+                feed.end();
+                intake.close();
+            }
         });
     }
 }

@@ -70,6 +70,8 @@ pub struct RunWatch<'a> {
     feed: Arc<Feed>,
     /// True if jobs may arrive during the run.
     grows: bool,
+    /// The task and the end of each run of an earlier session. If jobs may arrive, the session reports these runs again.
+    earlier: BTreeSet<(TaskId, Time)>,
     /// True if the error of the input was printed.
     has_bad_input: bool,
     shown: WatchOptions<'a>,
@@ -131,6 +133,7 @@ impl<'a> RunWatch<'a> {
             arguments: Cow::Borrowed(shown.arguments),
             feed: Arc::default(),
             grows: shown.grows,
+            earlier: BTreeSet::new(),
             has_bad_input: false,
             shown,
             console,
@@ -173,6 +176,11 @@ impl<'a> RunWatch<'a> {
     /// Returns the queue that receives the jobs that arrive during the run.
     pub fn feed(&self) -> Arc<Feed> {
         self.feed.clone()
+    }
+
+    /// Returns true if more jobs may arrive.
+    pub fn may_grow(&self) -> bool {
+        self.grows && self.feed.is_open()
     }
 
     /// Returns true if an error ended the input before its end.
@@ -335,6 +343,7 @@ impl Observer for RunWatch<'_> {
         self.print_earlier(begin);
         let is_failure = |run: &&&Run| run.outcome != Outcome::Succeeded;
         let failed = ended_before(begin).iter().filter(is_failure).count();
+        self.earlier = begin.runs.iter().map(|run| (run.task, run.end)).collect();
         self.attempted = begin.runs.iter().map(|run| run.task).collect();
         if failed > 0 && !self.shown.is_silent {
             let jobs =
@@ -398,6 +407,9 @@ impl Observer for RunWatch<'_> {
     }
 
     fn ended(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
+        if self.earlier.remove(&(run.task, run.end)) {
+            return;
+        }
         if let Some(reason) = reason {
             self.reasons.insert(run.task, reason.to_owned());
         }

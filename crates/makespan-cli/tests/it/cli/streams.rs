@@ -39,6 +39,15 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Waits until the run has ended, and keeps its input open.
+    fn wait_for_end(&mut self) {
+        let begun = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < Duration::from_mins(1), "{}: no end", self.line);
+            sleep(Duration::from_millis(5));
+        }
+    }
+
     fn end(mut self) -> Said {
         drop(self.child.stdin.take());
         let output: Output = self.child.wait_with_output().unwrap();
@@ -94,6 +103,8 @@ fn an_empty_stream_and_a_file_of_another_format_are_read_whole() {
     let sandbox = Sandbox::new();
     let said = Stream::begin(&sandbox, "run -").end();
     assert!(said.status == Some(255) && said.err.contains("the file is empty"), "{said:?}");
+    let said = Stream::begin(&sandbox, "run -0 -a - echo").end();
+    assert!(said.status == Some(0) && said.err.contains("no arguments"), "{said:?}");
     let mut stream = Stream::begin(&sandbox, "run -");
     stream.write("version = 2\n[platform]\nprocessors = 1\n");
     sleep(Duration::from_millis(100));
@@ -130,9 +141,48 @@ fn the_percentage_of_a_halt_counts_the_jobs_so_far() {
     let mut stream = Stream::begin(&sandbox, "run -j1 --halt now,fail=50% -");
     stream.write("touch a\ntouch b; false\n");
     // The run ends although its input is open.
-    stream.child.wait().unwrap();
+    stream.wait_for_end();
     let said = stream.end();
     assert!(said.status == Some(1) && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
+}
+
+#[test]
+fn a_resumed_stream_prints_each_output_once() {
+    let sandbox = Sandbox::new();
+    let mut stream = Stream::begin(&sandbox, "run -k -j1 --folder f -");
+    stream.write("echo a; touch a\n");
+    stream.wait_for("a");
+    stream.write("echo b; touch b\n");
+    stream.wait_for("b");
+    assert_eq!(stream.end().out, "a\nb\n");
+    for (text, expected) in [
+        ("echo a; touch a\necho b; touch b\n", ""),
+        ("echo a; touch a\necho b; touch b\necho c\n", "c\n"),
+        ("echo new\necho a; touch a\necho b; touch b\necho c\necho d\n", "new\nd\n"),
+    ] {
+        let mut stream = Stream::begin(&sandbox, "run -k -j1 --folder f --joblog log --resume -");
+        stream.write(text);
+        let said = stream.end();
+        assert_eq!((said.status, said.out.as_str()), (Some(0), expected), "{said:?}");
+        assert_eq!(sandbox.read("log").lines().count(), 1 + text.lines().count(), "{said:?}");
+        assert_eq!(said.err.contains("was edited"), expected.starts_with("new"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_a_stream_that_waits_for_lines() {
+    let sandbox = Sandbox::new();
+    for (signal, status) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+        let mut stream = Stream::begin(&sandbox, &format!("run --folder {status} -"));
+        stream.write(&format!("touch ran-{status}\n"));
+        stream.wait_for(&format!("ran-{status}"));
+        sleep(Duration::from_millis(300));
+        kill(Pid::from_raw(stream.child.id() as i32), signal).unwrap();
+        // The run ends although its input is open.
+        stream.wait_for_end();
+        let said = stream.end();
+        assert!(said.status == Some(status) && said.err.contains("--resume` continues"), "{said:?}");
+    }
 }
 
 /// Writes `jobs` lines and kills the run `kills` times. Each session receives all lines from the first.

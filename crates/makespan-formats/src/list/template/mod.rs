@@ -89,8 +89,8 @@ pub enum TemplateError {
     },
     /// A placeholder for an argument, but there are no arguments.
     #[error(
-        "`{0}` is for an argument and there are none; write ::: and the arguments behind the command, or, where `{0}` is meant for \
-         the command itself, run a list with this line"
+        "`{0}` is for an argument and there are none; write ::: and the arguments behind the command, read them from standard input \
+         with -a -, or run a list with this line if `{0}` belongs to the command itself"
     )]
     NoArguments(String),
     /// An argument with a NUL byte, which cannot be passed to a program.

@@ -132,6 +132,10 @@ pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
         return Some((&text[..end + 3], "compute the text in the command, such as: x={}; .. \"${x#a}\""));
     }
     let end = inner.find('}')?;
+    let position = inner[..end].strip_prefix('-').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    if position.is_some_and(|part| ["", ".", "/", "//", "/."].contains(&part)) && inner.len() > 1 && end > 1 {
+        return Some((&text[..end + 2], "count from the first source, such as {1}"));
+    }
     let remedy = match inner[..end].trim_start_matches(|c: char| c.is_ascii_digit()) {
         "%" => "use {#}, which no other command has",
         "##" => "count the arguments before, and write their number",

@@ -174,9 +174,10 @@ impl<'a> Outcomes<'a> {
         Self { restated: Some(restated), ..self }
     }
 
-    /// Sets whether the run was stopped. A run whose jobs have all ended is not marked as stopped.
-    pub fn with_stopped(self, stopped: bool) -> Self {
-        let stopped = stopped && self.ended() < self.instance.jobs().len();
+    /// Sets whether the run was stopped. A run whose jobs have all ended is not marked as stopped, unless more jobs might
+    /// have arrived (`is_cut_off`).
+    pub fn with_stopped(self, stopped: bool, is_cut_off: bool) -> Self {
+        let stopped = stopped && (is_cut_off || self.ended() < self.instance.jobs().len());
         Self { stopped, ..self }
     }
 
