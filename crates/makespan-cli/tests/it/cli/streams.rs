@@ -181,7 +181,7 @@ fn a_signal_ends_a_stream_that_waits_for_lines() {
         // The run ends although its input is open.
         stream.wait_for_end();
         let said = stream.end();
-        assert!(said.status == Some(status) && said.err.contains("--resume` continues"), "{said:?}");
+        assert!(said.status == Some(status) && said.err.contains("continues it"), "{said:?}");
     }
 }
 
