@@ -57,7 +57,7 @@ pub use simulate::{EstimatesName, SimulateOptions, SimulationOutputs, StartQuest
 pub use slurm::{SlurmMode, SlurmOptions};
 pub use source::{SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 pub use target::{JobOptions, JobTarget, LogsOptions};
-pub use time_limit::TimeLimit;
+pub use time_limit::{TimeLimit, WaitTime};
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 
 /// Examples at the end of the help of `makespan`.
@@ -469,8 +469,8 @@ pub struct AgentOptions {
     #[arg(long, value_name = "NODES", requires = "head")]
     pub nodelist: Option<String>,
     /// With --head, time to stay after the planner has died and no work is left, such as 90s [default: 5m]
-    #[arg(long, value_name = "TIME", requires = "head")]
-    pub wait: Option<String>,
+    #[arg(long, value_name = "TIME", requires = "head", allow_hyphen_values = true)]
+    pub wait: Option<WaitTime>,
     /// Run this attempt; the current Slurm job was submitted for it
     #[arg(long, value_name = "ATTEMPT", conflicts_with = "head")]
     pub job: Option<String>,
@@ -488,8 +488,8 @@ pub struct ProfileOptions {
     #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub repetitions: u32,
     /// Time limit of each run, such as 90s; an allotment with a longer run is left out
-    #[arg(long, value_name = "TIME")]
-    pub timeout: Option<String>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub timeout: Option<TimeLimit>,
     /// Write an instance file with this one job (.toml or .json)
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -14,7 +14,7 @@ use crate::error::{BOTH_STATED, FilePlace, FormatError};
 use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
-use crate::list::{bash_lines, shell_of, with_shell};
+use crate::list::{bash_lines, is_plain_shell, shell_of, with_shell};
 use crate::look::{Lists, states_shell};
 use crate::replay::record::planned;
 use crate::replay::{Replay, ReplayOptions, given, replay};
@@ -178,7 +178,7 @@ fn read_as_it_is(
             let text = text(&mut input, name, format)?;
             let instance = read(name, &text, &machine_of_list(options).map_err(wrong)?, options.digits)?;
             let stated = options.shell.clone().or_else(|| shell_of(&text)?.into_iter().next());
-            let is_for_sh = stated.is_none_or(|shell| shell.rsplit('/').next() == Some("sh"));
+            let is_for_sh = stated.is_none_or(|shell| is_plain_shell(&shell));
             let instance = match &options.shell {
                 Some(shell) => with_shell(&instance, shell),
                 None => instance,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Format;
+use super::{Format, WaitTime};
 
 #[derive(Args)]
 pub struct SlurmCommands {
@@ -31,7 +31,7 @@ pub struct DoctorOptions {
     pub nodes: u32,
     /// Maximum time that this job waits for its nodes
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
-    pub wait: String,
+    pub wait: WaitTime,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,

@@ -1,10 +1,9 @@
 //! The options of `run` for failed jobs and for resuming.
 
 use clap::Args;
-use makespan_core::Time;
 use makespan_exec::{ExecuteOptions, HaltRule};
-use miette::{Result, miette};
 
+use super::TimeLimit;
 use super::halt::HaltOption;
 
 #[derive(Args)]
@@ -46,8 +45,8 @@ pub struct FailureOptions {
     #[arg(help_heading = "Failures and resuming", long, value_name = "WHEN", allow_hyphen_values = true)]
     pub halt: Option<HaltOption>,
     /// Time limit for each job that states no walltime, such as 90s or 1h30m
-    #[arg(help_heading = "Failures and resuming", long, value_name = "TIME")]
-    pub timeout: Option<String>,
+    #[arg(help_heading = "Failures and resuming", long, value_name = "TIME", allow_hyphen_values = true)]
+    pub timeout: Option<TimeLimit>,
     /// Kill a job that uses more memory than it requests
     ///
     /// This option needs control groups (cgroup v2). If they are not available, no job starts
@@ -73,13 +72,12 @@ pub struct FailureOptions {
 
 impl FailureOptions {
     /// Applies these options to the options of a run.
-    pub fn apply(&self, options: &mut ExecuteOptions) -> Result<()> {
+    pub fn apply(&self, options: &mut ExecuteOptions) {
         options.retries = self.further_attempts();
         options.halt = self.rule();
         options.limit_memory = self.limit_memory;
-        options.timeout = self.timeout.as_deref().map(timeout).transpose()?;
+        options.timeout = self.timeout.as_ref().map(TimeLimit::time);
         (options.resume, options.retry_failed, options.recover) = (self.resume, self.retry_failed, self.recover);
-        Ok(())
     }
 
     /// Returns the rule that ends the run early, if there is one.
@@ -92,12 +90,4 @@ impl FailureOptions {
     fn further_attempts(&self) -> u32 {
         self.retries.map_or(self.retry, |attempts| attempts - 1)
     }
-}
-
-fn timeout(text: &str) -> Result<Time> {
-    let time = Time::parse(text).map_err(|error| miette!("--timeout: {error}"))?;
-    if time <= Time::ZERO {
-        return Err(miette!("--timeout: it must be longer than 0, not `{text}`"));
-    }
-    Ok(time)
 }

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use makespan_core::Time;
 use makespan_exec::{ExecuteOptions, JobSetting, StartHold};
 use makespan_formats::parse_amount;
 use miette::{Result, miette};
 
-use super::JobSlots;
+use super::{JobSlots, WaitTime};
 
 /// Options with the names of GNU parallel. None of them kills a job.
 #[derive(Args)]
@@ -17,8 +16,8 @@ pub struct SettingOptions {
     /// Wait this long after each start before the next one, such as 0.5 or 2m
     ///
     /// This option only delays starts and kills nothing
-    #[arg(help_heading = "How many at once", long, value_name = "TIME")]
-    pub delay: Option<String>,
+    #[arg(help_heading = "How many at once", long, value_name = "TIME", allow_hyphen_values = true)]
+    pub delay: Option<WaitTime>,
     /// Start a job only while this much memory is available, such as 2GiB
     ///
     /// This option only delays starts and kills nothing: running jobs continue when memory becomes short. K, M, G and T
@@ -55,10 +54,10 @@ pub struct SettingOptions {
 impl SettingOptions {
     /// Applies these options to the options of a run on this machine, which has `processors` processors.
     pub fn apply(&self, options: &mut ExecuteOptions, processors: u32) -> Result<()> {
-        let delay = self.delay.as_deref().map(delay).transpose()?;
-        if delay.is_some() || self.memfree.is_some() || self.load.is_some() {
+        if self.delay.is_some() || self.memfree.is_some() || self.load.is_some() {
             let load = self.load.map(|load| if load == JobSlots::All { 1 } else { load.of(processors, 0) });
-            options.hold = Some(StartHold { delay: delay.unwrap_or_default(), free_memory: self.memfree, load });
+            let delay = self.delay.map_or(Duration::ZERO, |WaitTime(delay)| delay);
+            options.hold = Some(StartHold { delay, free_memory: self.memfree, load });
         }
         let folder = self.wd.as_deref().map(folder).transpose()?;
         options.setting = JobSetting { folder, niceness: self.nice };
@@ -87,15 +86,6 @@ fn memory(text: &str) -> Result<u64, String> {
     let base: u64 = if unit.is_ascii_uppercase() { 1024 } else { 1000 };
     let number = parse_amount(&text[..text.len() - 1])?;
     number.checked_mul(base.pow(power)).ok_or_else(|| format!("`{text}` is too much; at most 2^63 - 1 is supported"))
-}
-
-fn delay(text: &str) -> Result<Duration> {
-    if text.ends_with("auto") {
-        return Err(miette!("--delay {text}: a delay that adapts is not supported; write a time such as 0.5 or 2m"));
-    }
-    let time = Time::parse(text).map_err(|error| miette!("--delay: {error}"))?;
-    let ticks = u64::try_from(time.ticks()).map_err(|_| miette!("--delay: it must not be negative, not `{text}`"))?;
-    Ok(Duration::from_nanos(ticks))
 }
 
 /// Returns the absolute path of the folder of the jobs.

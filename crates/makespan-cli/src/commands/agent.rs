@@ -1,15 +1,14 @@
 //! `makespan agent`
 
 use std::process::ExitCode;
-use std::time::Duration;
 
-use makespan_core::{Stop, Time};
+use makespan_core::Stop;
 use makespan_slurm::engine::this_program;
 use makespan_slurm::jobs::{JobOptions, run_job};
 use makespan_slurm::pilot::{self, HeadOptions};
 use miette::{Result, miette};
 
-use crate::args::AgentOptions;
+use crate::args::{AgentOptions, WaitTime};
 
 /// Runs `makespan agent`. The options select the agent of one node of a pilot, the start of agents on all nodes of an
 /// allocation, or one attempt of a job.
@@ -21,12 +20,7 @@ pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
     if options.head {
         let program = this_program().map_err(|error| miette!("{error}"))?;
         let nodes = options.nodelist.clone();
-        let wait = match &options.wait {
-            Some(text) => {
-                Duration::from_secs_f64(Time::parse(text).map_err(|error| miette!("--wait: {error}"))?.seconds())
-            }
-            None => HeadOptions::WAIT,
-        };
+        let wait = options.wait.map_or(HeadOptions::WAIT, |WaitTime(wait)| wait);
         pilot::lead(&HeadOptions { folder, program, nodes, wait }).map_err(|error| miette!("{error}"))?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use makespan_core::{Instance, Job, Platform, Profile, Time};
 use makespan_exec::cores;
@@ -13,7 +12,7 @@ use miette::{Result, miette};
 use serde_json::json;
 
 use super::convert::{check_ending, write_by_ending};
-use crate::args::{Format, ProfileOptions};
+use crate::args::{Format, ProfileOptions, TimeLimit};
 use crate::output::{check_target, emit, table, wrapped};
 use crate::progress::bar;
 use crate::summary::figure;
@@ -30,13 +29,7 @@ pub fn profile(options: &ProfileOptions) -> Result<ExitCode> {
         measuring.allotments.clone_from(&options.allotments);
     }
     measuring.repetitions = options.repetitions;
-    measuring.timeout = match &options.timeout {
-        None => None,
-        Some(text) => {
-            let time = Time::parse(text).map_err(|error| miette!("--timeout: {error}"))?;
-            Some(Duration::from_nanos(time.ticks().unsigned_abs()))
-        }
-    };
+    measuring.timeout = options.timeout.as_ref().map(TimeLimit::duration);
     let stop = measuring.stop.clone();
     ctrlc::set_handler(move || stop.request()).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
     let runs = u64::from(options.repetitions) * measuring.allotments.len() as u64;

@@ -231,7 +231,7 @@ impl<'a> Session<'a> {
             intake: grows.then(Intake::new),
             ..ExecuteOptions::new(&folder)
         };
-        options.failures.apply(&mut execution)?;
+        options.failures.apply(&mut execution);
         setting::apply(options, &mut execution, place.is_here())?;
         instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
         decider.check(&instance, options.seed)?;

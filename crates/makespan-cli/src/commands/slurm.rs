@@ -1,9 +1,7 @@
 //! `makespan slurm`
 
 use std::process::ExitCode;
-use std::time::Duration;
 
-use makespan_core::Time;
 use makespan_slurm::Commands;
 use makespan_slurm::doctor::{Diagnosis, Examination, Finding, Verdict};
 use miette::{Result, miette};
@@ -25,7 +23,6 @@ pub fn slurm(options: &SlurmCommands) -> Result<ExitCode> {
 
 /// Checks the cluster. The exit status is a failure if runs on the cluster would fail.
 fn doctor(options: &DoctorOptions) -> Result<ExitCode> {
-    let wait = Time::parse(&options.wait).map_err(|error| miette!("--wait: {error}"))?;
     let folder = std::path::absolute(&options.folder)
         .map_err(|error| miette!("--folder {}: {error}", options.folder.display()))?;
     let examination = Examination {
@@ -33,7 +30,7 @@ fn doctor(options: &DoctorOptions) -> Result<ExitCode> {
         folder,
         partition: options.partition.clone(),
         nodes: options.nodes,
-        patience: Duration::from_secs_f64(wait.seconds()),
+        patience: options.wait.0,
         own_job: own_job()?,
     };
     let diagnosis = examination.run();

@@ -29,6 +29,7 @@ use wrong::ListProblem;
 
 pub(crate) use bash::bash_lines;
 pub use bash::bash_warning;
+pub use dialect::is_plain_shell;
 pub(crate) use dialect::shell_of;
 pub use make::{ASK, ASK_FIRST, MakeOutput, read_make, stubs};
 pub use shell::quoted;

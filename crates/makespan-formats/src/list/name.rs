@@ -5,8 +5,9 @@ const LONGEST: usize = 24;
 
 /// Returns a name with the line number and a short form of the command, such as `3-gzip-a.txt`. The short form
 /// contains only characters that are safe in file names. Folders are removed from paths, because they are often the
-/// same on many lines. The number has at least `digits` digits, so that alphabetical order is the order of the list.
+/// same on many lines. A leading `exec` is left out. The number has at least `digits` digits, so that alphabetical order is the order of the list.
 pub(super) fn of_command(line: usize, digits: usize, command: &str) -> String {
+    let command = command.strip_prefix("exec ").unwrap_or(command);
     let words = command.split_whitespace().map(|word| match word.trim_end_matches('/').rsplit_once('/') {
         Some((_, last)) => last,
         None => word,
@@ -45,6 +46,7 @@ mod tests {
         assert_eq!(of_command(1234, 3, "ls"), "1234-ls");
         assert_eq!([1, 9, 10, 999, 1000].map(digits_of), [1, 1, 2, 3, 4]);
         assert_eq!(of_command(1, 1, "(((("), "1-command");
+        assert_eq!(of_command(2, 1, "exec gzip a"), "2-gzip-a");
         assert_eq!(of_command(7, 1, &"x".repeat(100)), format!("7-{}", "x".repeat(LONGEST)));
     }
 }

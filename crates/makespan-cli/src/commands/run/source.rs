@@ -7,7 +7,7 @@ use makespan_exec::journal::grows;
 use makespan_exec::program;
 use makespan_formats::list::{
     ArgumentRules, ArgumentSource, Arguments, ListParts, Template, TemplateError, bash_warning, from_template,
-    separator, with_shell, without_shell,
+    is_plain_shell, separator, with_shell, without_shell,
 };
 use makespan_formats::{ReadOptions, is_list};
 use miette::{Result, miette};
@@ -337,7 +337,7 @@ pub fn made(
     let (platform, processors) = (machines.platform.clone(), machines.processors);
     let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
     let mut remarks = machines.remarks.clone();
-    remarks.extend(operator(words).filter(|_| shell.is_none() || words.len() > 1));
+    remarks.extend(operator(words).filter(|_| shell.is_none_or(is_plain_shell) || words.len() > 1));
     let made = from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?;
     let made = match shell {
         Some(shell) => with_shell(&made, shell),

@@ -90,7 +90,7 @@ pub struct RunWatch<'a> {
     busy: Time,
     /// The instant at which the session began.
     begun: Instant,
-    /// Jobs that left processes in the background. These processes were ended with the job.
+    /// FolderJobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
     /// The number of jobs that failed in this session.
     failed: u64,
@@ -98,7 +98,7 @@ pub struct RunWatch<'a> {
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
-    /// Jobs whose last attempt ended in an earlier session.
+    /// FolderJobs whose last attempt ended in an earlier session.
     attempted: BTreeSet<TaskId>,
     /// Number of attempts whose output files were replaced by those of a later attempt.
     replaced: u64,
@@ -196,6 +196,12 @@ impl<'a> RunWatch<'a> {
             self.has_bad_input = true;
             self.line(&format!("error: {error}; jobs of this and later lines do not run"));
         }
+    }
+
+    /// Returns the folders of `--results`, if there are any, and the jobs that have a folder there.
+    fn folders(&mut self) -> Option<(&mut ArgumentFolders, FolderJobs<'_>)> {
+        let jobs = FolderJobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
+        Some((self.folders.as_mut()?, jobs))
     }
 
     /// Returns the output files of the tasks.
@@ -336,8 +342,7 @@ impl Observer for RunWatch<'_> {
         if let Some(joblog) = &mut self.joblog {
             joblog.begin(&self.instance, begin);
         }
-        if let Some(folders) = &mut self.folders {
-            let jobs = FolderJobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
+        if let Some((folders, jobs)) = self.folders() {
             folders.begin(&jobs, ended_before(begin).iter().map(|run| &run.task));
         }
         self.print_earlier(begin);
@@ -354,8 +359,7 @@ impl Observer for RunWatch<'_> {
 
     fn started(&mut self, running: &Running, progress: &Progress<'_>) {
         self.memory.started(running, &self.instance);
-        if let Some(folders) = &mut self.folders {
-            let jobs = FolderJobs { instance: &self.instance, arguments: &self.arguments, outputs: &self.outputs };
+        if let Some((folders, jobs)) = self.folders() {
             folders.add(&jobs, running.task);
         }
         if self.shown.options.line_buffer {

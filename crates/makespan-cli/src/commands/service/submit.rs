@@ -121,7 +121,10 @@ fn template(options: &SubmitOptions) -> Result<Content> {
     let arguments = Arguments::new(sources, ArgumentRules::default());
     let commands = Template::of_words(words).and_then(|template| template.lines(&arguments));
     let commands = commands.map_err(|error| miette!("{error}"))?;
-    Ok(Content::List { text: commands.join("\n") + "\n" })
+    // Several words start a program, even if the shell has a command of this name.
+    let exec = if words.len() > 1 { "exec " } else { "" };
+    let lines: Vec<String> = commands.iter().map(|command| format!("{exec}{command}\n")).collect();
+    Ok(Content::List { text: lines.concat() })
 }
 
 /// Reads a file. Returns its text and its name, from which the service detects the format as `run` does.

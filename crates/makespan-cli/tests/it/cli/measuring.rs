@@ -28,7 +28,7 @@ fn what_cannot_be_measured_is_refused() {
     let sandbox = Sandbox::new();
     let case = |line: &str, parts: &[&str]| sandbox.makespan(&format!("profile {line}")).refused(parts);
     case("-- no-such-program-x", &["no-such-program-x", "PATH"]);
-    case("--timeout soon -- true", &["--timeout", "`soon`", "12.5"]);
+    sandbox.makespan("profile --timeout soon -- true").misused(&["--timeout", "'soon'", "60s"]);
     case("--allotments 0 -- true", &["at least 1 processor"]);
     case("--allotments 99999 -- true", &["99999 processors", "cores"]);
     case("--repetitions 0 -- true", &["at least one repetition"]);

@@ -104,9 +104,9 @@ fn held_starts_kill_nothing() {
         assert!(!sandbox.path("ran").exists());
         std::fs::remove_dir_all(sandbox.path("f")).unwrap();
     }
-    for wrong in ["--delay 1sauto", "--delay x"] {
+    for wrong in ["--delay 1sauto", "--delay x", "--delay -1", "--timeout -1", "--timeout 0"] {
         let said = sandbox.makespan(&format!("run {wrong} echo ::: a"));
-        assert!(said.status == Some(255) && said.err.contains("--delay"), "{said:?}");
+        assert!(said.status == Some(255) && said.err.contains(&wrong[..7]), "{said:?}");
     }
     sandbox.makespan("run --memfree x echo ::: a").misused(&["--memfree"]);
     sandbox.makespan("run --load x echo ::: a").misused(&["--load"]);

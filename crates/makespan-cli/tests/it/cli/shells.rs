@@ -31,6 +31,12 @@ fn a_list_or_an_option_states_the_shell() {
     sandbox.write("sh.txt", "#!/bin/sh\n[[ a = a ]]\n");
     let said = sandbox.makespan("run sh.txt");
     assert!(said.err.contains("line 2: `[[` is for bash"), "{said:?}");
+    for shell in ["sh", "dash", "/bin/sh"] {
+        let said = sandbox.makespan(&format!("run --shell {shell} sh.txt"));
+        assert!(said.err.contains("line 2: `[[` is for bash"), "{said:?}");
+        let said = sandbox.makespan(&format!("run --shell {shell} '[[ {{}} ]]' ::: a"));
+        assert!(said.err.contains("`[[` is for bash"), "{said:?}");
+    }
     sandbox.write("noending", "#!/bin/bash\n[[ a = a ]] && echo yes\n");
     let mut command = sandbox.command("run -");
     let ended = command.stdin(std::fs::File::open(sandbox.path("noending")).unwrap()).output().unwrap();
