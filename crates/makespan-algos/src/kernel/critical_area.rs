@@ -21,8 +21,8 @@ pub struct CpaLimits {
 }
 
 /// Returns a choice for each row. At first, each row has the allotment with the fewest processors. While the critical
-/// path is longer than the mean area, one task on this path grows: the task with the largest gain `t(p) / p - t(q) /
-/// q`, where `q` is its next allotment above `p`.
+/// path is longer than the mean area, one task on this path grows: the task with the largest gain
+/// `t(p) / p - t(q) / q`, where `q` is its next allotment above `p`.
 ///
 /// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is
 /// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: O(n +

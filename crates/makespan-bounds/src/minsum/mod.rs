@@ -175,8 +175,8 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// Returns the bound of the corrected interval programme on a grid of instants. The grid of the paper is
 /// [`Grid::doubling`].
 ///
-/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i, `sum_i sum_l<=j S_il
-/// x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and works `S_ij` as in
+/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
+/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and works `S_ij` as in
 /// [`IntervalPrices`]. The dual of the programme has one price for each interval. A level method maximises the dual, and the prices
 /// found are the certificate. Complexity: O(n J) for each of some tens of steps, where J is the number of intervals.
 ///

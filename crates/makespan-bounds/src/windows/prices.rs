@@ -7,8 +7,8 @@ const ROUNDS: usize = 80;
 /// The largest price.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// Returns the price of a processor-tick for each kind of node. The prices are integers near a maximum of `sum over
-/// tasks of the least price * time / sum over processors of the price`, which is the bound on the total time. The first
+/// Returns the price of a processor-tick for each kind of node. The prices are integers near a maximum of
+/// `sum over tasks of the least price * time / sum over processors of the price`, which is the bound on the total time. The first
 /// prices are proportional to speed, so that equal work costs the same everywhere. These prices are optimal if the
 /// machines differ only in speed. In each round, the price of a kind of machine rises if more work than the mean is cheapest on it.
 pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {

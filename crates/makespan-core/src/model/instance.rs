@@ -298,8 +298,8 @@ impl Instance {
         self.table.guesses() > 0
     }
 
-    /// Returns the condition under which a bound on this instance is valid: `" if the guesses hold"`, `" if the
-    /// estimates hold"`, or an empty text if all times are stated.
+    /// Returns the condition under which a bound on this instance is valid: `" if the guesses hold"`,
+    /// `" if the estimates hold"`, or an empty text if all times are stated.
     pub fn condition(&self) -> &'static str {
         if self.has_guesses() {
             " if the guesses hold"

@@ -9,8 +9,8 @@ use crate::schedule::Objective;
 /// A bound on the makespan from the work that is released at or after an instant `from`, and therefore cannot start
 /// earlier.
 ///
-/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least `N_i =
-/// min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n` tasks
+/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
+/// `N_i = min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n` tasks
 /// with the largest `N_i`. All of these run after `from`. At most `n` of them run at any instant, so the prices of
 /// their processors sum to at most the `n` largest prices of processors. So no schedule ends before
 ///

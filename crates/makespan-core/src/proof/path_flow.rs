@@ -19,8 +19,8 @@ use rate::Rate;
 
 /// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources. A flow is a sum
 /// of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at least the
-/// release plus their times. If this inequality is multiplied by the flow of each path and summed, the result is `F C
-/// >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, which takes
+/// release plus their times. If this inequality is multiplied by the flow of each path and summed, the result is
+/// `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, which takes
 /// `t_i`, and `s_i` is the part of this flow that begins at task i, at its release `r_i`. Until C, tasks hold at most
 /// the available amounts, so the price `open(C)` of the amounts that are available between the first release and C is
 /// at least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
@@ -33,8 +33,8 @@ use rate::Rate;
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the
-/// total flow of the arcs that have task i between their ends, the minimum of task i becomes `min { Y_i t + q t + L_i
-/// q' t / R }`, rounded down.
+/// total flow of the arcs that have task i between their ends, the minimum of task i becomes
+/// `min { Y_i t + q t + L_i q' t / R }`, rounded down.
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed

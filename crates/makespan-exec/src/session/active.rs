@@ -65,7 +65,7 @@ impl TaskEnd {
     }
 }
 
-/// SessionNews that the observer receives after the records are synced to disk.
+/// News that the observer receives after the records are synced to disk.
 #[derive(Debug)]
 pub(crate) enum SessionNews {
     Estimated(Vec<TaskId>),

@@ -67,7 +67,7 @@ pub(crate) struct Session<'a> {
     pub halting: EndCounter,
     /// The state of delayed starts.
     pub holding: HoldState,
-    /// SessionNews that the observer has not received yet.
+    /// News that the observer has not received yet.
     pub news: Vec<SessionNews>,
 }
 

@@ -1,8 +1,8 @@
 //! Reads and writes ETC matrices: the expected time to compute of each task on each machine.
 //!
 //! The format is from the benchmark of Braun et al. (Journal of Parallel and Distributed Computing 61, 2001, DOI
-//! 10.1006/jpdc.2000.1714). A file contains times in seconds, task by task. A first line `tasks machines` or `tasks
-//! machines class` is optional. Tasks are named t0, t1 and so on, and machines n0, n1 and so on. The time `inf` means
+//! 10.1006/jpdc.2000.1714). A file contains times in seconds, task by task. A first line `tasks machines` or
+//! `tasks machines class` is optional. Tasks are named t0, t1 and so on, and machines n0, n1 and so on. The time `inf` means
 //! that a machine cannot run a task.
 
 mod read;

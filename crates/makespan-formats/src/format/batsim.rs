@@ -1,7 +1,6 @@
 //! Workloads of Batsim, in the JSON of its versions up to 4 and of version 5.
 //!
-//! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay",
-//! "delay": s}}}` (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources
+//! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}` (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources
 //! and jobs management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). In version 5, the profile
 //! types have different names. The run time of a delay is its stated time. The run time of a parallel profile is the
 //! time of its computation. The run time of a composition is the sum of the run times of its parts. Communication

@@ -2,8 +2,8 @@
 
 use makespan_core::is_shell;
 
-/// Returns the shell with its options from the first line of a text, such as `#!/bin/bash -e` or `#!/usr/bin/env
-/// bash`. Returns `None` if the first line is different or names a program that is not a shell.
+/// Returns the shell with its options from the first line of a text, such as `#!/bin/bash -e` or
+/// `#!/usr/bin/env bash`. Returns `None` if the first line is different or names a program that is not a shell.
 pub(crate) fn shell_of(text: &str) -> Option<Vec<String>> {
     let mut words = text.lines().next()?.strip_prefix("#!")?.split_whitespace().map(str::to_owned);
     let mut program = words.next()?;

@@ -16,8 +16,8 @@ const NEAR: f64 = 0.05;
 /// Largest variance that is searched. Larger variances hardly change the speed-up.
 const WIDEST: f64 = 64.0;
 
-/// Returns the law of least error. For each parallelism, on a logarithmic scale, the function searches the best `sigma / (1 +
-/// sigma)`. The error has a kink wherever a measured allotment enters another case of the law, so the search does not use
+/// Returns the law of least error. For each parallelism, on a logarithmic scale, the function searches the best
+/// `sigma / (1 + sigma)`. The error has a kink wherever a measured allotment enters another case of the law, so the search does not use
 /// gradients.
 pub(super) fn downey(points: &[Point]) -> SpeedupLaw {
     // Grids fine enough to find each valley of the error: steps of 3 per cent in parallelism and of 1/30 in the share.

@@ -1,5 +1,5 @@
-//! Jobs in JSON. The parser accepts the formats of several Slurm versions: a number may be bare, null or `{set,
-//! infinite, number}`, and a state may be a text or a list.
+//! Jobs in JSON. The parser accepts the formats of several Slurm versions: a number may be bare, null or
+//! `{set, infinite, number}`, and a state may be a text or a list.
 
 use serde_json::{Map, Value};
 

@@ -6,8 +6,8 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 use super::appetite::{Appetites, Hop};
 
 /// Back-pressure: serves an idle processor of the node itself first. Otherwise, the port sends the pair of child and
-/// kind with the largest difference of queue lengths times the rate of the hop, `(Q_u - Q_child) / (latency + data /
-/// bandwidth)`.
+/// kind with the largest difference of queue lengths times the rate of the hop,
+/// `(Q_u - Q_child) / (latency + data / bandwidth)`.
 ///
 /// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,

@@ -3,8 +3,8 @@
 //! The variables are the integrals `L_j` of the price from the first instant to instant j. The cost of an allotment of
 //! k processors with the run time p that starts at s is linear in these variables: `w (s + p) + k (L(s + p) - L(s))`,
 //! where L is linear between instants. The bound is the sum over jobs of the least cost, minus the price of the
-//! capacity. The bound has kinks where two choices of a job cost the same. The soft minimum `-width ln sum exp(-cost /
-//! width)` is smooth, and smaller than the minimum by at most `width ln choices`. Its gradient is the mean of the
+//! capacity. The bound has kinks where two choices of a job cost the same. The soft minimum
+//! `-width ln sum exp(-cost / width)` is smooth, and smaller than the minimum by at most `width ln choices`. Its gradient is the mean of the
 //! gradients of the choices, weighted by their shares, which are proportional to `exp(-cost / width)`. Its second
 //! derivative is minus the covariance of these gradients, divided by the width.
 //!

@@ -90,7 +90,7 @@ pub struct RunWatch<'a> {
     busy: Time,
     /// The instant at which the session began.
     begun: Instant,
-    /// FolderJobs that left processes in the background. These processes were ended with the job.
+    /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
     /// The number of jobs that failed in this session.
     failed: u64,
@@ -98,7 +98,7 @@ pub struct RunWatch<'a> {
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
-    /// FolderJobs whose last attempt ended in an earlier session.
+    /// Jobs whose last attempt ended in an earlier session.
     attempted: BTreeSet<TaskId>,
     /// Number of attempts whose output files were replaced by those of a later attempt.
     replaced: u64,

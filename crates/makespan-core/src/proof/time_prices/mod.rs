@@ -37,11 +37,10 @@ const ONE: u64 = 1_000_000;
 /// Let `open(t)` be the number of processors that are open at `t`. *Any* function `lambda` gives a lower bound on the
 /// weighted completion:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda *
-/// open`,
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
 ///
-/// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of `[s, s
-/// + p_i(k))`.
+/// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of
+/// `[s, s + p_i(k))`.
 ///
 /// Each task of a bag counts as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may have
 /// more tasks than can run at the same time. Then the last end C of the bag counts instead: the bag costs at least the
@@ -80,8 +79,8 @@ const ONE: u64 = 1_000_000;
 /// *Widths.* Let f be a non-decreasing function of the number of processors, F(c) the maximum sum of f over widths
 /// whose total is at most c, and let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149,
 /// 2003, DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most
-/// `F(open(t))`. By the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f *
-/// F(open)` is subtracted. In this way, jobs that cannot run at the same time also pay for the processors that they
+/// `F(open(t))`. By the same proof, a job on k processors also pays `f(k) lambda_f`, and the
+/// `integral of lambda_f * F(open)` is subtracted. In this way, jobs that cannot run at the same time also pay for the processors that they
 /// leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {

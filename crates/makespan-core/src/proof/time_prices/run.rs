@@ -88,8 +88,8 @@ impl PricedRun {
     ///
     /// Among the l tasks that end last, there are ceil(l / beside) tasks that run one after the other. Proof:
     /// intervals that overlap pairwise have an instant in common. So intervals of which at most q overlap at any
-    /// instant can be divided into q chains (Dilworth). So the l-th task from the end ends by `C - (ceil(l / beside) -
-    /// 1) time`, and pays at least the minimum price of a run that ends by this instant.
+    /// instant can be divided into q chains (Dilworth). So the l-th task from the end ends by
+    /// `C - (ceil(l / beside) - 1) time`, and pays at least the minimum price of a run that ends by this instant.
     pub(super) fn least_of_bag(
         &self,
         prefix: &PriceIntegral,

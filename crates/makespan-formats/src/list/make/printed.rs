@@ -25,8 +25,8 @@ pub(super) fn updated(printed: &str) -> Vec<(&str, String)> {
     targets
 }
 
-/// Returns the target of a line such as `Makefile:3: update target 'a' due to: b` or `Makefile:3: target 'a' does not
-/// exist`.
+/// Returns the target of a line such as `Makefile:3: update target 'a' due to: b` or
+/// `Makefile:3: target 'a' does not exist`.
 fn traced(line: &str) -> Option<&str> {
     let (place, said) = line.split_once(": ")?;
     let is_place = place == "<builtin>"

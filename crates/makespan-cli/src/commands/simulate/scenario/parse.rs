@@ -53,8 +53,8 @@ impl Scenario {
         })
     }
 
-    /// Parses words that are separated by spaces outside brackets, such as `nodes=+20 policy=easy[order=saf] without
-    /// user=ann`.
+    /// Parses words that are separated by spaces outside brackets, such as
+    /// `nodes=+20 policy=easy[order=saf] without user=ann`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |problem: String| format!("--scenario '{text}': {problem}; write words such as {WORDS}");
         let words = words(text);
