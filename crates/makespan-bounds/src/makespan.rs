@@ -16,7 +16,7 @@ const RELEASES: usize = 8;
 ///
 /// The tasks of a bag count as equal jobs, but the computation handles many of them in one step.
 ///
-/// Complexity: that of [`dual_feasible::search`], plus that of [`dual::search`] if all jobs are released together, all
+/// Complexity: the sum of [`dual_feasible::search`] and [`dual::search`] if all jobs are released together, all
 /// processors are always open and no job is a bag. Otherwise, instead of [`dual::search`], a bisection of at most 62
 /// steps of O(n log n) for each of a few release dates. If the processors differ in speed or form a tree, the bound is
 /// zero.

@@ -352,8 +352,8 @@ fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> R
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
-/// Returns an instance in which each task is a separate job, for policies that plan each task separately. Of the equal
-/// tasks of a bag, only one is kept.
+/// Returns an instance in which each task is a separate job, for policies that plan each task separately. A bag
+/// becomes one task.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {
         return Cow::Borrowed(instance);

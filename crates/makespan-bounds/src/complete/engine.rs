@@ -1,9 +1,14 @@
 //! The state of the search: bounds of all variables with their reasons, and nogoods with two watched literals.
 
-use super::activity::Activity;
-use super::log::Log;
+pub(super) mod activity;
+pub(super) mod energy;
+pub(super) mod log;
+pub(super) mod prices;
+
 use super::model::{Model, Wait};
-use super::prices::Prices;
+use activity::Activity;
+use log::Log;
+use prices::Prices;
 
 /// A condition on a variable: the value of `bound` is at least `value`. The bounds of task j are 4j: its start, 4j + 1:
 /// minus its start, 4j + 2: its mode, 4j + 3: minus its mode.

@@ -5,13 +5,9 @@
 //! nogoods, with the names of the propagations that prove them, are a certificate ([`Refutation`]). Every bound is
 //! checked by `makespan-core` before it is returned.
 
-mod activity;
 mod analysis;
-mod energy;
 mod engine;
-mod log;
 mod model;
-mod prices;
 mod scales;
 mod search;
 mod table;

@@ -1,7 +1,7 @@
 //! Dual-feasible scales of the processors: further supplies, of which each task holds an amount that depends on its
 //! processors.
 
-use super::log::Log;
+use super::engine::log::Log;
 use super::model::Model;
 
 /// Maximum number of processors, and maximum number of scales.

@@ -3,10 +3,10 @@
 use makespan_core::Objective;
 use makespan_core::proof::Refutation;
 
+use super::engine::log::Log;
+use super::engine::prices::{Ascent, Prices};
 use super::engine::{Engine, Literal};
-use super::log::Log;
 use super::model::Model;
-use super::prices::{Ascent, Prices};
 use super::scales;
 use crate::Clock;
 

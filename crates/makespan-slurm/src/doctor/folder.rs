@@ -66,7 +66,7 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// Returns the kind of file system of a folder. Of all mount points that are a prefix of the path, the longest one
+/// Returns the kind of file system of a folder. The longest mount point that is a prefix of the path
 /// determines it.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;

@@ -246,7 +246,7 @@ impl Reasons<'_> {
     }
 
     fn free(&self, world: &World<'_>, shape: &PartitionRequest) -> Free {
-        // The request is for one second, so that of the nodes with enough free resources only reserved nodes are excluded.
+        // The request is for one second, so only reserved nodes are excluded from the nodes with enough free resources.
         let short = PartitionRequest { lasts: 1, ..shape.clone() };
         if let Some(known) = self.free.borrow().get(&short) {
             return known.clone();

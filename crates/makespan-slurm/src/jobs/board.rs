@@ -99,7 +99,7 @@ impl JobBoard {
         names(&self.folder.join("orders"))
     }
 
-    /// Claims an attempt. Returns true if nobody claimed it before. A reader never sees an incomplete claim.
+    /// Claims an attempt. Returns true if the attempt had no claim before. A reader never sees an incomplete claim.
     pub fn claim(&self, id: &str, claim: &Claim) -> io::Result<bool> {
         let todo = self.file("todo", &format!("{id}={}", claim.job));
         write(&todo, &serde_json::to_vec(claim)?)?;

@@ -316,7 +316,7 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
 }
 
 /// Returns, for each choice, the choice to use instead: a choice of the same row that is at least as fast and needs at
-/// most as much of every resource. Without a better choice, this is the choice itself. Of several equal choices, the
+/// most as much of every resource. Without a better choice, this is the choice itself. If several choices are equal, the
 /// first one is used. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);

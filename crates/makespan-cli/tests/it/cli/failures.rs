@@ -111,7 +111,7 @@ fn fail_fast_and_timeouts() {
     assert_eq!((said.status, result(&said.err)["timed_out"].as_str()), (Some(1), "1"), "{said:?}");
     assert!(said.err.contains("it was ended after 0.2 s, the time limit of the run"), "{said:?}");
     for wrong in ["0", "-3", "soon", "1e400", "1h30"] {
-        sandbox.makespan(&format!("run slow.toml --folder s2 --timeout={wrong}")).refused(&["--timeout"]);
+        sandbox.makespan(&format!("run slow.toml --folder s2 --timeout={wrong}")).misused(&["--timeout"]);
     }
     sandbox
         .makespan("run slow.toml --folder s2 --on slurm:jobs --limit-memory")

@@ -555,7 +555,7 @@ fn for_whom_a_closed_reservation_is_is_said() {
     assert!(text.contains("ReservationName="), "{text}");
     let said = of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("no job that waits names") && words.contains("(for user"), "{said}");
+    assert!(words.contains("no pending job names the reservations") && words.contains("(for user"), "{said}");
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl Pilots {
         match self.options.commands.submit(&arguments, &script) {
             Ok(submitted) => {
                 let job = submitted.job;
-                // The job id may be that of an ended job, because a controller that has lost its state reuses job ids.
+                // The job id may belong to an ended job, because a controller that has lost its state reuses job ids.
                 self.board.declare_not_over(job);
                 self.nodes
                     .agents

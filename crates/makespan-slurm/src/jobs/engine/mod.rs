@@ -374,7 +374,7 @@ impl Engine for SlurmJobEngine<'_> {
     }
 }
 
-/// Cancels the jobs of withdrawn attempts, because nobody handles Slurm's later answers.
+/// Cancels the jobs of withdrawn attempts, because Slurm's later answers are not handled.
 impl Drop for SlurmJobEngine<'_> {
     fn drop(&mut self) {
         self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));

@@ -1,14 +1,14 @@
 //! Energy: in each window of time, the minimum amounts that tasks hold must fit into the supply.
 
-use super::engine::{Engine, Literal, Propagated, Step};
+use super::{Engine, Literal, Propagated, Step};
 
 /// The starts and modes that are left to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StartWindow {
-    pub(super) earliest: i64,
-    pub(super) latest: i64,
-    pub(super) first: usize,
-    pub(super) last: usize,
+pub(in crate::complete) struct StartWindow {
+    pub(in crate::complete) earliest: i64,
+    pub(in crate::complete) latest: i64,
+    pub(in crate::complete) first: usize,
+    pub(in crate::complete) last: usize,
 }
 
 /// A window of time, for one supply.
@@ -20,7 +20,7 @@ struct Period {
 }
 
 impl Engine {
-    pub(super) fn window(&self, task: usize) -> StartWindow {
+    pub(in crate::complete) fn window(&self, task: usize) -> StartWindow {
         StartWindow {
             earliest: self.earliest(task),
             latest: self.latest(task),
@@ -30,7 +30,7 @@ impl Engine {
     }
 
     /// Returns the window of a task without any decision.
-    pub(super) fn root_window(&self, task: usize) -> StartWindow {
+    pub(in crate::complete) fn root_window(&self, task: usize) -> StartWindow {
         StartWindow {
             earliest: self.root_value(4 * task),
             latest: -self.root_value(4 * task + 1),
@@ -41,7 +41,7 @@ impl Engine {
 
     /// Returns premises for a quantity of a task that is `now` in its current window. The quantity grows when the
     /// window shrinks. The premises may be so weak that the quantity falls by `spare`, which is reduced by this fall.
-    pub(super) fn weakest(
+    pub(in crate::complete) fn weakest(
         &self,
         task: usize,
         now: i64,
@@ -138,7 +138,7 @@ impl Engine {
 
     /// Checks all windows from an earliest start to an end at which the sum of the energies grows less than before.
     /// For tasks with one mode left, a sweep over the ends computes the sums: O(n^2 log n) for each supply.
-    pub(super) fn by_energy(&mut self) -> Propagated {
+    pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();
         starts.dedup();

@@ -2,11 +2,11 @@
 //! price of all amounts is a lower bound (Lagrangian duality).
 
 use super::energy::StartWindow;
-use super::engine::{Engine, Literal, Propagated, Step};
-use super::model::{Model, Supply};
+use super::{Engine, Literal, Propagated, Step};
+use crate::complete::model::{Model, Supply};
 
 /// The unit of prices: this part of the unit of the objective.
-pub(super) const SCALE: i64 = 1024;
+pub(in crate::complete) const SCALE: i64 = 1024;
 /// The number of starts whose least cost is stored together.
 const BLOCK: usize = 32;
 /// The cost of a task that cannot start.
@@ -16,7 +16,7 @@ const MAX_COSTS: i64 = 2_000_000;
 
 /// The costs of all tasks at some prices.
 #[derive(Default)]
-pub(super) struct Prices {
+pub(in crate::complete) struct Prices {
     /// For each task and mode, the cost of each start from the task's head on.
     costs: Vec<Vec<Costs>>,
     heads: Vec<i64>,
@@ -66,8 +66,8 @@ fn sums<T: Copy + Default + std::ops::Add<Output = T>>(prices: &[Vec<T>]) -> Vec
 
 impl Prices {
     /// Returns whether prices for each instant are small enough.
-    pub(super) fn are_meant(model: &Model) -> bool {
-        let starts = |task: &super::model::ModelTask| {
+    pub(in crate::complete) fn are_meant(model: &Model) -> bool {
+        let starts = |task: &crate::complete::model::ModelTask| {
             task.latest.iter().map(|latest| (latest - task.head + 1).max(0)).fold(0, i64::saturating_add)
         };
         let weight = model.tasks.iter().map(|task| task.weight).max().unwrap_or(0);
@@ -78,9 +78,9 @@ impl Prices {
     }
 
     /// Returns the costs of all tasks. `prices` contains the price of each supply at each instant up to the last end.
-    pub(super) fn new(model: &Model, prices: &[Vec<i64>]) -> Self {
+    pub(in crate::complete) fn new(model: &Model, prices: &[Vec<i64>]) -> Self {
         let until = sums(prices);
-        let costs = |task: &super::model::ModelTask| {
+        let costs = |task: &crate::complete::model::ModelTask| {
             let in_mode = |mode: usize| {
                 let time = task.times[mode];
                 let cost = |start: i64| {
@@ -114,7 +114,7 @@ impl Prices {
 }
 
 impl Engine {
-    pub(super) fn by_prices(&mut self, number: usize) -> Propagated {
+    pub(in crate::complete) fn by_prices(&mut self, number: usize) -> Propagated {
         let prices = std::mem::take(&mut self.prices[number]);
         let result = self.by(&prices, number as u8);
         self.prices[number] = prices;
@@ -252,14 +252,14 @@ impl Cut<'_> {
 const MAX_PRICE: i64 = 1 << 36;
 
 /// Searches for prices by subgradient steps (M. Held, R. M. Karp, DOI 10.1007/BF01584070).
-pub(super) struct Ascent {
+pub(in crate::complete) struct Ascent {
     prices: Vec<Vec<f64>>,
     value: f64,
 }
 
 impl Ascent {
     /// All prices are zero.
-    pub(super) fn new(engine: &Engine) -> Self {
+    pub(in crate::complete) fn new(engine: &Engine) -> Self {
         let end = engine.model.last_end().max(0) as usize;
         Self { prices: vec![vec![0.0; end]; engine.model.supplies.len()], value: f64::MIN }
     }
@@ -267,7 +267,7 @@ impl Ascent {
     /// Returns the prices in whole units.
     ///
     /// Prices are limited, so that the sum of all costs fits into 64 bits.
-    pub(super) fn rounded(&self, model: &Model) -> Vec<Vec<i64>> {
+    pub(in crate::complete) fn rounded(&self, model: &Model) -> Vec<Vec<i64>> {
         let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);
         let most = ((1 << 54) / model.last_end().max(1).saturating_mul(amounts)).min(MAX_PRICE);
         let rounded = |price: &f64| ((price * SCALE as f64).round() as i64).min(most);
@@ -277,7 +277,7 @@ impl Ascent {
 
     /// Makes up to `steps` steps from the best prices, over the windows that are left. Returns true if these prices
     /// refute the claim.
-    pub(super) fn improve(&mut self, engine: &Engine, steps: usize) -> bool {
+    pub(in crate::complete) fn improve(&mut self, engine: &Engine, steps: usize) -> bool {
         let model = &engine.model;
         let goal = engine.most as f64 + 1e-3;
         let mut prices = self.prices.clone();
@@ -344,7 +344,7 @@ impl Ascent {
 }
 
 /// Returns the least cost of a task, and its mode and start.
-fn cheapest(task: &super::model::ModelTask, window: StartWindow, until: &[Vec<f64>]) -> (f64, usize, i64) {
+fn cheapest(task: &crate::complete::model::ModelTask, window: StartWindow, until: &[Vec<f64>]) -> (f64, usize, i64) {
     let mut best = (f64::MAX, window.first, window.earliest);
     let mut paid = Vec::new();
     for mode in window.first..=window.last {

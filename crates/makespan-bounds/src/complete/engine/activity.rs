@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use super::engine::Literal;
+use super::Literal;
 
 /// The factor by which activities decay at each conflict.
 const DECAY: f64 = 0.95;
@@ -13,7 +13,7 @@ const DECAY: f64 = 0.95;
 const MAX_QUEUE: usize = 200_000;
 
 /// Literals by their activity (VSIDS, M. W. Moskewicz et al., DAC 2001, DOI 10.1145/378239.379017).
-pub(super) struct Activity {
+pub(in crate::complete) struct Activity {
     of: FxHashMap<Literal, f64>,
     queue: BinaryHeap<Entry>,
     /// Entries of literals that were true or false when they were drawn.
@@ -45,14 +45,14 @@ impl Ord for Entry {
 }
 
 impl Activity {
-    pub(super) fn bump(&mut self, literal: Literal) {
+    pub(in crate::complete) fn bump(&mut self, literal: Literal) {
         let activity = self.of.entry(literal).or_insert(0.0);
         *activity += self.increment;
         self.queue.push(Entry(*activity, literal));
     }
 
     /// Makes later conflicts count more.
-    pub(super) fn decay(&mut self) {
+    pub(in crate::complete) fn decay(&mut self) {
         self.increment /= DECAY;
         if self.increment > 1e100 {
             self.increment *= 1e-100;
@@ -71,7 +71,7 @@ impl Activity {
     }
 
     /// Puts the literals that were true or false back into the queue.
-    pub(super) fn wake(&mut self) {
+    pub(in crate::complete) fn wake(&mut self) {
         while let Some(entry) = self.asleep.pop() {
             if self.of.get(&entry.1) == Some(&entry.0) {
                 self.queue.push(entry);
@@ -80,7 +80,7 @@ impl Activity {
     }
 
     /// Returns the most active literal that is neither true nor false.
-    pub(super) fn next(&mut self, is_fixed: impl Fn(Literal) -> bool) -> Option<Literal> {
+    pub(in crate::complete) fn next(&mut self, is_fixed: impl Fn(Literal) -> bool) -> Option<Literal> {
         while let Some(entry) = self.queue.pop() {
             if self.of.get(&entry.1) != Some(&entry.0) {
                 continue;

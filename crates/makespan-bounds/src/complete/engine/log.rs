@@ -1,6 +1,6 @@
 //! The records of a refutation, in the byte format of `docs/bounds.md`.
 
-use super::engine::{Clause, Literal, Step};
+use super::{Clause, Literal, Step};
 
 /// A record, and the nogoods that it names.
 struct Record {
@@ -11,14 +11,14 @@ struct Record {
 }
 
 /// The records so far.
-pub(super) struct Log {
+pub(in crate::complete) struct Log {
     records: Vec<Record>,
     nogoods: usize,
     length: usize,
     /// The number of supplies that are not scales.
-    pub(super) own_supplies: usize,
+    pub(in crate::complete) own_supplies: usize,
     /// The number of root changes that are recorded.
-    pub(super) root_changes: usize,
+    pub(in crate::complete) root_changes: usize,
 }
 
 fn unsigned(bytes: &mut Vec<u8>, mut number: u64) {
@@ -34,7 +34,7 @@ fn signed(bytes: &mut Vec<u8>, number: i64) {
 }
 
 impl Log {
-    pub(super) fn new(own_supplies: usize) -> Self {
+    pub(in crate::complete) fn new(own_supplies: usize) -> Self {
         Self { records: Vec::new(), nogoods: 0, length: 0, own_supplies, root_changes: 0 }
     }
 
@@ -44,12 +44,12 @@ impl Log {
     }
 
     /// Returns the number of bytes of all records.
-    pub(super) fn length(&self) -> usize {
+    pub(in crate::complete) fn length(&self) -> usize {
         self.length
     }
 
     /// Adds a scale of the processors with its capacity.
-    pub(super) fn scale(&mut self, capacity: i64, scale: &[i64]) {
+    pub(in crate::complete) fn scale(&mut self, capacity: i64, scale: &[i64]) {
         let mut bytes = vec![30];
         for &amount in std::iter::once(&capacity).chain(scale) {
             unsigned(&mut bytes, amount.cast_unsigned());
@@ -58,7 +58,7 @@ impl Log {
     }
 
     /// Adds prices of all supplies at all instants.
-    pub(super) fn prices(&mut self, prices: &[Vec<i64>]) {
+    pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>]) {
         let mut bytes = vec![31];
         for line in prices {
             let runs: Vec<&[i64]> = line.chunk_by(|a, b| a == b).collect();
@@ -74,7 +74,7 @@ impl Log {
     }
 
     /// Adds a pair of equal tasks.
-    pub(super) fn pair(&mut self, first: usize, second: usize) {
+    pub(in crate::complete) fn pair(&mut self, first: usize, second: usize) {
         let mut bytes = vec![22];
         unsigned(&mut bytes, first as u64);
         unsigned(&mut bytes, second as u64);
@@ -82,21 +82,21 @@ impl Log {
     }
 
     /// Adds the task that runs in the first half of the time.
-    pub(super) fn mirror(&mut self, task: usize) {
+    pub(in crate::complete) fn mirror(&mut self, task: usize) {
         let mut bytes = vec![23];
         unsigned(&mut bytes, task as u64);
         self.add(bytes, None, Vec::new());
     }
 
     /// Adds a step that changes the root state.
-    pub(super) fn root(&mut self, step: Step, clauses: &[Clause]) {
+    pub(in crate::complete) fn root(&mut self, step: Step, clauses: &[Clause]) {
         let (mut bytes, mut uses) = (vec![20], Vec::new());
         write(&mut bytes, step, clauses, &mut uses);
         self.add(bytes, None, uses);
     }
 
     /// Adds a nogood with the steps that prove it, and returns its number.
-    pub(super) fn nogood(&mut self, literals: &[Literal], steps: &[Step], clauses: &[Clause]) -> usize {
+    pub(in crate::complete) fn nogood(&mut self, literals: &[Literal], steps: &[Step], clauses: &[Clause]) -> usize {
         let number = self.nogoods;
         self.nogoods += 1;
         let (mut bytes, mut uses) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ impl Log {
     }
 
     /// Returns the bytes of all records that the last one needs.
-    pub(super) fn trimmed(&self) -> Vec<u8> {
+    pub(in crate::complete) fn trimmed(&self) -> Vec<u8> {
         let mut is_used = vec![false; self.nogoods];
         let mut kept = Vec::new();
         for (at, record) in self.records.iter().enumerate().rev() {
