@@ -105,9 +105,11 @@ impl Engine {
         if !self.settles() {
             return false;
         }
-        let rounds = if has_prices { &ROUNDS[..] } else { &[] };
+        if !has_prices {
+            return true;
+        }
         let mut ascent = Ascent::new(self);
-        for &steps in rounds {
+        for steps in ROUNDS {
             let starts = |task: &super::model::ModelTask| -> i64 {
                 task.latest.iter().map(|latest| (latest - task.head + 1).max(0)).sum()
             };

@@ -2,6 +2,11 @@
 
 use super::engine::{Engine, Literal, Propagated, Step};
 
+/// Maximum number of steps, each as long as the task, in which a start is moved past a period. A longer move is omitted,
+/// because each step is a change with its own premises. The search stays complete: when all starts are fixed, only
+/// overloads matter.
+const MAX_PUSHES: i64 = 1000;
+
 /// A period in which the tasks that run in every case hold a constant amount, and the supply is constant.
 #[derive(Clone, Copy)]
 struct Segment {
@@ -140,6 +145,9 @@ impl Engine {
             if segment.held + amount <= segment.supply || is_own || segment.until <= self.earliest(task) {
                 continue;
             }
+            if (segment.until - self.earliest(task)) / time > MAX_PUSHES {
+                return Ok(());
+            }
             loop {
                 let at = (segment.until - 1).min(self.earliest(task) + time - 1);
                 let mut premises = self.held_at(supply, at, Some(task), segment.supply - amount + 1);
@@ -166,6 +174,9 @@ impl Engine {
             let is_own = segment.from >= own.0 && segment.until <= own.1;
             if segment.held + amount <= segment.supply || is_own || segment.from >= self.latest(task) + time {
                 continue;
+            }
+            if (self.latest(task) + time - segment.from) / time > MAX_PUSHES {
+                return Ok(());
             }
             loop {
                 let at = segment.from.max(self.latest(task));
