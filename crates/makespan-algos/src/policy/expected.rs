@@ -32,14 +32,14 @@ pub struct ExpectedStart {
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};
-/// use makespan_core::{Ended, Instance, Job, TaskId, Platform, ProcSet, Profile, Running, Time, View};
+/// use makespan_core::{EndedTasks, Instance, Job, TaskId, Platform, ProcSet, Profile, Running, Time, View};
 ///
 /// let job = |name, width| Job::new(name, Profile::rigid(width, Time::from_seconds(10)).unwrap());
 /// let instance = Instance::new(Platform::flat(4)?, vec![job("a", 3), job("b", 2)], vec![])?;
 /// let running = [Running { task: TaskId(0), start: Time::ZERO, processors: ProcSet::first(3) }];
 /// let (waiting, free) = ([TaskId(1)].into_iter().collect(), ProcSet::range(3, 3));
 /// let now = Time::from_seconds(4);
-/// let (ended, down) = (Ended::default(), &[]);
+/// let (ended, down) = (EndedTasks::default(), &[]);
 /// let view = View { now, instance: &instance, waiting: &waiting, running: &running, free: &free, down, ended };
 /// let expected = expected_starts(policy("easy", 1)?.as_mut(), &view);
 /// assert_eq!((expected[0].start, &expected[0].running), (Time::from_seconds(10), &vec![TaskId(0)]));

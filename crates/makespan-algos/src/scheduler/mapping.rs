@@ -21,13 +21,13 @@ use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time
 ///
 /// ```
 /// use makespan_algos::kernel::mapping::MinMin;
-/// use makespan_algos::scheduler::Mapped;
+/// use makespan_algos::scheduler::MappingScheduler;
 /// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
 ///
 /// let job = |name: &str, row: [i64; 2]| Job::new(name, Profile::on_machines(row.map(Time::from_seconds)).unwrap());
 /// let jobs = vec![job("a", [4, 1]), job("b", [2, 9])];
 /// let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-/// let plan = Mapped::new("min-min", MinMin).schedule(&instance, &mut Context::default()).unwrap();
+/// let plan = MappingScheduler::new("min-min", MinMin).schedule(&instance, &mut Context::default()).unwrap();
 /// assert_eq!(plan.into_schedule().unwrap().makespan(), Time::from_seconds(2));
 /// ```
 pub struct MappingScheduler {

@@ -275,7 +275,7 @@ impl NamedCommands {
 /// let mut parts = ListParts::new("standard input", 6);
 /// let first = parts.add("gzip a.txt\n")?;
 /// let second = parts.add("tar cf all.tar *.gz #: after=1\n")?;
-/// assert_eq!(first[0].name, "000001-gzip-a-txt");
+/// assert_eq!(first[0].name, "000001-gzip-a.txt");
 /// assert_eq!(second[0].after.len(), 1);
 /// # Ok::<(), makespan_formats::FormatError>(())
 /// ```

@@ -9,16 +9,16 @@
 //! its mean time. Further simulations with random run times show the spread of the starts.
 //!
 //! ```
-//! use makespan_slurm::forecast::{Options, RunTimes, forecast};
-//! use makespan_slurm::queue::{Part, Texts};
+//! use makespan_slurm::forecast::{ForecastOptions, RunTimes, forecast};
+//! use makespan_slurm::queue::{ClusterOutput, Texts};
 //!
 //! let node = "NodeName=n0 CPUTot=4 CPUAlloc=4 State=ALLOCATED Partitions=p";
 //! let running = "JobId=1 JobName=a UserId=u(1) Priority=9 JobState=RUNNING StartTime=100 EndTime=700 RunTime=00:05:00 TimeLimit=00:10:00 \
 //!                Partition=p NodeList=n0 NumNodes=1 NumCPUs=4";
 //! let waiting = "JobId=2 JobName=b UserId=u(1) Priority=8 JobState=PENDING TimeLimit=00:10:00 Partition=p NumNodes=1 NumCPUs=4";
-//! let texts = Texts::default().with(Part::Nodes, node).with(Part::Jobs, format!("{running}\n{waiting}\n"));
+//! let texts = Texts::default().with(ClusterOutput::Nodes, node).with(ClusterOutput::Jobs, format!("{running}\n{waiting}\n"));
 //! let queue = texts.queue(None).unwrap();
-//! let options = Options { times: RunTimes::Limits, ..Options::default() };
+//! let options = ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() };
 //! let expected = &forecast(&queue, &options).expected[0];
 //! assert_eq!((queue.now, expected.start), (400, Some(700)));
 //! ```

@@ -21,12 +21,12 @@ impl NodeShape {
     ///
     /// ```
     /// use makespan_core::{Instance, Job, Platform, ProcSet, Profile, TaskId, Time};
-    /// use makespan_slurm::jobs::Shape;
+    /// use makespan_slurm::jobs::NodeShape;
     ///
     /// let job = Job::new("a", Profile::rigid(8, Time::from_seconds(1))?);
     /// let instance = Instance::new(Platform::cluster(4, 4)?, vec![job], vec![])?;
-    /// let shape = Shape::of(&instance, TaskId(0), &ProcSet::range(2, 9));
-    /// assert_eq!(shape, Shape { nodes: 2, tasks: 2, cpus: 4 });
+    /// let shape = NodeShape::of(&instance, TaskId(0), &ProcSet::range(2, 9));
+    /// assert_eq!(shape, NodeShape { nodes: 2, tasks: 2, cpus: 4 });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(instance: &Instance, task: TaskId, processors: &ProcSet) -> Self {

@@ -42,10 +42,10 @@ pub fn count(text: &str) -> Option<OptionalLimit> {
 /// Parses a time span such as `1-02:03:04`, `02:03:04`, `03:04` or `04`. Returns seconds.
 ///
 /// ```
-/// use makespan_slurm::{Limit, duration};
+/// use makespan_slurm::{OptionalLimit, duration};
 ///
-/// assert_eq!(duration("1-00:00:10"), Some(Limit::At(86_410)));
-/// assert_eq!((duration("UNLIMITED"), duration("Partition_Limit")), (Some(Limit::Unlimited), None));
+/// assert_eq!(duration("1-00:00:10"), Some(OptionalLimit::At(86_410)));
+/// assert_eq!((duration("UNLIMITED"), duration("Partition_Limit")), (Some(OptionalLimit::Unlimited), None));
 /// ```
 pub fn duration(text: &str) -> Option<OptionalLimit> {
     if UNLIMITED.contains(&text) {

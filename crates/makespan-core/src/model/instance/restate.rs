@@ -29,12 +29,12 @@ impl Instance {
     /// Takes O(nodes), and for each entry the time that [`Instance::new`] takes to check a task.
     ///
     /// ```
-    /// use makespan_core::{Estimate, Instance, Job, Platform, Profile, Restated, TaskId, Time};
+    /// use makespan_core::{Estimate, Instance, Job, Platform, Profile, NewTimes, TaskId, Time};
     ///
     /// let minute = Profile::rigid(1, Time::from_seconds(60))?;
     /// let job = Job::new("unknown", minute.clone()).with_estimate(Estimate::Guessed);
     /// let mut instance = Instance::new(Platform::flat(2)?, vec![job, Job::new("stated", minute)], vec![])?;
-    /// let restated = |task| Restated {
+    /// let restated = |task| NewTimes {
     ///     task: TaskId(task),
     ///     profile: Profile::rigid(1, Time::from_seconds(7)).unwrap(),
     ///     estimate: Estimate::Learned { runs: 1, spread: 0.0 },
