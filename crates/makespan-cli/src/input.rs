@@ -75,6 +75,12 @@ impl StatedMachines {
         self
     }
 
+    /// Returns the stated platform, or this machine with the stated number of processors.
+    pub fn machine(&self) -> Result<Platform> {
+        let (platform, processors) = (self.platform.clone(), self.processors);
+        machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })
+    }
+
     /// Adds the closed periods to an instance that already has these machines.
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {

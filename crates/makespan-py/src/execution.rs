@@ -10,7 +10,7 @@ use makespan::formats::{ReadOptions, parse_instance};
 use makespan::policy::{Improve, Improving, RenewedPolicy};
 use makespan::{Instance, Job, Objective, Platform, Policy, Stop, TaskId};
 use makespan_core::Run;
-use makespan_exec::{ExecuteOptions, Intake, Local, Observer, Progress, cores, reserve};
+use makespan_exec::{ExecuteOptions, Intake, Observer, Progress, cores, reserve};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -95,9 +95,8 @@ impl Session {
         // Resources that the machine lacks are reported before the thread starts.
         py.detach(|| reserve(&instance, &options).map(drop)).map_err(|error| errors::input(py, error))?;
         let (sender, receiver) = channel();
-        let intake_of_run = intake.clone();
         let run = thread::Builder::new().name("makespan-run".into()).spawn(move || {
-            let failed = run(&instance, &options, &intake_of_run, &sender).err();
+            let failed = run(&instance, &options, &sender).err();
             let _ = sender.send(Told::Over(failed));
         });
         run.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
@@ -160,19 +159,15 @@ impl Session {
     }
 }
 
-fn run(instance: &Instance, options: &ExecuteOptions, intake: &Intake, told: &Sender<Told>) -> Result<(), String> {
+fn run(instance: &Instance, options: &ExecuteOptions, told: &Sender<Told>) -> Result<(), String> {
     let reserved = reserve(instance, options).map_err(|error| error.to_string())?;
-    let cores = cores().map_err(|error| error.to_string())?;
-    let mut engine = Local::new(reserved.folder(), cores, options.shim.clone());
-    let waker = engine.waker();
-    intake.on_request(move || waker.wake());
     let improving = Improving { objective: Objective::Makespan, ..Improving::default() };
     let policy = move |_: &Instance| -> Option<Box<dyn Policy>> {
         Some(Box::new(Improve::new(improving, 0).in_background(SHARE)))
     };
     let first = policy(instance).ok_or("no policy")?;
     let mut renewed = RenewedPolicy::new(first, instance, policy);
-    let ended = reserved.execute_on(&mut engine, &mut renewed, &mut Teller(told.clone()));
+    let ended = reserved.execute(&mut renewed, &mut Teller(told.clone()));
     ended.map(drop).map_err(|error| error.to_string())
 }
 

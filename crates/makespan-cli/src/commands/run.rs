@@ -115,9 +115,9 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     }
     let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
     let names = earlier.as_deref().map_or_else(Vec::new, task_names);
-    let grew = earlier.as_deref().and_then(journal::grows) == Some(true);
-    let begin = source::begin_of_stream(options, earlier.as_deref(), &names)?;
-    let Some(source) = Source::read(&options.source, place.platform(), &names, begin, grew)? else {
+    let grew = earlier.as_deref().and_then(journal::grows);
+    let begin = source::begin_of_stream(options, grew, &names)?;
+    let Some(source) = Source::read(&options.source, place.platform(), &names, begin, grew == Some(true))? else {
         return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
     };
     let mut source = source;
@@ -134,8 +134,8 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     if session.is_new {
         session.execution.folder = folder::claim(options)?;
     }
-    // From here on, no other session can begin a run in this folder.
     let stream = session.stream.take();
+    // From here on, no other session can begin a run in this folder.
     let reserved = place.reserve(&session.instance, &session.execution)?;
     let begun = session.begun(planned)?;
     let own_notes = place.remarks(&session.instance);

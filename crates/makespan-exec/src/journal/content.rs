@@ -1,6 +1,7 @@
 //! Reads the folder of a run: the records of its journal and the status files.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use makespan_core::{Instance, TaskId};
@@ -227,9 +228,9 @@ pub fn task_names(folder: &Path) -> Vec<String> {
 
 /// Returns whether jobs could arrive during the run in a folder ([`crate::Intake`]). Returns `None` without a legible journal.
 pub fn grows(folder: &Path) -> Option<bool> {
-    let bytes = std::fs::read(folder.join(FILE)).ok()?;
-    let (_, first) = lines(&bytes).next()?;
-    match parse(first.ok()?).ok()?.1 {
+    let mut first = Vec::new();
+    BufReader::new(File::open(folder.join(FILE)).ok()?).read_until(b'\n', &mut first).ok()?;
+    match parse(&first).ok()?.1 {
         JournalRecord::Header { grows, .. } => Some(grows),
         _ => None,
     }

@@ -243,8 +243,9 @@ impl Shim {
     /// Returns the exit status of a job, or [`CUT_OFF`] if the job succeeded but the disk of its output is full. Such a job may
     /// have ignored that its output was cut off.
     fn with_whole_output(&mut self, status: i32) -> i32 {
-        let is_full = self.outputs.iter().flatten().any(|file| fstatvfs(file).is_ok_and(|disk| is_full(&disk)));
-        if status != 0 || !is_full {
+        // Both files are in the folder of the run, so they are on one disk.
+        let is_full = |[file, _]: &[File; 2]| fstatvfs(file).is_ok_and(|disk| is_full(&disk));
+        if status != 0 || !self.outputs.as_ref().is_some_and(is_full) {
             return status;
         }
         self.reason = Some("the disk was full when the job ended, so its output may be incomplete".to_owned());

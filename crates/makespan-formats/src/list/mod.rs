@@ -297,9 +297,9 @@ impl ListParts {
         Self { file: file.into(), digits, shell: None, known: NamedCommands::default(), lines: 0, rest: String::new() }
     }
 
-    /// Returns true if a text ends with a complete command: no note, and no command that continues on the next line.
-    pub fn is_complete(text: &str) -> bool {
-        complete(text) == text.len()
+    /// Returns true if the parts end with a complete command: no note, and no command that continues on the next line.
+    pub fn is_complete(&self) -> bool {
+        self.rest.is_empty()
     }
 
     /// Returns the jobs of the commands that are complete with this text. A command can wait for commands of this and

@@ -3,7 +3,7 @@
 
 use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
-use crate::complete::model::{Model, Supply};
+use crate::complete::model::{Model, ModelTask, Supply};
 
 /// The unit of prices: this part of the unit of the objective.
 pub(in crate::complete) const SCALE: i64 = 1024;
@@ -67,7 +67,7 @@ fn sums<T: Copy + Default + std::ops::Add<Output = T>>(prices: &[Vec<T>]) -> Vec
 impl Prices {
     /// Returns whether prices for each instant are small enough.
     pub(in crate::complete) fn are_meant(model: &Model) -> bool {
-        let starts = |task: &crate::complete::model::ModelTask| {
+        let starts = |task: &ModelTask| {
             task.latest.iter().map(|latest| (latest - task.head + 1).max(0)).fold(0, i64::saturating_add)
         };
         let weight = model.tasks.iter().map(|task| task.weight).max().unwrap_or(0);
@@ -80,7 +80,7 @@ impl Prices {
     /// Returns the costs of all tasks. `prices` contains the price of each supply at each instant up to the last end.
     pub(in crate::complete) fn new(model: &Model, prices: &[Vec<i64>]) -> Self {
         let until = sums(prices);
-        let costs = |task: &crate::complete::model::ModelTask| {
+        let costs = |task: &ModelTask| {
             let in_mode = |mode: usize| {
                 let time = task.times[mode];
                 let cost = |start: i64| {
@@ -111,6 +111,11 @@ impl Prices {
         let modes = self.costs[task][window.first..=window.last].iter();
         modes.map(|costs| costs.least(from, end)).min().unwrap_or(NEVER)
     }
+}
+
+/// Returns the number of leading costs that are at least `room`, and the least of these costs.
+fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
+    costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }
 
 impl Engine {
@@ -150,16 +155,14 @@ impl Engine {
             return Ok(());
         }
         let cost = |start: i64| prices.least(task, StartWindow { earliest: start, latest: start, ..window });
-        let costs = (window.earliest..=window.latest).map(cost).take_while(|&cost| cost >= room);
-        let (count, low) = costs.fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)));
+        let (count, low) = leading((window.earliest..=window.latest).map(cost), room);
         if count > 0 {
             let mut premises = vec![Literal::start_at_least(task, window.earliest)];
             premises.extend(self.mode_literals(task));
             self.costly_because(prices, Some(task), cut.least, low - room, &mut premises);
             self.set(Literal::start_at_least(task, window.earliest + count), &premises, cut.step(0))?;
         }
-        let costs = (window.earliest + count..=window.latest).rev().map(cost).take_while(|&cost| cost >= room);
-        let (count, low) = costs.fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)));
+        let (count, low) = leading((window.earliest + count..=window.latest).rev().map(cost), room);
         if count > 0 {
             let mut premises = vec![Literal::start_at_most(task, window.latest)];
             premises.extend(self.mode_literals(task));
@@ -173,8 +176,7 @@ impl Engine {
         let Cut { prices, task, room, .. } = cut;
         let window = self.window(task);
         let cost = |mode: usize| prices.least(task, StartWindow { first: mode, last: mode, ..window });
-        let costs = (window.first..window.last).map(cost).take_while(|&cost| cost >= room);
-        let (count, low) = costs.fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)));
+        let (count, low) = leading((window.first..window.last).map(cost), room);
         if count == 0 {
             return Ok(());
         }
@@ -184,15 +186,14 @@ impl Engine {
             Literal::mode_at_least(task, window.first),
         ];
         self.costly_because(prices, Some(task), cut.least, low - room, &mut premises);
-        self.set(Literal::mode_at_least(task, window.first + count), &premises, cut.step(2))
+        self.set(Literal::mode_at_least(task, window.first + count as usize), &premises, cut.step(2))
     }
 
     fn cut_last_modes(&mut self, cut: Cut) -> Propagated {
         let Cut { prices, task, room, .. } = cut;
         let window = self.window(task);
         let cost = |mode: usize| prices.least(task, StartWindow { first: mode, last: mode, ..window });
-        let costs = (window.first + 1..=window.last).rev().map(cost).take_while(|&cost| cost >= room);
-        let (count, low) = costs.fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)));
+        let (count, low) = leading((window.first + 1..=window.last).rev().map(cost), room);
         if count == 0 {
             return Ok(());
         }
@@ -344,7 +345,7 @@ impl Ascent {
 }
 
 /// Returns the least cost of a task, and its mode and start.
-fn cheapest(task: &crate::complete::model::ModelTask, window: StartWindow, until: &[Vec<f64>]) -> (f64, usize, i64) {
+fn cheapest(task: &ModelTask, window: StartWindow, until: &[Vec<f64>]) -> (f64, usize, i64) {
     let mut best = (f64::MAX, window.first, window.earliest);
     let mut paid = Vec::new();
     for mode in window.first..=window.last {

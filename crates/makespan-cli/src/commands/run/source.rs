@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use makespan_core::{Instance, Job, Platform, Resources, TaskId, bytes_of_text, is_shell, shell_line, text_of_bytes};
-use makespan_exec::journal::grows;
 use makespan_exec::program;
+use makespan_formats::is_list;
 use makespan_formats::list::{
     ArgumentRules, ArgumentSource, Arguments, ListParts, Template, TemplateError, bash_warning, from_template,
     is_plain_shell, separator, with_shell, without_shell,
 };
-use makespan_formats::{ReadOptions, is_list};
 use miette::{Result, miette};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -59,9 +58,9 @@ impl Source {
         grew: bool,
     ) -> Result<Option<Self>> {
         let part = match begin {
-            Some(Begin::Part(text, lines)) if !options.template.is_empty() || is_list(&bytes_of_text(&text)) => {
+            Some(Begin::Part(text, lines, parts)) if !options.template.is_empty() || is_list(&bytes_of_text(&text)) => {
                 input::put_back(&text);
-                Some((text, lines))
+                Some((lines, parts))
             }
             Some(begin) => {
                 input::put_back(&begin.into_whole()?);
@@ -105,7 +104,7 @@ impl Source {
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
         let grows = grew || part.is_some();
         let loaded = if grows { on_whole_machine(loaded, options)? } else { loaded };
-        let mut stream = part.map(|(text, lines)| stream_of(lines, &text, options, &arguments)).transpose()?;
+        let mut stream = part.map(|(lines, parts)| stream_of(lines, parts, options, &arguments)).transpose()?;
         let Some(slots) = options.jobs else {
             return Ok(Some(Self { loaded, arguments, stream, grows, oversubscribed: false }));
         };
@@ -121,8 +120,8 @@ impl Source {
 /// options that need all jobs or an algorithm, and when a run is resumed whose jobs were all known, the run starts at
 /// the end of the input.
 ///
-/// `earlier` is the folder of the run that is resumed, and `names` are its jobs.
-pub fn begin_of_stream(options: &RunOptions, earlier: Option<&Path>, names: &[String]) -> Result<Option<Begin>> {
+/// If a run is resumed, `grew` states whether it received jobs while it ran, and `names` are its jobs.
+pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String]) -> Result<Option<Begin>> {
     let source = &options.source;
     let ArgumentOptions { args_from, null, link, max_args, .. } = &source.template.arguments;
     let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
@@ -136,30 +135,20 @@ pub fn begin_of_stream(options: &RunOptions, earlier: Option<&Path>, names: &[St
         || options.is_part
         || options.algorithm.is_some()
         || options.slurm.on.is_some()
-        || matches!(source.jobs, Some(JobSlots::All));
+        || matches!(source.jobs, Some(JobSlots::All))
+        || grew == Some(false);
     if !(is_list || is_template) || needs_all {
         return Ok(None);
     }
-    if earlier.is_some_and(|folder| grows(folder) == Some(false)) {
-        return Ok(None);
-    }
-    let null = is_template && *null;
-    let Some(lines) = InputLines::open(null) else { return Ok(None) };
+    let Some(lines) = InputLines::open(is_template && *null) else { return Ok(None) };
     // A resumed run needs all jobs of the earlier session.
-    let count = |text: &str| {
-        if is_template {
-            return stream::arguments(text, null).len();
-        }
-        ListParts::new("", stream::DIGITS).add(text).map_or(usize::MAX, |jobs| jobs.len())
-    };
-    let is_enough = |text: &str| (is_template || ListParts::is_complete(text)) && count(text) >= names.len().max(1);
-    Begin::read(lines, is_enough).map(Some)
+    Begin::read(lines, is_list, names.len().max(1)).map(Some)
 }
 
 /// Returns the stream of the jobs that follow the begin of standard input.
-fn stream_of(lines: InputLines, text: &str, options: &SourceOptions, arguments: &Arguments) -> Result<Stream> {
+fn stream_of(lines: InputLines, parts: ListParts, options: &SourceOptions, arguments: &Arguments) -> Result<Stream> {
     if options.template.is_empty() {
-        return Stream::of_list(lines, text, options);
+        return Ok(Stream::of_list(lines, parts, options));
     }
     let separator = options.template.arguments.colsep.as_deref().map(separator).transpose();
     let rules = ArgumentRules { separator: separator.map_err(|error| miette!("{error}"))?, ..ArgumentRules::default() };
@@ -169,8 +158,7 @@ fn stream_of(lines: InputLines, text: &str, options: &SourceOptions, arguments: 
 /// Gives jobs the whole machine: later jobs may need resources that the first jobs do not need.
 fn on_whole_machine(loaded: LoadedInstance, options: &SourceOptions) -> Result<LoadedInstance> {
     let machines = input::StatedMachines::of(&options.machines, options.strict)?;
-    let (platform, processors) = (machines.platform.clone(), machines.processors);
-    let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
+    let platform = machines.machine()?;
     let (jobs, closed) = (loaded.instance.all_submitted(), loaded.instance.unavailable().to_vec());
     let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
     Ok(LoadedInstance { instance, ..loaded })
@@ -267,7 +255,6 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
 /// Returns the number of digits of the numbers in names of jobs: the number of an earlier session, or six for commands
 /// from standard input. `None` means the number of digits of the last job's number.
 fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
-    const OF_STREAM: usize = 6;
     let number = |name: &String| {
         let (number, _) = name.split_once('-')?;
         number
@@ -278,7 +265,7 @@ fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
     };
     let inputs = options.instance.iter().chain(&options.template.arguments.args_from);
     let is_stream = inputs.into_iter().any(|path| path.as_os_str() == STANDARD_INPUT);
-    names.iter().filter_map(number).min().or_else(|| is_stream.then_some(OF_STREAM))
+    names.iter().filter_map(number).min().or_else(|| is_stream.then_some(stream::DIGITS))
 }
 
 /// Returns the arguments of a template: first the arguments in files that the options name, then the arguments after
@@ -334,8 +321,7 @@ pub fn made(
     let words = template.command();
     let wrong = |error: TemplateError| miette!("{error}");
     let lines = Template::of_words(words).map_err(wrong)?.lines(arguments).map_err(wrong)?;
-    let (platform, processors) = (machines.platform.clone(), machines.processors);
-    let platform = input::machine_of(&ReadOptions { platform, processors, ..ReadOptions::default() })?;
+    let platform = machines.machine()?;
     let mut remarks = machines.remarks.clone();
     remarks.extend(operator(words).filter(|_| shell.is_none_or(is_plain_shell) || words.len() > 1));
     let made = from_template(&lines, &platform, digits).map_err(|error| miette!("{error}"))?;

@@ -62,14 +62,20 @@ impl InputLines {
         Some(Self { received, null, is_ended: false })
     }
 
-    /// Returns the lines up to the first silence, but at least as many as satisfy `is_enough`. Blocks until there is a
-    /// line. The text is empty at the end of the input.
-    fn first(&mut self, is_enough: impl Fn(&str) -> bool) -> Result<String> {
-        let mut text = String::new();
+    /// Returns the lines up to the first silence after which `is_enough` is true, or up to the end of the input.
+    /// `is_enough` receives each line once, in the text since the last silence.
+    fn first(&mut self, mut is_enough: impl FnMut(&str) -> bool) -> Result<String> {
+        let (mut text, mut seen, mut patience) = (String::new(), 0, Duration::MAX);
         while !self.is_ended {
-            let patience = if text.is_empty() || !is_enough(&text) { Duration::MAX } else { SETTLING };
-            let Some(line) = self.next(patience)? else { break };
-            text += &line;
+            if let Some(line) = self.next(patience)? {
+                text += &line;
+                patience = SETTLING;
+            } else if !self.is_ended {
+                if is_enough(&text[seen..]) {
+                    break;
+                }
+                (seen, patience) = (text.len(), Duration::MAX);
+            }
         }
         Ok(text)
     }
@@ -106,22 +112,33 @@ impl InputLines {
 pub enum Begin {
     /// All of standard input. No more lines follow.
     Whole(String),
-    /// The lines that arrived so far. More lines may follow.
-    Part(String, InputLines),
+    /// The lines that arrived so far, and the commands in them if they are a list. More lines may follow.
+    Part(String, InputLines, ListParts),
 }
 
 impl Begin {
-    /// Reads standard input until its end, or until the text `is_enough` and no line arrives for a while.
-    pub fn read(mut lines: InputLines, is_enough: impl Fn(&str) -> bool) -> Result<Self> {
-        let text = lines.first(is_enough)?;
-        Ok(if lines.is_ended { Self::Whole(text) } else { Self::Part(text, lines) })
+    /// Reads standard input until its end, or until no line arrives for a while and there are at least `jobs` jobs.
+    /// `is_list` is true if the lines are a list, and false if they are arguments.
+    pub fn read(mut lines: InputLines, is_list: bool, jobs: usize) -> Result<Self> {
+        let (mut parts, mut count, null) = (ListParts::new("standard input", DIGITS), 0, lines.null);
+        let text = lines.first(|new| {
+            if !is_list {
+                count += arguments(new, null).len();
+                return count >= jobs;
+            }
+            // The error of a wrong line is reported when the text is read.
+            let Ok(more) = parts.add(new) else { return true };
+            count += more.len();
+            count >= jobs && parts.is_complete()
+        })?;
+        Ok(if lines.is_ended { Self::Whole(text) } else { Self::Part(text, lines, parts) })
     }
 
     /// Reads the rest of standard input, and returns all of it.
     pub fn into_whole(self) -> Result<String> {
         match self {
             Self::Whole(text) => Ok(text),
-            Self::Part(text, mut lines) => Ok(text + &lines.rest()?),
+            Self::Part(text, mut lines, _) => Ok(text + &lines.rest()?),
         }
     }
 }
@@ -153,11 +170,9 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns the stream of a list whose first lines are in `text`.
-    pub fn of_list(lines: InputLines, text: &str, options: &SourceOptions) -> Result<Self> {
-        let mut parts = ListParts::new("standard input", DIGITS);
-        parts.add(text).map_err(|error| miette!("{error}"))?;
-        Ok(Self::new(lines, Maker::List(parts), options))
+    /// Returns the stream of a list whose first commands are in `parts`.
+    pub fn of_list(lines: InputLines, parts: ListParts, options: &SourceOptions) -> Self {
+        Self::new(lines, Maker::List(parts), options)
     }
 
     /// Returns the stream of the arguments of a template that has made `commands` commands.

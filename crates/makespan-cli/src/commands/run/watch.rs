@@ -68,8 +68,6 @@ pub struct RunWatch<'a> {
     arguments: Cow<'a, Arguments>,
     /// The jobs that arrive during the run.
     feed: Arc<Feed>,
-    /// True if jobs may arrive during the run.
-    grows: bool,
     /// The task and the end of each run of an earlier session. If jobs may arrive, the session reports these runs again.
     earlier: BTreeSet<(TaskId, Time)>,
     /// True if the error of the input was printed.
@@ -132,7 +130,6 @@ impl<'a> RunWatch<'a> {
             instance: Cow::Borrowed(instance),
             arguments: Cow::Borrowed(shown.arguments),
             feed: Arc::default(),
-            grows: shown.grows,
             earlier: BTreeSet::new(),
             has_bad_input: false,
             shown,
@@ -180,7 +177,7 @@ impl<'a> RunWatch<'a> {
 
     /// Returns true if more jobs may arrive.
     pub fn may_grow(&self) -> bool {
-        self.grows && self.feed.is_open()
+        self.shown.grows && self.feed.is_open()
     }
 
     /// Returns true if an error ended the input before its end.
@@ -287,7 +284,7 @@ impl<'a> RunWatch<'a> {
         let words = || {
             let failed = if failed == 0 { String::new() } else { format!("{failed} failed, ") };
             let running = format!("{failed}{} running", progress.view.running.len());
-            if self.grows {
+            if self.shown.grows {
                 return format!("{running}, {} waiting", progress.view.waiting.len());
             }
             if progress.view.instance.has_guesses() {
@@ -299,7 +296,7 @@ impl<'a> RunWatch<'a> {
         if !self.console.is_hidden() {
             self.console.progress(ended, words);
         } else if !self.shown.is_silent && self.milestones.is_due(Instant::now(), ended, tasks) {
-            let of = if self.grows && self.feed.is_open() {
+            let of = if self.shown.grows && self.feed.is_open() {
                 String::new()
             } else {
                 format!(" of {}", counted(tasks, "job"))
