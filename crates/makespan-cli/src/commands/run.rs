@@ -79,20 +79,20 @@ pub struct BegunPlan {
 }
 
 impl BegunPlan {
-    /// Returns true if bounds are printed. The plan file always contains bounds, because `verify` checks them for the
-    /// run times in the instance.
+    /// Returns true if the bounds may be printed. The plan file always contains the bounds, because `verify` checks
+    /// the bounds with the run times that the instance states.
     fn states_bounds(&self) -> bool {
         !self.remarks.iter().any(|remark| remark == NO_BOUND)
     }
 }
 
-/// The end of a session of a run.
+/// The result of one session of a run.
 pub struct EndedSession {
     /// Exit status of the command.
     pub status: u8,
     /// True if the user or a signal stopped the session.
     pub stopped: bool,
-    /// Jobs that failed in this session, with the reasons.
+    /// Names of the jobs that failed in this session, each with the reason.
     pub failures: Vec<(String, String)>,
 }
 
@@ -192,7 +192,8 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Returns the session, and the recorder that adds run times to the history. All checks precede the first output.
+    /// Makes all checks before the first output. Returns the session, and the recorder that adds run times to the
+    /// history.
     fn prepared(
         options: &'a RunOptions,
         place: &mut dyn RunPlace,
@@ -270,7 +271,8 @@ impl<'a> Session<'a> {
         self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
     }
 
-    /// Returns a plan that the place can execute.
+    /// Returns the plan of an earlier session, or else a new plan. Returns an error if `place` cannot execute the
+    /// plan.
     fn planned(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
         let planned = match self.earlier() {
             Some(begun) => begun,
@@ -324,7 +326,7 @@ impl<'a> Session<'a> {
         self.execution.intake.is_none() && self.instance.guesses() < self.instance.different_tasks()
     }
 
-    /// Returns true if only the last line is printed.
+    /// Returns true if the outcome is not printed, except for the last line, which programs parse.
     fn is_silent(&self) -> bool {
         self.options.printing.quiet || self.options.is_part
     }
@@ -378,7 +380,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the text that is printed before the first job starts.
+/// Returns the text that `--verbose` prints before the first job starts.
 fn announced(instance: &Instance, begun: &BegunPlan, remarks: &[String]) -> String {
     let values = if begun.states_bounds() { summary::objectives } else { summary::values };
     format!(
@@ -391,8 +393,8 @@ fn announced(instance: &Instance, begun: &BegunPlan, remarks: &[String]) -> Stri
     )
 }
 
-/// Ends the processes of an interrupted session before the source is read. These processes may still write files, and
-/// the files determine which jobs must run.
+/// Ends the processes of an interrupted session before this session reads the source. Otherwise, these processes might
+/// still change files that determine which jobs must run.
 fn settle_first(options: &RunOptions) -> Result<()> {
     let execution = ExecuteOptions::new(folder::choose(options)?);
     settle(&execution, &mut watch::Messages { quiet: options.printing.quiet }).map_err(|error| miette!("{error}"))
@@ -419,8 +421,8 @@ fn pinning(options: &RunOptions, is_here: bool) -> Pinning {
     if options.source.pin || !is_here { Pinning::All } else { Pinning::Stated }
 }
 
-/// Returns an estimator that learns run times from the ended tasks of a run. Tasks with the same command are
-/// preferred, then tasks with similar commands, then all tasks.
+/// Returns an estimator that learns run times from the ended tasks of a run. For each task, the estimator prefers the
+/// times of tasks with the same command, then the times of tasks with similar commands, then the times of all tasks.
 fn learning(template: Option<String>) -> Estimation {
     Estimation::new(move |instance| Box::new(Medians::new(instance, |task| kinds(instance, task, template.as_deref()))))
 }
@@ -431,7 +433,7 @@ fn failures(instance: &Instance, watch: &RunWatch<'_>) -> Vec<(String, String)> 
     watch.reasons().iter().map(named).collect()
 }
 
-/// Returns a sentence that names the folder of the outputs and the report.
+/// Returns a sentence that names the folder with the outputs and the report.
 fn where_it_is(folder: &Path, has_report: bool) -> String {
     let which = if has_report { "output of the jobs, report.html and gantt.svg are" } else { "output of the jobs is" };
     format!("{which} in {}", shown(&folder.display().to_string()))

@@ -20,7 +20,7 @@ use crate::output::{complain, shown};
 /// Maximum length of a folder name, in bytes.
 const LONGEST: usize = 255;
 
-/// Names of the links to standard output and standard error.
+/// Names of the links to the files of standard output and standard error.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// A folder with `1/ARGUMENT/stdout`, `stderr` and `seq` for each job.
@@ -49,7 +49,7 @@ impl ArgumentFolders {
         Ok(Self { root: root.to_owned(), has_failed: false })
     }
 
-    /// Links the outputs of jobs that ended in earlier sessions. Warns if jobs have the same folder.
+    /// Links the outputs of jobs that ended in earlier sessions. Warns if several jobs share a folder.
     pub fn begin<'a>(&mut self, jobs: &FolderJobs<'_>, ended: impl Iterator<Item = &'a TaskId>) {
         let folders: BTreeSet<PathBuf> = jobs.instance.task_ids().map(|task| jobs.folder(task)).collect();
         let same = jobs.instance.tasks() - folders.len() as u64;
@@ -86,8 +86,8 @@ pub struct FolderJobs<'a> {
 }
 
 impl FolderJobs<'_> {
-    /// Returns the folder of a job. The path contains, for each argument, the number of the argument's source and the
-    /// argument. If a job has no arguments, its command is its argument.
+    /// Returns the folder of a job. For each argument, the path contains the number of the argument's source, then the
+    /// argument. If a job has no arguments, the path contains the command as the only argument.
     fn folder(&self, task: TaskId) -> PathBuf {
         let records = self.arguments.records(task.index());
         if records.is_empty() {
@@ -102,8 +102,8 @@ fn of_records(records: &[Vec<&str>]) -> PathBuf {
     numbered.flat_map(|(number, argument): (u32, _)| [number.to_string().into(), folder_name(argument)]).collect()
 }
 
-/// Returns the folder name for an argument, with `\_` for a slash. An empty argument and a dot give an empty name,
-/// which adds no folder to the path.
+/// Returns the folder name for an argument, with `\_` for a slash. For an empty argument and for a dot, the name is
+/// empty and adds no folder to the path.
 fn folder_name(argument: &str) -> OsString {
     let mut name = Vec::new();
     for &byte in bytes_of_text(argument).iter() {

@@ -17,24 +17,24 @@ use crate::output::{complain, shown};
 /// Time between two checks for new output of running jobs.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// While the last outputs are printed, the time between two checks for a request to stop.
+/// Time between two checks for a request to stop, while the last outputs are printed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An event that the thread shows to the user.
 pub enum Message {
-    /// The session begins. The tasks are those whose outputs must still be printed; the sizes are the outputs that
-    /// earlier sessions printed.
+    /// The session begins. The message contains the tasks whose outputs must still be printed, and the sizes of the
+    /// outputs that earlier sessions printed.
     Open(Vec<TaskId>, PrintedSizes),
     /// These tasks have arrived during the run.
     Grown(Vec<TaskId>),
     /// An attempt at a job has started.
     Started(Output),
-    /// An attempt at a job has ended, and new files replace its output files. `Output` names links to the old files.
-    /// The thread prints the old files and removes the links.
+    /// A new attempt at a job replaces the output files of the previous attempt. `Output` names links to the previous
+    /// files. The thread prints these files and removes the links.
     Replaced(Output),
     /// A job has ended.
     Ended(Output),
-    /// A job ends without output.
+    /// A job was not started, so it has no output.
     Skipped(TaskId),
     /// A line for the user.
     Line(String),
@@ -56,8 +56,8 @@ pub struct Console {
 }
 
 impl Console {
-    /// Starts the thread. The progress line, if shown, counts up to `tasks`, or has no end if the number is unknown. The thread requests `stop` when standard
-    /// output is closed.
+    /// Starts the thread. The progress line counts up to `tasks`. If `tasks` is `None`, the line shows no total. When
+    /// standard output is closed, the thread requests `stop`.
     pub fn start(
         tasks: Option<u64>,
         shows_progress: bool,
@@ -114,8 +114,8 @@ impl Console {
     }
 
     /// Removes the progress line and waits until everything is printed. After a request to stop, waits at most two
-    /// seconds, because the reader of the output may have stopped. Returns false if an error prevented an output from
-    /// being printed.
+    /// seconds, because the program that reads the output may have stopped reading. Returns false if an error
+    /// prevented an output from being printed.
     pub fn finish(&mut self) -> bool {
         self.sender = None;
         let Some(thread) = self.thread.take() else { return true };
@@ -136,7 +136,7 @@ impl Console {
     }
 }
 
-/// Returns the style of a template, or the default style if the template cannot be parsed.
+/// Returns the style that a template describes, or the default style if the template is invalid.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

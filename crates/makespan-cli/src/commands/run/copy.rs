@@ -21,7 +21,7 @@ const CHUNK: usize = 1 << 16;
 pub struct Stream {
     file: Unbuffered,
     is_terminal: bool,
-    /// Number of bytes of the unfinished line at the end of the written text.
+    /// Number of bytes written since the last newline.
     column: usize,
 }
 
@@ -85,8 +85,8 @@ impl Stream {
         out.flush()
     }
 
-    /// Ends an unfinished line if `always` is true or the stream is a terminal. On a terminal, the progress line would
-    /// otherwise overwrite the unfinished line.
+    /// Ends an unfinished line if `always` is true or if the stream is a terminal. On a terminal, the progress line
+    /// would otherwise overwrite the unfinished line.
     pub fn end_line(&mut self, always: bool) -> io::Result<()> {
         if self.column == 0 || !(always || self.is_terminal) {
             return Ok(());
@@ -96,7 +96,7 @@ impl Stream {
     }
 }
 
-/// How the output of a job is written.
+/// Options for writing the output of a job.
 #[derive(Clone, Copy)]
 pub struct Style<'a> {
     /// Text before each line.

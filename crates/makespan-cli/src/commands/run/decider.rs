@@ -28,8 +28,8 @@ pub enum Decider {
 /// The policy that starts jobs in the order of the list.
 const IN_ORDER: &str = "fcfs";
 
-/// Returns true if only one job can run at a time and the run minimises the makespan. Every order of the jobs then gives
-/// the same makespan, so the run keeps the order of the list, as `parallel -j1` does.
+/// Returns true if only one job can run at a time and the run minimises the makespan. Every order of the jobs then
+/// gives the same makespan. The run therefore keeps the order of the list, as `parallel -j1` does.
 fn runs_one_by_one(instance: &Instance) -> bool {
     let slots = instance.platform().licences().iter().find(|(name, _)| *name == SLOTS);
     let is_alone = instance.processors() == 1 || slots.is_some_and(|(_, amount)| amount == 1);
@@ -55,8 +55,8 @@ impl Decider {
         Ok(Self::Algorithm { spec: spec.to_owned() })
     }
 
-    /// Returns the decider for jobs that arrive during the run: they start in the order of their lines, unless the options
-    /// state a policy.
+    /// Returns the decider for jobs that arrive during the run. These jobs start in the order of their lines, unless
+    /// the options name a policy.
     pub fn of_stream(options: &RunOptions) -> Self {
         let spec = options.policy.clone().unwrap_or_else(|| IN_ORDER.to_owned());
         Self::Policy { spec, is_stated: options.policy.is_some() }
@@ -107,7 +107,7 @@ impl Decider {
         let scene = Scene { instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
         if is_stated {
-            remarks.push("the plan is what the policy would do if all times were as estimated".into());
+            remarks.push("the plan simulates the policy, with all run times as estimated".into());
         }
         // Tasks that depend on a cancelled task do not start either.
         let started: std::collections::BTreeSet<makespan_core::TaskId> = simulated
@@ -130,8 +130,9 @@ impl Decider {
         Ok(BegunPlan { algorithm: spec.clone(), seed, schedule, bounds, remarks })
     }
 
-    /// Returns the policy that controls the run. With a named algorithm, the policy keeps the order of the plan if
-    /// tasks depend on each other. Otherwise, it plans the remaining jobs again when the run departs from the plan.
+    /// Returns the policy that controls the run. If the options name an algorithm, the policy follows the plan of this
+    /// algorithm. When the run departs from the plan, the policy plans the remaining jobs again, unless tasks depend
+    /// on each other. In this case, the policy keeps the order of the plan.
     pub fn policy(&self, instance: &Instance, begun: &BegunPlan, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec, .. } => {

@@ -27,9 +27,13 @@ pub struct RunEnding {
 }
 
 impl RunEnding {
-    /// Returns the exit status of the run, from the first condition that is true: an error gives 255; a signal gives
-    /// 128 plus its number; a halt gives the status of the halt rule. Otherwise, the status is the number of jobs that
-    /// failed or were not run, or 101 if this number is above 100.
+    /// Returns the exit status of the run. The first rule that matches gives the status:
+    ///
+    /// * After an error, the status is 255.
+    /// * If a signal stopped the run, the status is 128 plus the number of the signal.
+    /// * If a job halted the run, the halt rule gives the status.
+    /// * If the halt rule is a percentage, the status is the percentage of the jobs that failed or were not run.
+    /// * Otherwise, the status is the number of jobs that failed or were not run, or 101 if this number is above 100.
     pub fn status(self) -> u8 {
         match (self.is_incomplete, self.stopped.or(self.halt)) {
             (true, _) => ERROR,
@@ -45,8 +49,8 @@ pub fn is_percentage(rule: Option<HaltRule>) -> bool {
     rule.is_some_and(|rule| matches!(rule.limit, HaltLimit::Percent(_)))
 }
 
-/// Returns the exit status of a halted run. If one job was enough to halt the run, returns the exit status of this
-/// job.
+/// Returns the exit status of a halted run. If a single failure is enough to halt the run, returns the exit status of
+/// the failed job.
 pub fn of_halt(cause: &HaltCause) -> u8 {
     let HaltCause { rule, failed, tasks, outcome } = cause;
     match rule.limit {
@@ -57,8 +61,8 @@ pub fn of_halt(cause: &HaltCause) -> u8 {
     }
 }
 
-/// Returns the exit status of a job as a shell reports it: 128 plus the number of the signal that ended the job, 127 if
-/// the job could not start, and 255 if the job reached its time limit.
+/// Returns the exit status of a job as a shell reports it. A signal that ended the job gives 128 plus its number. A
+/// job that could not start gives 127, and a job that reached its time limit gives 255.
 fn of_job(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Succeeded => 0,
@@ -68,7 +72,7 @@ fn of_job(outcome: Outcome) -> u8 {
     }
 }
 
-/// Returns a number of jobs as an exit status, or 101 if it is more than 100.
+/// Returns `jobs` as an exit status, or 101 if `jobs` is above 100.
 fn number(jobs: u64) -> u8 {
     u8::try_from(jobs.min(LARGEST + 1)).unwrap_or(ERROR)
 }

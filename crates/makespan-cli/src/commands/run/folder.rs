@@ -34,8 +34,8 @@ pub fn results(on_cluster: bool) -> Vec<String> {
     RESULTS.iter().chain(boards).map(ToString::to_string).collect()
 }
 
-/// Returns the folder in `--folder`. Without this option, returns the latest folder `runs/NAME-k` if the run is
-/// resumed, and otherwise the next unused one.
+/// Returns the folder in `--folder`. Without this option, a resumed run gets the latest folder `runs/NAME-k`, and a
+/// new run gets the next unused one.
 pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     if let Some(folder) = &options.folder {
         if folder.is_file() {
@@ -86,14 +86,14 @@ fn is_of_a_run(folder: &Path) -> bool {
     is_there(makespan_exec::journal::FILE) || makespan_exec::is_lock_of_a_run(&folder.join("lock"))
 }
 
-/// Returns true if a folder is empty. A session that is killed just after it created the folder leaves the folder
-/// empty.
+/// Returns true if a folder is empty. A session that is killed just after it has created the folder leaves an empty
+/// folder.
 pub fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Returns an error if a folder does not belong to a run: it is not empty, and contains neither a journal nor a lock
-/// file.
+/// Returns an error if a folder does not belong to a run. Such a folder is not empty, and contains neither a journal
+/// nor a lock file.
 fn check_begun(folder: &Path) -> Result<()> {
     if is_empty(folder) || is_of_a_run(folder) || folder.join("status").symlink_metadata().is_ok() {
         return Ok(());
@@ -118,8 +118,8 @@ pub fn planned(folder: &Path, instance: &Instance) -> Option<BegunPlan> {
     let bytes = fs::read(&path).ok()?;
     let file = ScheduleFile::read(&path.display().to_string(), &bytes, instance).ok()?;
     let ScheduleFile { algorithm, seed, schedule, bounds, remarks, .. } = file;
-    // The plan may be invalid: after an edit, the instance may contain a job with a name in the plan but with other
-    // properties.
+    // The list may have been edited since the plan was made. The plan is then invalid if a job has the name of a
+    // planned job but other properties.
     validate(instance, &schedule).ok()?;
     Some(BegunPlan { algorithm, seed: seed.unwrap_or(1), schedule, bounds, remarks })
 }

@@ -83,8 +83,8 @@ fn outcome_words(outcome: Outcome) -> String {
     }
 }
 
-/// Prints the outputs of all jobs of a run in the order of the list, each to standard output or standard error as the
-/// job wrote it. With `only_errors`, prints only the standard error of the jobs, to standard output.
+/// Prints the outputs of all jobs of a run in the order of the list. Each output goes to standard output or standard
+/// error, as in the job. With `only_errors`, prints only the standard error of the jobs, to standard output.
 pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     let run = InspectedRun::read(folder)?;
     let sizes = PrintedOutputs::read(folder).unwrap_or_default();
@@ -112,14 +112,15 @@ pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     }
 }
 
-/// The reason why a file was not printed completely.
+/// The reason why a file was not printed as a whole.
 enum Unprinted {
     /// The reader of the output has closed the pipe.
     Closed,
     Failed(String),
 }
 
-/// Prints a file. Returns an error if the file has fewer than `least` bytes, which was its size when its job ended.
+/// Prints a file. `least` is the size of the file at the end of its job, in bytes. Returns an error if the file is now
+/// shorter.
 fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Result<(), Unprinted> {
     let style = Style { tag: None, lines: false, ended: true };
     match copy(path, 0, style, stream) {

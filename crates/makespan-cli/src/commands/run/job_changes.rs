@@ -3,10 +3,11 @@
 use makespan_core::{Job, Need, Needs, Profile, Task};
 use miette::{Result, miette};
 
-/// Name of the licence that limits the number of simultaneous jobs (`--jobs`). Each task holds one.
+/// Name of the licence that limits the number of simultaneous jobs (`--jobs`). Each task holds one unit of this
+/// licence.
 pub const SLOTS: &str = "slots";
 
-/// Gives `cores` processors to each task that only assumes one core. Returns true if there is such a task.
+/// Gives `cores` processors to each task whose single core is an assumption. Returns true if there is such a task.
 pub fn set_cores(jobs: &mut [Job], cores: u32) -> Result<bool> {
     let mut is_changed = false;
     for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()).filter(|task| task.assumes_one_core) {
@@ -18,7 +19,7 @@ pub fn set_cores(jobs: &mut [Job], cores: u32) -> Result<bool> {
     Ok(is_changed)
 }
 
-/// Returns the job with one licence [`SLOTS`] for each of its tasks.
+/// Returns the job, with one unit of the licence [`SLOTS`] for each of its tasks.
 pub fn with_slot(mut job: Job) -> Result<Job> {
     let hold = |task: &mut Task| {
         let needs = task.needs.iter().map(|(name, need)| (name.to_owned(), need.clone()));

@@ -50,7 +50,7 @@ impl JobLog {
         self.write(written);
     }
 
-    /// Adds a line for a job that has ended, unless the job was not started.
+    /// Adds a line for a job that has ended. Ignores jobs that were not started.
     pub fn add(&mut self, instance: &Instance, outputs: &OutputFiles, run: &Run) {
         if run.outcome != Outcome::NotStarted {
             let line = self.line(instance, outputs, run);

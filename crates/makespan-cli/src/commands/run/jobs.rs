@@ -31,7 +31,7 @@ pub struct ClusterOfJobs {
     /// Options of `sbatch` for each job.
     options: Vec<String>,
     /// Default time limit of a job without a walltime, in seconds: the option `--time`, or the default of the
-    /// partition. `None` if there is no limit or if it is unknown.
+    /// partition. `None` if there is no limit or if the limit is unknown.
     limit: Option<u64>,
     is_stated: bool,
     /// Maximum time limit of the partition, in seconds, if there is one.

@@ -1,33 +1,32 @@
-//! Decides when a run without a terminal prints a line about its progress.
+//! Decides when a run without a terminal prints a progress line.
 
 use std::time::{Duration, Instant};
 
 /// Time after which a progress line is due regardless of the number of ended jobs, unless the user requests progress.
 const INTERVAL: Duration = Duration::from_mins(1);
 
-/// Minimum time between two lines.
+/// Minimum time between two progress lines.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Number of equal parts of the run. A line is due when the jobs of one part have ended.
+/// Number of equal parts of the jobs. A progress line is due when one part has ended.
 const PARTS: u64 = 20;
 
-/// The last line about progress.
+/// The time of the last progress line, and the number of ended tasks at this time.
 pub struct Milestones {
     at: Instant,
-    /// Time after which a progress line is due regardless of the number of ended jobs.
     interval: Duration,
     /// Number of ended tasks when the last line was printed, if known.
     ended: Option<u64>,
 }
 
 impl Milestones {
-    /// Starts the clock at `now`. If `wanted` is true, a line is due each second.
+    /// Starts the clock at `now`. If `wanted` is true, a progress line is due each second.
     pub fn new(now: Instant, wanted: bool) -> Self {
         Self { at: now, interval: if wanted { SHORTEST } else { INTERVAL }, ended: None }
     }
 
-    /// Returns true if a line is due: after a minute, or when 5 % of the tasks have ended since the last line, at most
-    /// once a second. No line is due before the first task or after the last one.
+    /// Returns true if a progress line is due: a minute after the last line, or when 5 % of the tasks have ended since
+    /// the last line. At most one line is due each second. No line is due after the last task has ended.
     pub fn is_due(&mut self, now: Instant, ended: u64, tasks: u64) -> bool {
         let before = *self.ended.get_or_insert(ended);
         let (passed, part) = (now.duration_since(self.at), ended.saturating_sub(before));

@@ -1,4 +1,5 @@
-//! Places that execute a run: this machine, pilots on a cluster, or jobs of a cluster.
+//! Places that execute a run: this machine, pilots on a cluster (Slurm jobs that each run many tasks), or one Slurm
+//! job for each task.
 
 use std::time::Duration;
 
@@ -34,15 +35,15 @@ impl RunWork<'_> {
 
 /// A place where runs are executed.
 pub trait RunPlace {
-    /// Returns the machines of the plan if the options state none. Returns `None` for this machine: the source of the
-    /// jobs then states the machines.
+    /// Returns the machines to plan for if the options state none. Returns `None` if the place is this machine,
+    /// because the source of the jobs then states the machines.
     fn platform(&self) -> Option<&Platform>;
 
     /// Returns notes for the user about the machines.
     fn remarks(&self, instance: &Instance) -> Vec<String>;
 
-    /// Chooses machines for the instance and returns the instance on these machines. Returns `None` if this place has
-    /// no choice.
+    /// Chooses machines for the instance and returns the instance on these machines. Returns `None` if the machines of
+    /// this place are fixed.
     fn choose(&mut self, _decider: &Decider, _instance: &Instance, _seed: u64) -> Result<Option<Instance>> {
         Ok(None)
     }
@@ -121,7 +122,7 @@ impl RunPlace for Cluster {
         self.check_plan(instance, schedule)
     }
 
-    /// The policy is created again when the pilots start, because the ends of the pilots are known only then.
+    /// The ends of the pilots are known only when the pilots start, so the policy is created again at this time.
     fn execute(&self, reserved: ReservedRun<'_>, work: &RunWork<'_>, observer: &mut dyn Observer) -> Result<Trace> {
         let again = |instance: &Instance| work.decider.policy(instance, work.begun, true).ok();
         let mut pilots = self.begin(work.instance.platform(), reserved.folder(), work.stem, work.grace)?;

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::own::{PRINTED, own};
 
-/// Sizes in bytes of the files of standard output and standard error, by the stem of the file names.
+/// Sizes in bytes of the output files of each job (standard output, standard error). The key is the stem of the file
+/// names.
 pub type PrintedSizes = BTreeMap<String, [u64; 2]>;
 
-/// The file that records printed outputs. Each line contains the stem of the output files and their sizes. An output
-/// that the user suppressed is recorded as printed.
+/// The file that records printed outputs. Each line contains the stem of the names of a job's output files, and the
+/// sizes of these files. If the user suppresses an output, the output is recorded as printed.
 pub struct PrintedOutputs {
     path: PathBuf,
     file: File,
@@ -36,7 +37,7 @@ impl PrintedOutputs {
         Some(text.lines().filter_map(entry).collect())
     }
 
-    /// Replaces the content of the file. Outputs that are not in `sizes` are printed when their jobs end.
+    /// Replaces the content of the file. Outputs that `sizes` does not contain are then recorded as not printed.
     pub fn replace(&mut self, sizes: &PrintedSizes) -> io::Result<()> {
         let text: String = sizes.iter().map(|(stem, sizes)| line(stem, *sizes)).collect();
         let mut new = self.path.clone().into_os_string();
@@ -47,7 +48,7 @@ impl PrintedOutputs {
         Ok(())
     }
 
-    /// Adds an output. If this fails, a resumed run prints the output again.
+    /// Adds an output. If the write fails, a resumed run prints the output again.
     pub fn add(&mut self, stem: &str, sizes: [u64; 2]) {
         let _ = self.file.write_all(line(stem, sizes).as_bytes());
     }

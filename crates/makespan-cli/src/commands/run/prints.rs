@@ -1,4 +1,4 @@
-//! Decides which output of jobs is printed next.
+//! Decides which job's output is printed next.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -9,7 +9,7 @@ use makespan_core::TaskId;
 use super::copy::{CopyError, Stream, Style, copy, streams};
 use crate::output::{complain, shown};
 
-/// The output of a job: the names of the files, without their content.
+/// The names of the files with the output of a job.
 pub struct Output {
     pub task: TaskId,
     /// Stem of the names of the files.
@@ -27,11 +27,11 @@ pub struct Prints {
     lines: bool,
     /// The tasks whose outputs must still be printed. `None` if outputs are not printed in the order of the list.
     order: Option<BTreeSet<TaskId>>,
-    /// The outputs of ended jobs that are printed after the outputs of earlier jobs in the list.
+    /// The outputs of ended jobs that wait until the outputs of earlier jobs in the list are printed.
     ended: BTreeMap<TaskId, Output>,
     /// The outputs of running jobs. Empty unless lines are printed while their job is running.
     running: BTreeMap<TaskId, Output>,
-    /// The number of bytes of each output that were printed so far.
+    /// Number of bytes that were printed of each task's standard output and standard error.
     printed: BTreeMap<TaskId, [u64; 2]>,
     /// Stems and sizes of the printed outputs that [`Prints::take_printed`] has not returned yet.
     done: Vec<(String, [u64; 2])>,
@@ -59,14 +59,14 @@ impl Prints {
         })
     }
 
-    /// Sets the tasks whose outputs must be printed. Has no effect unless the order of the list is kept.
+    /// Sets the tasks whose outputs must be printed. Does nothing unless outputs are printed in the order of the list.
     pub fn open(&mut self, tasks: Vec<TaskId>) {
         if let Some(order) = &mut self.order {
             order.extend(tasks);
         }
     }
 
-    /// Registers the output of a started attempt. Has no effect unless lines are printed while their job is running.
+    /// Registers the output of a started attempt. Does nothing unless lines are printed while their job is running.
     pub fn start(&mut self, output: Output) {
         if self.lines {
             self.printed.remove(&output.task);
@@ -74,8 +74,8 @@ impl Prints {
         }
     }
 
-    /// Prints the rest of the output of a failed attempt. Has no effect unless lines are printed while their job is
-    /// running.
+    /// Prints the rest of the output of an attempt that a new attempt replaces. Does nothing if outputs of earlier
+    /// jobs in the list must be printed first.
     pub fn replace(&mut self, output: &Output) -> Result<(), ClosedOutput> {
         let has_turn = self.order.as_ref().is_none_or(|order| order.first() == Some(&output.task));
         // The attempt may have failed before the message about its start arrives.
@@ -88,7 +88,8 @@ impl Prints {
         printed
     }
 
-    /// Prints the output of a job that has ended, or stores the output until the outputs before it are printed.
+    /// Prints the output of a job that has ended. If outputs of earlier jobs in the list must be printed first, stores
+    /// the output.
     pub fn end(&mut self, output: Output) -> Result<(), ClosedOutput> {
         self.running.remove(&output.task);
         if self.order.is_none() {
@@ -98,7 +99,7 @@ impl Prints {
         self.advance()
     }
 
-    /// Removes a job that has no output from the order.
+    /// Removes a job without output from the order, so that outputs of later jobs do not wait for this job.
     pub fn skip(&mut self, task: TaskId) -> Result<(), ClosedOutput> {
         self.running.remove(&task);
         if let Some(order) = &mut self.order {
@@ -107,7 +108,8 @@ impl Prints {
         self.advance()
     }
 
-    /// Returns true if lines of running jobs are printed. The caller must then call [`Prints::follow`] repeatedly.
+    /// Returns true if running jobs may have new lines to print. The caller must then call [`Prints::follow`]
+    /// repeatedly.
     pub fn follows(&self) -> bool {
         !self.running.is_empty()
     }
@@ -129,7 +131,7 @@ impl Prints {
     }
 
     /// Prints the outputs that still wait for outputs of earlier jobs in the list. If the run was stopped, prints a
-    /// note instead, because a later session runs the missing jobs and then prints all outputs in order.
+    /// note instead. A later session then runs the missing jobs and prints all outputs in order.
     pub fn finish(&mut self, stopped: bool) -> Result<(), ClosedOutput> {
         self.follow()?;
         let ended = std::mem::take(&mut self.ended);
@@ -147,7 +149,7 @@ impl Prints {
         let _ = self.streams[1].end_line(true);
     }
 
-    /// Prints the stored outputs whose earlier outputs are all printed.
+    /// Prints stored outputs in the order of the list, up to the first output that is missing.
     fn advance(&mut self) -> Result<(), ClosedOutput> {
         while let Some(order) = &mut self.order
             && let Some(first) = order.first().copied()

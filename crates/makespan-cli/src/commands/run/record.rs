@@ -15,7 +15,7 @@ use super::own::{COMMANDS, RECORD, own};
 use crate::args::{Arguments, Command, RunOptions, STANDARD_INPUT, SourceOptions};
 use crate::output::{shell_word, shown, write_file};
 
-/// Options that affect only one session and are not repeated when the run is resumed.
+/// Options for a single session. The record leaves these options out, so that a resumed run does not repeat them.
 const OF_SESSION: [&str; 3] = ["--resume", "--retry-failed", "--recover"];
 
 /// The command line that began a run.
@@ -45,7 +45,7 @@ fn command_entry(instance: &Instance, task: TaskId) -> serde_json::Result<String
     serde_json::to_string(&CommandEntry { tasks, command })
 }
 
-/// Similarity between the source of a run and the source that the options name.
+/// Similarity between the source of a recorded run and the source that the options name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likeness {
     /// The folder has no record of the source.
@@ -123,7 +123,7 @@ impl RunRecord {
         }
     }
 
-    /// Returns the options of the recorded command line, followed by the options of the current one.
+    /// Returns the options of the recorded command line, followed by the options of this process's command line.
     fn merged(&self) -> Result<RunOptions> {
         let now = std::env::args_os().skip(2);
         let stored = |words: &[String]| -> Vec<OsString> {
@@ -147,8 +147,8 @@ impl RunRecord {
     }
 }
 
-/// Returns the recorded options of the run to resume. Returns `None` unless the command line names the folder of the
-/// run and no source.
+/// Returns the recorded options of the run to resume. Returns `None` if the command line names a list, an instance or
+/// a command.
 pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
     if options.source.instance.is_some() || !options.source.template.is_empty() {
         return Ok(None);
@@ -173,8 +173,8 @@ pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
     Ok(Some(RunOptions { is_from_record: true, ..merged }))
 }
 
-/// Returns true if a run reads its list or its arguments from standard input. The user must provide this input again to
-/// resume the run.
+/// Returns true if a run reads its list or its arguments from standard input. To resume the run, the user must provide
+/// this input again.
 pub fn reads_standard_input(source: &SourceOptions) -> bool {
     source.instance.iter().chain(&source.template.arguments.args_from).any(|path| path.as_os_str() == STANDARD_INPUT)
 }

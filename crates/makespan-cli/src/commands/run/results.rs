@@ -16,7 +16,7 @@ use crate::output::{draw, write_file, write_page};
 /// File of the decisions that policies logged in all sessions of the run.
 const DECISIONS: &str = "decisions.csv";
 
-/// Writes the outcome of all sessions, the decisions of their policies, and a report with this title.
+/// Writes the outcome of all sessions, the decisions of their policies, and a report with the title `title`.
 pub fn write(title: &str, begun: &BegunPlan, outcomes: &Outcomes<'_>, log: &[LogEntry]) -> Result<()> {
     let folder = outcomes.outputs.folder();
     let (instance, trace) = (outcomes.instance, outcomes.trace);
@@ -61,7 +61,7 @@ pub fn write(title: &str, begun: &BegunPlan, outcomes: &Outcomes<'_>, log: &[Log
     })
 }
 
-/// Returns the remarks except those about guessed run times.
+/// Returns the remarks without those about guessed run times.
 pub fn without_guesses(instance: &Instance, remarks: &[String]) -> Vec<String> {
     let guesses = instance.notes().into_iter().filter(|note| matches!(note, Note::Guessed { .. }));
     let guesses: Vec<String> = guesses.map(|note| note.describe(instance)).collect();

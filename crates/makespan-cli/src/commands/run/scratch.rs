@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use super::source;
 use crate::args::{RunOptions, STANDARD_INPUT};
 
-/// Returns, for each task, the files to copy to its node and back. Returns `None` without the option `--scratch`.
+/// Returns the files of each task to copy to its node and back. Returns `None` without the option `--scratch`.
 pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scratch>> {
     let Some(folder) = &options.scratch else { return Ok(None) };
     let name = options.source.name();

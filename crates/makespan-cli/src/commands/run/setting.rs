@@ -7,8 +7,8 @@ use super::source;
 use crate::args::RunOptions;
 use crate::machine;
 
-/// Adds the options to the execution options. Returns an error for an option that has no effect on a cluster, if the
-/// jobs run on a cluster.
+/// Adds the options to the execution options. If the jobs run on a cluster, returns an error for an option that has no
+/// effect there.
 pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool) -> Result<()> {
     if let Some(option) = options.setting.of_this_machine().filter(|_| !is_here) {
         return Err(miette!(

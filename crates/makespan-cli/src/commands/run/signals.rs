@@ -14,7 +14,7 @@ const ENDING: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 /// The first signal that was received, or 0.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-/// True if a signal stops the run. If false, a signal ends the process at once.
+/// True if a signal stops the run. If false, a signal ends the process immediately.
 static STOPS_RUN: AtomicBool = AtomicBool::new(false);
 
 /// True if the process continues after its terminal is closed.
@@ -48,7 +48,7 @@ pub fn listen() -> Result<Stop> {
     Ok(stop)
 }
 
-/// Makes the next signal end the running jobs, and the signal after it kill them.
+/// From now on, the first signal ends the running jobs, and the second signal kills them.
 pub fn stop_the_run() {
     STOPS_RUN.store(true, Ordering::Relaxed);
 }
@@ -58,8 +58,8 @@ pub fn outlive_the_terminal() {
     OUTLIVES_TERMINAL.store(true, Ordering::Relaxed);
 }
 
-/// Returns the exit status of a stopped run: 128 plus the number of the first signal. If the run was stopped because
-/// standard output was closed, SIGTERM counts as the signal.
+/// Returns the exit status of a stopped run: 128 plus the number of the first signal. If no signal was received,
+/// because standard output was closed, uses the number of SIGTERM.
 pub fn status() -> u8 {
     let signal = match FIRST.load(Ordering::Relaxed) {
         0 => Signal::SIGTERM as i32,

@@ -44,12 +44,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads the jobs that the options select, for this machine or for a cluster. Returns `None` if there is
-    /// nothing to run, after a message. If a run is resumed, the numbers in names of jobs have as many digits as in the
-    /// `names` of the earlier session.
+    /// Reads the jobs that the options select, for this machine or for a cluster. If there is nothing to run, prints a
+    /// message and returns `None`.
     ///
-    /// `begin` is the begin of standard input, if the run may start before its end. `grew` is true if a resumed run
-    /// received jobs while it ran.
+    /// `names` are the names of the jobs of an earlier session, if the run is resumed. The numbers in the names of all
+    /// jobs then keep their number of digits. `begin` is the first part of standard input, if the run may start before
+    /// the end of the input. `grew` is true if an earlier session received jobs while it ran.
     pub fn read(
         options: &SourceOptions,
         cluster: Option<&Platform>,
@@ -115,12 +115,15 @@ impl Source {
     }
 }
 
-/// Returns the begin of standard input if the run reads its jobs or arguments from it and may start before its end.
-/// Standard input that is a regular file is read at once. In a stream, jobs start in the order of their lines. So with
-/// options that need all jobs or an algorithm, and when a run is resumed whose jobs were all known, the run starts at
-/// the end of the input.
+/// Returns the first part of standard input if the run reads its list or its arguments there and may start before the
+/// end of the input.
 ///
-/// If a run is resumed, `grew` states whether it received jobs while it ran, and `names` are its jobs.
+/// The jobs of a stream start in the order of their lines. Therefore, the run starts at the end of the input if an
+/// option needs all jobs or names an algorithm. If a run is resumed that received no jobs while it ran, this run also
+/// starts at the end of the input. Standard input that is a regular file is read as a whole.
+///
+/// `grew` is `None` for a new run. For a resumed run, `grew` is true if an earlier session received jobs while it ran,
+/// and `names` are the jobs of the earlier sessions.
 pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String]) -> Result<Option<Begin>> {
     let source = &options.source;
     let ArgumentOptions { args_from, null, link, max_args, .. } = &source.template.arguments;
@@ -145,7 +148,7 @@ pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String
     Begin::read(lines, is_list, names.len().max(1)).map(Some)
 }
 
-/// Returns the stream of the jobs that follow the begin of standard input.
+/// Returns the stream of the jobs that arrive after the first part of standard input.
 fn stream_of(lines: InputLines, parts: ListParts, options: &SourceOptions, arguments: &Arguments) -> Result<Stream> {
     if options.template.is_empty() {
         return Ok(Stream::of_list(lines, parts, options));
@@ -155,7 +158,7 @@ fn stream_of(lines: InputLines, parts: ListParts, options: &SourceOptions, argum
     Stream::of_template(lines, arguments.commands() as usize, options, rules)
 }
 
-/// Gives jobs the whole machine: later jobs may need resources that the first jobs do not need.
+/// Returns the instance on the whole machine, because later jobs may need resources that the first jobs do not need.
 fn on_whole_machine(loaded: LoadedInstance, options: &SourceOptions) -> Result<LoadedInstance> {
     let machines = input::StatedMachines::of(&options.machines, options.strict)?;
     let platform = machines.machine()?;
@@ -200,7 +203,7 @@ fn is_instance(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["toml", "json", "dot", "xml", "dax"].iter().any(|known| ending == *known))
 }
 
-/// Sets the processors of each job whose single core is only assumed to `cores`.
+/// Gives `cores` processors to each job whose single core is an assumption.
 fn with_cores(mut loaded: LoadedInstance, cores: u32) -> Result<LoadedInstance> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--cores-per-job {cores}: {error}");
     let instance = &loaded.instance;
@@ -215,7 +218,7 @@ fn with_cores(mut loaded: LoadedInstance, cores: u32) -> Result<LoadedInstance> 
     Ok(loaded)
 }
 
-/// Refuses `--shell` for files that are no lists, and unknown shells.
+/// Returns an error if the shell is unknown, or if the file is not a list.
 fn check_shell(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let Some(shell) = &options.shell else { return Ok(()) };
     if !loaded.has_made_up_names || is_asked(options) {
@@ -252,8 +255,9 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     }
 }
 
-/// Returns the number of digits of the numbers in names of jobs: the number of an earlier session, or six for commands
-/// from standard input. `None` means the number of digits of the last job's number.
+/// Returns the number of digits of the job numbers in job names. A resumed run keeps the number of digits of its
+/// earlier sessions. Commands from standard input get six digits. `None` means the number of digits of the last job's
+/// number.
 fn digits(options: &SourceOptions, names: &[String]) -> Option<usize> {
     let number = |name: &String| {
         let (number, _) = name.split_once('-')?;
@@ -335,8 +339,8 @@ pub fn made(
     Ok(LoadedInstance { instance, remarks, has_made_up_names: true })
 }
 
-/// Returns a warning about a command that probably needs another shell. A shell operator in a command of several words
-/// has no effect. A command in one string may contain a word that only bash knows.
+/// Returns a warning about a command that probably needs another shell. In a command of several words, a shell
+/// operator has no effect. A command in one string may contain a word that only bash knows.
 pub fn operator(words: &[String]) -> Option<String> {
     const OPERATORS: [&str; 12] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "|&", "&>"];
     if let [line] = words {
@@ -383,7 +387,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()
     Ok(())
 }
 
-/// Returns an error for a file that was read as a list if most of its first commands name no program of this machine.
+/// Returns an error if a file was read as a list, but most of its first commands name no program of this machine.
 fn refuse_strangers(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
     if !is_list || options.format.is_some() {
@@ -419,15 +423,16 @@ fn folder_of(instance: &Instance, task: TaskId) -> Option<&str> {
     (plain && word.contains('/') && Path::new(word).is_dir()).then_some(word)
 }
 
-/// Returns the platform of a cluster with a placement rule: a job runs on one node if a node is large enough. A rule
-/// that the platform states is kept. Most commands start no processes on other nodes, so they need this rule.
+/// Returns the platform of a cluster with a placement rule: a job runs on one node if a node is large enough. If the
+/// platform states a rule, keeps this rule. Most commands need the rule, because they start no processes on other
+/// nodes.
 pub fn within_nodes(platform: Platform) -> Platform {
     let stated = platform.stated_placement();
     platform.with_placement(stated.or(Some(true)))
 }
 
-/// Removes the rule of [`within_nodes`] if every job uses one processor. Such a job is on one node in any case, and
-/// planning without the rule is faster. Otherwise, adds a note if a job may use several nodes.
+/// Removes the rule of [`within_nodes`] if every job uses one processor. Each of these jobs is on one node in any
+/// case, and planning is faster without the rule. If the rule stays and a job may use several nodes, adds a note.
 fn placed_by_default(mut loaded: LoadedInstance) -> Result<LoadedInstance> {
     let instance = &loaded.instance;
     let platform = instance.platform();
@@ -457,8 +462,8 @@ fn placed_by_default(mut loaded: LoadedInstance) -> Result<LoadedInstance> {
     Ok(loaded)
 }
 
-/// Limits the instance to `slots` tasks at once. The second value is true if the instance uses more processors than
-/// the machine has.
+/// Limits the instance to `slots` tasks at once. The second returned value is true if the instance uses more
+/// processors than the machine has.
 ///
 /// If every task uses one processor of this machine, and the user stated no other machine, the platform gets `slots`
 /// processors. Otherwise, each task holds one of `slots` licences.

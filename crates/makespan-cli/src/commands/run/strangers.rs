@@ -9,7 +9,7 @@ use makespan_history::programs;
 
 use crate::output::shown;
 
-/// Maximum number of commands that are checked.
+/// Maximum number of commands that are checked for an unknown program.
 const LOOKED: usize = 100;
 
 /// Words that a POSIX shell interprets without starting a program.
@@ -69,8 +69,8 @@ fn is_plain(word: &str) -> bool {
     !word.contains(|c: char| "\"'$`\\*?~[]{}#".contains(c)) || SHELL.contains(&word)
 }
 
-/// Returns true if a shell on this machine would find the program `word`. The path of a missing file also gives true,
-/// because an earlier job may create the file.
+/// Returns true if a shell on this machine would find the program `word`. Also returns true for the path of a missing
+/// file, because an earlier job may create the file.
 fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;

@@ -1,4 +1,4 @@
-//! Jobs that arrive on standard input while the run goes on.
+//! Jobs that arrive on standard input during the run.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -19,16 +19,16 @@ use miette::{Result, miette};
 use super::job_changes::{SLOTS, set_cores, with_slot};
 use crate::args::SourceOptions;
 
-/// Silence after which the input counts as a stream: the run begins with the lines that have arrived.
+/// Pause in the input after which the run begins with the lines that have arrived. The later lines are a stream.
 const SETTLING: Duration = Duration::from_millis(20);
 
 /// Number of digits of the numbers in names of jobs.
 pub const DIGITS: usize = 6;
 
-/// Maximum number of lines that are added at once.
+/// Maximum number of lines that are added to the run at once.
 const MAX_LINES: usize = 10_000;
 
-/// The lines of standard input. A thread reads them, so that they can be awaited for a limited time.
+/// The lines of standard input. A thread reads the lines, so that the caller can wait for a line with a time limit.
 pub struct InputLines {
     received: Receiver<std::io::Result<String>>,
     /// True if lines end with a NUL byte instead of a newline.
@@ -62,8 +62,8 @@ impl InputLines {
         Some(Self { received, null, is_ended: false })
     }
 
-    /// Returns the lines up to the first silence after which `is_enough` is true, or up to the end of the input.
-    /// `is_enough` receives each line once, in the text since the last silence.
+    /// Returns the lines up to the first pause at which `is_enough` is true, or up to the end of the input. At each
+    /// pause, `is_enough` receives the lines since the previous pause.
     fn first(&mut self, mut is_enough: impl FnMut(&str) -> bool) -> Result<String> {
         let (mut text, mut seen, mut patience) = (String::new(), 0, Duration::MAX);
         while !self.is_ended {
@@ -85,7 +85,7 @@ impl InputLines {
         self.first(|_| false)
     }
 
-    /// Returns the next lines. Blocks until there is one.
+    /// Returns the lines that have arrived, up to [`MAX_LINES`]. Blocks until a line arrives or the input ends.
     fn some(&mut self) -> Result<String> {
         let mut text = self.next(Duration::MAX)?.unwrap_or_default();
         for _ in 1..MAX_LINES {
@@ -95,7 +95,7 @@ impl InputLines {
         Ok(text)
     }
 
-    /// Returns the next line, or `None` if none arrives within `patience` or at the end of the input.
+    /// Returns the next line. Returns `None` at the end of the input, or if no line arrives within `patience`.
     fn next(&mut self, patience: Duration) -> Result<Option<String>> {
         match self.received.recv_timeout(patience) {
             Ok(line) => line.map(Some).map_err(|error| miette!("standard input: cannot read: {error}")),
@@ -108,17 +108,18 @@ impl InputLines {
     }
 }
 
-/// The begin of standard input.
+/// The first part of standard input.
 pub enum Begin {
     /// All of standard input. No more lines follow.
     Whole(String),
-    /// The lines that arrived so far, and the commands in them if they are a list. More lines may follow.
+    /// The lines that arrived so far. More lines may follow. If the lines are a list, `ListParts` contains their
+    /// commands.
     Part(String, InputLines, ListParts),
 }
 
 impl Begin {
-    /// Reads standard input until its end, or until no line arrives for a while and there are at least `jobs` jobs.
-    /// `is_list` is true if the lines are a list, and false if they are arguments.
+    /// Reads standard input until its end, or until the input pauses after at least `jobs` jobs. `is_list` is true if
+    /// the lines are a list, and false if the lines are arguments.
     pub fn read(mut lines: InputLines, is_list: bool, jobs: usize) -> Result<Self> {
         let (mut parts, mut count, null) = (ListParts::new("standard input", DIGITS), 0, lines.null);
         let text = lines.first(|new| {
@@ -126,7 +127,7 @@ impl Begin {
                 count += arguments(new, null).len();
                 return count >= jobs;
             }
-            // The error of a wrong line is reported when the text is read.
+            // An invalid line is reported later, when the whole text is parsed.
             let Ok(more) = parts.add(new) else { return true };
             count += more.len();
             count >= jobs && parts.is_complete()
@@ -175,7 +176,7 @@ impl Stream {
         Self::new(lines, Maker::List(parts), options)
     }
 
-    /// Returns the stream of the arguments of a template that has made `commands` commands.
+    /// Returns the stream of the next arguments of a template. The earlier arguments made `commands` commands.
     pub fn of_template(
         lines: InputLines,
         commands: usize,
@@ -193,12 +194,12 @@ impl Stream {
         Self { lines, maker, shell, cores_per_job, has_slots: false }
     }
 
-    /// Adapts the stream to the instance with which the run begins.
+    /// Gives the later jobs a licence [`SLOTS`] if the instance has this licence.
     pub fn fit(&mut self, instance: &Instance) {
         self.has_slots = instance.platform().licences().iter().any(|(name, _)| name == SLOTS);
     }
 
-    /// Returns the next jobs with their arguments. Blocks until there is one. Returns `None` at the end of the input.
+    /// Returns the next jobs with their arguments. Returns `None` at the end of the input. Blocks until a job arrives.
     fn next(&mut self) -> Result<Option<Arrival>> {
         loop {
             let text = self.lines.some()?;
@@ -243,8 +244,8 @@ impl Stream {
         Ok(Arrival { jobs, arguments })
     }
 
-    /// Sends the jobs to a run as their lines arrive. `feed` receives the same jobs in the same order. After a request to
-    /// `stop`, the end of the input does not end the stream: Ctrl-C also ends the program that writes the lines.
+    /// Sends the jobs to a run as their lines arrive. `feed` receives these jobs in this order. The end of the input
+    /// ends the stream, except after a request to `stop`: Ctrl-C also ends the program that writes the lines.
     pub fn send(mut self, intake: Intake, feed: Arc<Feed>, stop: Stop) {
         thread::spawn(move || {
             loop {
@@ -275,7 +276,7 @@ pub fn arguments(text: &str, null: bool) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Jobs that were sent to a run at once, with the arguments of their commands.
+/// Jobs that were sent to a run together, with the arguments of their commands.
 pub struct Arrival {
     pub jobs: Vec<Job>,
     pub arguments: Vec<String>,
@@ -305,7 +306,7 @@ impl Feed {
         self.fed().is_ended = true;
     }
 
-    /// Returns the oldest jobs that were not taken yet.
+    /// Removes and returns the jobs that were sent first. Returns `None` if there are none.
     pub fn take(&self) -> Option<Arrival> {
         self.fed().arrivals.pop_front()
     }

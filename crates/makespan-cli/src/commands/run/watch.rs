@@ -68,9 +68,10 @@ pub struct RunWatch<'a> {
     arguments: Cow<'a, Arguments>,
     /// The jobs that arrive during the run.
     feed: Arc<Feed>,
-    /// The task and the end of each run of an earlier session. If jobs may arrive, the session reports these runs again.
+    /// Task and end of each execution of an earlier session. If jobs may arrive during the run, the session reports
+    /// these executions again.
     earlier: BTreeSet<(TaskId, Time)>,
-    /// True if the error of the input was printed.
+    /// True if the error that ended the input was printed.
     has_bad_input: bool,
     shown: WatchOptions<'a>,
     console: Console,
@@ -98,7 +99,7 @@ pub struct RunWatch<'a> {
     halt: Option<HaltCause>,
     /// Jobs whose last attempt ended in an earlier session.
     attempted: BTreeSet<TaskId>,
-    /// Number of attempts whose output files were replaced by those of a later attempt.
+    /// Number of attempts whose output files were replaced by the files of a later attempt.
     replaced: u64,
 }
 
@@ -242,7 +243,7 @@ impl<'a> RunWatch<'a> {
         &self.restated
     }
 
-    /// Returns the output files of a task with its tag.
+    /// Returns the output files and the tag of a task.
     fn output(&self, task: TaskId) -> Output {
         let (stem, files) = (self.outputs.stem(&self.instance, task), self.outputs.of(&self.instance, task));
         let tag = self.shown.options.tag.then(|| {
@@ -255,11 +256,12 @@ impl<'a> RunWatch<'a> {
         Output { task, stem, files, tag }
     }
 
-    /// Prints the outputs of jobs of an earlier session that was killed or stopped before it could print them.
+    /// Prints the outputs of jobs that ended in an earlier session, if this session was killed or stopped before it
+    /// printed them.
     fn print_earlier(&self, begin: &SessionBegin<'_>) {
         let ended = ended_before(begin);
         let stem = |run: &&Run| begin.outputs.stem(&self.instance, run.task);
-        // Without a record, all outputs count as printed.
+        // If the folder has no record of printed outputs, all outputs of earlier sessions count as printed.
         let all = || ended.iter().map(|run| (stem(run), [0, 0])).collect();
         let mut printed = self.printed.clone().unwrap_or_else(all);
         let (old, new): (Vec<&Run>, Vec<&Run>) = ended.iter().partition(|run| printed.contains_key(&stem(run)));
@@ -313,8 +315,8 @@ impl<'a> RunWatch<'a> {
         }
         let reason = reason.unwrap_or("it did not succeed");
         let tail = tail::of(&self.outputs, &self.instance, run.task).and_then(OutputTail::last);
-        // If a shell does not find a program, its message is both the last line and a part of the reason. Then only the
-        // reason is printed.
+        // If a shell does not find a program, the shell's message is both the last line of the output and the end of
+        // the reason. In this case, only the reason is printed.
         let is_told = |line: &str| reason.strip_suffix(line).is_some_and(|before| before.ends_with(": "));
         let tail = tail.filter(|line| run.outcome != Outcome::NotStarted && !is_told(line));
         let tail = tail.map_or_else(String::new, |line| format!(" | {line}"));
@@ -326,7 +328,7 @@ impl<'a> RunWatch<'a> {
     }
 }
 
-/// Returns true if a stream is a pipe. The program that reads the pipe may print to the terminal, and its text would
+/// Returns true if a stream is a pipe. The program that reads the pipe may print to the terminal, where its text would
 /// mix with the progress line.
 fn is_pipe(stream: impl AsFd) -> bool {
     let Ok(file) = stream.as_fd().try_clone_to_owned().map(File::from) else { return false };
@@ -369,8 +371,8 @@ impl Observer for RunWatch<'_> {
         let is_of_this_session = !self.attempted.remove(&task);
         if self.shown.options.line_buffer && is_of_this_session {
             let output = self.output(task);
-            // The new attempt gets new files. A second link keeps the old file, whose lines may not be printed yet.
-            // Each link has its own name, because several attempts may have unprinted lines.
+            // The new attempt gets new output files. A second link keeps each old file, because its lines may not be
+            // printed yet. Each link has its own name, because several attempts may have unprinted lines.
             self.replaced += 1;
             let ending = format!(".{}.before", self.replaced);
             let links = output.files.each_ref().map(|file| {
@@ -401,8 +403,8 @@ impl Observer for RunWatch<'_> {
     }
 
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
-        // If outputs are printed in the order of the list, the outputs of later jobs wait until this job has run
-        // again.
+        // The console receives no message. If outputs are printed in the order of the list, the outputs of later jobs
+        // wait until this job has run again.
         self.busy += run.end - run.start;
         self.interrupted.push(run.clone());
     }
@@ -431,7 +433,7 @@ impl Observer for RunWatch<'_> {
 
     fn grown(&mut self, tasks: Range<TaskId>, _progress: &Progress<'_>) {
         let Some(Arrival { jobs, arguments }) = self.feed.take() else { return };
-        // The run has accepted these jobs, so they fit the same instance.
+        // The run has accepted these jobs, so this copy of the instance accepts them too.
         if let Err(error) = self.instance.to_mut().append(jobs) {
             self.feed.fail(error.to_string());
         }

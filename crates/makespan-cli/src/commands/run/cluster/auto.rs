@@ -14,13 +14,13 @@ use crate::commands::run::decider::Decider;
 /// File in the folder of the run that stores the chosen pilots.
 pub(super) const SIZES: &str = "pilot/sizes.txt";
 
-/// Number of nodes up to which each pilot has one node. With more nodes, each pilot has several nodes.
+/// Maximum number of pilots. If there are more nodes, each pilot has several nodes.
 const MOST: usize = 32;
 
 /// Maximum makespan of an acceptable plan, in percent of the proven bound for all nodes.
 const WORTH: i128 = 110;
 
-/// Reserve that is added to 5/4 of the planned makespan for the time limit of a pilot, in seconds.
+/// Time in seconds that is added to 5/4 of the planned makespan. The sum is the time limit of a pilot.
 const SPARE: u64 = 120;
 
 /// Returns the pilots that an earlier session chose.
@@ -28,7 +28,7 @@ pub(super) fn earlier(folder: &Path) -> Option<Vec<PilotRequest>> {
     sizes(std::fs::read_to_string(folder.join(SIZES)).ok()?.trim()).ok()
 }
 
-/// Returns the maximum number of nodes.
+/// Returns the maximum number of nodes of all pilots together.
 pub(super) fn most(auto: &Auto, pool: &Pool) -> usize {
     auto.most.unwrap_or_else(|| pool.size()).max(1)
 }
@@ -54,8 +54,8 @@ impl Candidate {
         self.planned.schedule.makespan()
     }
 
-    /// Returns the time limit of the pilots: the planned makespan plus a reserve, up to the maximum limit. If run
-    /// times are guesses, returns the time limit that the user stated, or `None`.
+    /// Returns the time limit of the pilots: 5/4 of the planned makespan plus [`SPARE`], up to the maximum limit. If
+    /// run times are guesses, returns the time limit that the user stated, or `None`.
     fn pilot_time(&self, auto: &Auto, pool: &Pool) -> Option<String> {
         if self.instance.has_guesses() {
             return auto.time.clone();
@@ -89,7 +89,7 @@ impl Cluster {
             Some(Candidate { instance, machines, planned })
         };
         let most = most(&auto, &pool);
-        // The run plans again later, and reports the cause then.
+        // In this case, the run plans again later and reports the cause.
         let Some(all) = try_on(most) else { return Ok(None) };
         let bound = all.planned.bounds.iter().find(|bound| bound.objective == Objective::Makespan);
         let least =

@@ -30,8 +30,8 @@ pub struct Cluster {
     /// Notes for the user about the machines.
     pub remarks: Vec<String>,
     site: Site,
-    /// Time limit of the shortest pilot, in seconds, or the remaining time of the existing allocation. `None` if it is
-    /// unlimited or unknown.
+    /// Time limit of the shortest pilot, or remaining time of the existing allocation, in seconds. `None` if this time
+    /// is unlimited or unknown.
     limit: Option<u64>,
     commands: Commands,
 }
@@ -51,10 +51,10 @@ impl Cluster {
         Self::on(&options.slurm, earlier)
     }
 
-    /// Returns the cluster for these options. `earlier` is the folder of the run if a run is resumed.
+    /// Returns the cluster for these options. `earlier` is the folder of a resumed run, or `None` for a new run.
     pub fn on(slurm: &SlurmOptions, earlier: Option<PathBuf>) -> Result<Self> {
         let commands = Commands::new().with_teller(complain);
-        // A resumed run keeps its pilots and its platform, because running jobs occupy nodes of this platform.
+        // A resumed run keeps its pilots and its platform, because its running jobs occupy nodes of this platform.
         let chosen = earlier.as_ref().and_then(|folder| auto::earlier(folder));
         let earlier = earlier.and_then(|folder| read_platform(&folder.join(PLATFORM)).ok());
         let earlier = earlier.map(|earlier| within_nodes(earlier.platform().clone()));
@@ -65,7 +65,8 @@ impl Cluster {
         }
     }
 
-    /// Returns the cluster with the nodes of the existing allocation `id`. Returns an error for options of new pilots.
+    /// Returns the cluster with the nodes of the existing allocation `id`. Returns an error if the options describe
+    /// new pilots.
     fn here(id: u64, slurm: &SlurmOptions, earlier: Option<Platform>, commands: Commands) -> Result<Self> {
         let idle = [("time", &slurm.time), ("account", &slurm.account), ("partition", &slurm.partition)];
         let idle = idle.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
@@ -134,7 +135,7 @@ impl Cluster {
     }
 
     /// Returns an error if a task of the plan takes longer than the shortest pilot, or if the plan uses machines that
-    /// the cluster does not have. If the run time of the task is a guess, prints a note instead.
+    /// the cluster does not have. If the run time of a too long task is a guess, prints a note instead of the error.
     pub fn check_plan(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {
         self.allocation(instance.platform(), "")?;
         let Some(limit) = self.limit else { return Ok(()) };
@@ -184,8 +185,8 @@ impl Cluster {
         }
     }
 
-    /// Creates the engine, which submits new pilots or uses the existing allocation. `platform` is the platform of the
-    /// plan.
+    /// Creates the engine. The engine submits new pilots or uses the existing allocation. `platform` is the platform
+    /// of the plan.
     pub fn begin(&self, platform: &Platform, folder: &Path, stem: &str, grace: Duration) -> Result<Pilots> {
         let allocation = self.allocation(platform, &name_of(folder, stem))?;
         let kept = Instance::new(platform.clone(), vec![], vec![]).map_err(|error| miette!("{error}"))?;

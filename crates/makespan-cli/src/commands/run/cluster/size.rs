@@ -1,4 +1,4 @@
-//! The sizes of pilots: numbers of nodes, and time limits.
+//! The sizes of pilots: the number of nodes, and the time limit.
 
 use makespan_core::Time;
 use makespan_slurm::{OptionalLimit, duration};

@@ -1,5 +1,4 @@
-//! Plans again the tasks that are not submitted yet: tasks that were not submitted together with the others, and tasks
-//! of an earlier session.
+//! Plans again the tasks that are not submitted yet, and the tasks of an earlier session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -15,7 +14,8 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Minimum time between two plans, as a multiple of the computation time of the last plan.
 const TIMES: u32 = 5;
 
-/// Chooses sizes and order of tasks again. Other running and pending jobs of the cluster keep their processors.
+/// Chooses the processor numbers and the order of tasks again. Other running and pending jobs of the cluster keep
+/// their processors.
 pub struct LaterPlan<'a> {
     cluster: &'a ClusterOfJobs,
     decider: &'a Decider,
@@ -51,7 +51,7 @@ impl<'a> LaterPlan<'a> {
 }
 
 /// Returns an instance of these tasks in this order, with times relative to `now`. Dependencies on other tasks are
-/// left out, because those tasks are already submitted.
+/// left out, because these other tasks are already submitted.
 fn rest(instance: &Instance, now: Time, tasks: &[TaskId]) -> Result<Instance> {
     let names: BTreeMap<TaskId, String> = tasks.iter().map(|&task| (task, instance.name(task).into_owned())).collect();
     let job = |&task: &TaskId| {
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!((rest.name(TaskId(0)).as_ref(), rest.release(TaskId(0))), ("c", second(10)));
         assert_eq!(rest.release(TaskId(1)), Time::ZERO);
         let edges: Vec<(TaskId, TaskId)> = rest.edges().iter().map(|edge| (edge.from, edge.to)).collect();
-        assert_eq!(edges, [(TaskId(1), TaskId(0))], "what it waits for besides is on its way");
+        assert_eq!(edges, [(TaskId(1), TaskId(0))], "its other predecessor is already submitted");
         let periods: Vec<(Time, Time)> = rest.unavailable().iter().map(|period| (period.start, period.end)).collect();
         assert_eq!(periods, [(Time::ZERO, second(5)), (second(30), second(40))]);
     }

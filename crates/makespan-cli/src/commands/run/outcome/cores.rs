@@ -15,7 +15,7 @@ const LONG: f64 = 0.5;
 /// The place where the user states the cores of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CoresNote {
-    /// In a note of a list.
+    /// In a note behind the command, in a list of commands.
     #[default]
     List,
     /// In an option, because templates and makefiles have no notes.
@@ -46,7 +46,8 @@ struct Misfit {
 }
 
 impl Outcomes<'_> {
-    /// Returns a sentence for each job that needed another number of cores, with the note that the user should write.
+    /// Returns a sentence for each job that needed more or fewer cores than it had. The sentence contains the note
+    /// that the user should write.
     pub(super) fn other_cores(&self) -> Vec<String> {
         let there = makespan_exec::cores().map_or(1, |cores| cores.len() as u32).max(self.instance.processors());
         let mut all: Vec<Misfit> = self.last.iter().filter_map(|(&task, run)| self.misfit(task, run, there)).collect();
@@ -59,8 +60,9 @@ impl Outcomes<'_> {
         texts
     }
 
-    /// Compares the number of cores of a job with the cores that it used and with its number of threads that were
-    /// ready to run. Returns `None` for a moldable job, because Makespan learns its number of cores from the history.
+    /// Compares the number of cores of a job with the cores that the job used, and with the number of its threads that
+    /// were ready to run. Returns `None` for a moldable job, because Makespan learns the number of cores of such a job
+    /// from the history.
     fn misfit(&self, task: TaskId, run: &Run, there: u32) -> Option<Misfit> {
         let profile = self.instance.profile(task);
         let seconds = (run.end - run.start).seconds();

@@ -1,4 +1,4 @@
-//! How the processors' time was spent during a run, and the jobs that took longer than planned.
+//! The use of the processors' time during a run, and the jobs that took longer than planned.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const NAME: usize = 48;
 const LONGER: [&str; 3] = ["longer than planned", "took (s)", "planned (s)"];
 
 impl Outcomes<'_> {
-    /// Returns a sentence with the shares of the processors' time in successful jobs, in failed attempts, and idle.
-    /// The utilisation on the page is the sum of the first two. Returns `None` if no job ran.
+    /// Returns a sentence with three shares of the processors' time: successful jobs, failed attempts, and idle time.
+    /// The utilisation on the page is the sum of the first two shares. Returns `None` if no job ran.
     pub(super) fn lost(&self) -> Option<String> {
         self.lost_as(&|time| format!("{} s", figure(time.seconds())))
     }
@@ -79,8 +79,8 @@ impl Outcomes<'_> {
         })
     }
 
-    /// Returns the name, actual time and planned time of up to `most` jobs, those that exceeded their planned times
-    /// the most. All of them took more than 10 % longer than planned.
+    /// Returns the name, actual time and planned time of up to `most` jobs. These jobs exceeded their planned times
+    /// the most, and by more than 10 %.
     fn longer(&self, most: usize) -> Vec<Vec<String>> {
         let planned: BTreeMap<TaskId, Time> =
             self.plan.placements().iter().map(|placement| (placement.task, placement.end - placement.start)).collect();

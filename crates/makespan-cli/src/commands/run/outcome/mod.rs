@@ -33,7 +33,7 @@ pub struct Outcomes<'a> {
     pub restated: Option<&'a BTreeSet<TaskId>>,
     /// True if the run was stopped before all jobs had ended.
     pub stopped: bool,
-    /// True if the plan was made with run times and the run followed it.
+    /// True if the plan was made with known run times and the run followed the plan.
     pub has_plan: bool,
     /// The time that the session spent.
     spent: SessionSeconds,
@@ -117,7 +117,7 @@ impl Kind {
     }
 }
 
-/// Returns, for each task that an earlier session started and this session does not run again, its last execution.
+/// Returns the last execution of each task that an earlier session started and this session does not run again.
 /// Interrupted executions are left out.
 pub fn ended_before<'a>(begin: &SessionBegin<'a>) -> Vec<&'a Run> {
     let last: BTreeMap<TaskId, (usize, &Run)> =
@@ -174,8 +174,8 @@ impl<'a> Outcomes<'a> {
         Self { restated: Some(restated), ..self }
     }
 
-    /// Sets whether the run was stopped. A run whose jobs have all ended is not marked as stopped, unless more jobs might
-    /// have arrived (`is_cut_off`).
+    /// Sets whether the run was stopped. If all jobs have ended, the run is not marked as stopped, unless more jobs
+    /// might have arrived (`is_cut_off`).
     pub fn with_stopped(self, stopped: bool, is_cut_off: bool) -> Self {
         let stopped = stopped && (is_cut_off || self.ended() < self.instance.jobs().len());
         Self { stopped, ..self }
@@ -254,7 +254,7 @@ impl<'a> Outcomes<'a> {
         counts
     }
 
-    /// Returns the tasks that did not succeed, ordered by outcome: failures first, then tasks that were not started,
+    /// Returns the tasks that did not succeed, ordered by outcome: first failures, then tasks that were not started,
     /// then interrupted tasks.
     fn troubles(&self) -> Vec<TaskId> {
         let mut tasks: Vec<TaskId> =
@@ -337,7 +337,7 @@ impl<'a> Outcomes<'a> {
         format!("{}; {busy} of jobs in {wall}{so_far}{planned}", self.counted().text)
     }
 
-    /// Returns a sentence with the number of estimated run times that were replaced by measured ones.
+    /// Returns a sentence with the number of estimated run times that measured times replaced.
     fn learned(&self) -> Option<String> {
         let restated = self.restated.filter(|restated| !restated.is_empty())?;
         let guessed = restated.iter().filter(|&&task| self.instance.task(task).estimate.is_guess()).count();
@@ -354,7 +354,7 @@ impl<'a> Outcomes<'a> {
             1 => parts.push("1 time learned from earlier runs was corrected".to_owned()),
             some => parts.push(format!("{some} times learned from earlier runs were corrected")),
         }
-        Some(format!("{} by how long the tasks took that ended before", parts.join(" and ")))
+        Some(format!("{} by times measured in this run", parts.join(" and ")))
     }
 
     /// Returns the reason why a task did not succeed, and the last lines of its output.

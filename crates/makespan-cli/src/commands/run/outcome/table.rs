@@ -6,18 +6,18 @@ use super::{Kind, Outcomes};
 use crate::output::{Line, Tone, shortened, table};
 use crate::summary::{figure, names_nodes, node_names};
 
-/// Maximum number of jobs in the table. Jobs that did not succeed are preferred.
+/// Maximum number of jobs in the table. If there are more jobs, jobs that did not succeed are preferred.
 const LISTED: usize = 20;
 
-/// Maximum widths of names, outcomes and nodes, in columns, so that the table fits into 80 columns.
+/// Maximum width of a job name, in columns. With this limit and those below, the table fits into 80 columns.
 const NAME: usize = 20;
 const OUTCOME: usize = 22;
 const WIDE_OUTCOME: usize = 38;
 const NODES: usize = 12;
 
 impl Outcomes<'_> {
-    /// Returns a heading and a line for each job. All tasks of a bag or a compound job share one line. A table with
-    /// nodes leaves out the planned times, to fit into 80 columns.
+    /// Returns a heading and a line for each job. All tasks of a bag or a compound job share one line. To fit into 80
+    /// columns, a table with nodes leaves out the planned times.
     pub(super) fn table(&self, with_plan: bool) -> Vec<Line> {
         let mut rows: Vec<Row> = self.instance.jobs().iter().map(|job| Row::new(job.tasks())).collect();
         for placement in self.plan.placements() {

@@ -9,9 +9,11 @@ use makespan_exec::OutputFiles;
 
 use crate::output::shown;
 
-/// Maximum number of lines, of columns in a line, and of bytes read from a file.
+/// Maximum number of lines.
 const LINES: usize = 6;
+/// Maximum width of a line, in columns.
 const COLUMNS: usize = 76;
+/// Number of bytes at the end of the file that are read.
 const BYTES: u64 = 8192;
 
 /// The last lines of a job's standard error, or of its standard output if its standard error is empty.
@@ -59,7 +61,7 @@ impl OutputTail {
         self.shown().pop()
     }
 
-    /// Returns all lines in one line.
+    /// Returns the text of all lines, joined into one line.
     pub fn text(self) -> String {
         self.shown().join(" \u{23CE} ")
     }
