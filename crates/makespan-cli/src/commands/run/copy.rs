@@ -107,7 +107,7 @@ pub struct Style<'a> {
     pub ended: bool,
 }
 
-/// An error of a copy.
+/// The reason why a copy failed.
 pub enum CopyError {
     /// The file of the job cannot be read.
     Read(io::Error),
@@ -146,7 +146,7 @@ pub fn copy(path: &Path, from: u64, style: Style<'_>, to: &mut Stream) -> Result
     Ok(at)
 }
 
-/// Opens a regular file. Returns an error for a link or a pipe, by which a job may have replaced the file.
+/// Opens a regular file. Returns an error for a link or a pipe that a job put in place of the file.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }

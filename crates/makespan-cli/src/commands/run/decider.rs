@@ -88,8 +88,8 @@ impl Decider {
         Ok(())
     }
 
-    /// Returns the plan with which the run begins. For a policy, the plan is a simulation in which all run times equal
-    /// their estimates.
+    /// Returns the plan with which the run begins. If a policy controls the run, the plan is a simulation in which all
+    /// run times equal their estimates.
     pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<BegunPlan> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
         let (spec, is_stated) = match self {

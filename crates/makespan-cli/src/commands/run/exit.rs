@@ -12,7 +12,6 @@ const LARGEST: u64 = 100;
 /// The facts that determine the exit status of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunEnding {
-    /// The number of jobs of the run.
     pub jobs: u64,
     /// The number of jobs that failed or were not run, in all sessions of the run.
     pub unsuccessful: u64,

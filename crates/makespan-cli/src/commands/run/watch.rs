@@ -47,7 +47,6 @@ impl Observer for Messages {
 /// Settings for the display of a run.
 pub struct WatchOptions<'a> {
     pub options: &'a PrintingOptions,
-    /// The folder of the run.
     pub folder: &'a Path,
     /// The arguments of a template's commands. Tags consist of these arguments.
     pub arguments: &'a Arguments,
@@ -279,7 +278,7 @@ impl<'a> RunWatch<'a> {
         }
     }
 
-    /// Updates the progress line. Without a terminal, prints a line if one is due.
+    /// Updates the progress line on the terminal. Without a terminal, prints a progress line if one is due.
     fn refresh(&mut self, progress: &Progress<'_>) {
         self.check_input();
         let (ended, tasks, failed) = (progress.ended, self.instance.tasks(), self.failed);

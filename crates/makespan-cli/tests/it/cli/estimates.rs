@@ -50,10 +50,7 @@ fn the_first_command_of_a_kind_changes_the_plan_of_the_rest() {
     let run = "run list.txt --processors 2 --oversubscribe --folder f";
     let told = sandbox.makespan(&format!("{run} --policy easy[order=sjf] --no-history --verbose")).succeeds();
     assert!(unwrapped(&told).contains("all 10 times are guesses"), "{told}");
-    assert!(
-        unwrapped(&told).contains("guessed times were replaced by times measured in this run"),
-        "{told}"
-    );
+    assert!(unwrapped(&told).contains("guessed times were replaced by times measured in this run"), "{told}");
     let order = started(&sandbox);
     assert_eq!(order.len(), 10, "{order:?}");
     // Both processors begin with a long command. When one ends, only the times of long commands are known. After the
@@ -126,10 +123,7 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     let told = said.err;
     assert!(unwrapped(&told).contains("6 of 6 jobs succeeded"), "{told}");
     // The message includes the replacements of earlier sessions.
-    assert!(
-        unwrapped(&told).contains("5 of 6 guessed times were replaced by times measured in this run"),
-        "{told}"
-    );
+    assert!(unwrapped(&told).contains("5 of 6 guessed times were replaced by times measured in this run"), "{told}");
     assert!(estimated(&sandbox).starts_with(&before));
 }
 

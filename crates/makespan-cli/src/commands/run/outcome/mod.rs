@@ -35,7 +35,6 @@ pub struct Outcomes<'a> {
     pub stopped: bool,
     /// True if the plan was made with known run times and the run followed the plan.
     pub has_plan: bool,
-    /// The time that the session spent.
     spent: SessionSeconds,
     /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
