@@ -12,8 +12,8 @@ pub fn parse_amount(text: &str) -> Result<u64, String> {
     Amount::from_literal(text, true).map(|amount| amount.0)
 }
 
-/// Units of bytes and their sizes in bytes. `B` is last, because all other units also end with `B` and a search takes
-/// the first unit that fits.
+/// Units of bytes and their sizes in bytes. A search takes the first unit with which a text ends. All units end with
+/// `B`, so `B` is last.
 const UNITS: [(&str, u64); 14] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -78,7 +78,7 @@ pub(crate) fn rounded(bytes: f64) -> String {
     }
 }
 
-/// Returns the text with its unit in the correct case, or `None` if the text is wrong in any other way.
+/// Returns the text with the correct case of the unit, or `None` if more than the case of the unit is wrong.
 fn in_other_case(text: &str) -> Option<String> {
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::error::{FilePlace, FormatError};
 
-/// Kind of anomaly in a record of a log. [`skips`](Self::skips) returns whether a record of this kind is skipped.
-/// Otherwise, the comment of the kind states how the record is read.
+/// Kind of anomaly in a record of a log. The comment of each kind states whether a record of this kind is skipped, or
+/// else how the record is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anomaly {
     /// Missing job number, or a job number that is not whole. The record is skipped.
@@ -20,13 +20,13 @@ pub enum Anomaly {
     ZeroRunTime,
     /// Missing or impossible run time of a job that ran. A guess replaces the run time.
     GuessedRunTime,
-    /// Time limit that is invalid or above 292 years. The job has no limit.
+    /// Time limit that is invalid or above 292 years. The job is read without a limit.
     BrokenLimit,
-    /// Unreadable instant or number. The field counts as missing.
+    /// Unreadable instant or number. The field is treated as missing.
     BrokenField,
-    /// Truncated task list of an array. The tasks after the truncation are not read.
+    /// Truncated task list of a job array. The tasks after the truncation are not read.
     CutArray,
-    /// Unreadable or too long task list of an array. The array is read as one job.
+    /// Unreadable or too long task list of a job array. The array is read as one job.
     UnreadArray,
     /// Dependency on another job. The dependency is ignored.
     Precedence,
@@ -36,10 +36,10 @@ pub enum Anomaly {
     BrokenProcessors,
     /// More processors than the platform has. The record is skipped.
     TooWide,
-    /// Need for more of a resource than the platform has. The record is skipped.
+    /// Need that exceeds the platform's amount of a resource. The record is skipped.
     NoRoom,
-    /// Job without a time limit that had not ended when the log was written. The run time is unknown, so the record is
-    /// skipped.
+    /// Job that had not ended when the log was written, and has no time limit. The run time is unknown, so the record
+    /// is skipped.
     NotEnded,
     /// Job that was running when the log was written. The time limit is used as the run time.
     StillRuns,
@@ -47,7 +47,7 @@ pub enum Anomaly {
     StillWaits,
     /// More fields than the header has. The record is skipped, because its fields cannot be assigned to columns.
     LongRecord,
-    /// Record that ends before its last field. The absent fields count as missing.
+    /// Record without its last fields. The absent fields are treated as missing.
     ShortRecord,
     /// Submit time earlier than the submit time of the preceding record. Jobs are sorted by submit time.
     OutOfOrder,
@@ -56,7 +56,7 @@ pub enum Anomaly {
     NoEstimate,
     /// Run time longer than the requested time. The job keeps both times.
     Overrun,
-    /// Profile with communication, which is read as taking no time.
+    /// Batsim profile with communication. Communication is assumed to take no time.
     Communication,
     /// Component of a heterogeneous job. The component becomes a separate job.
     Component,
@@ -84,8 +84,8 @@ impl Anomaly {
         )
     }
 
-    /// Returns whether a strict reading refuses a log with this anomaly. An overrun is accepted, because it is common
-    /// in logs and does not change the record.
+    /// Returns whether a strict reading refuses a log with this anomaly. A strict reading accepts overruns, because
+    /// overruns are common in logs and do not change the record.
     pub const fn is_refused(self) -> bool {
         !matches!(self, Self::Overrun)
     }
@@ -181,7 +181,7 @@ impl fmt::Display for AnomalyRecords {
     }
 }
 
-/// Ignored statements in a log: its statements about the number of processors that are unreadable.
+/// Unreadable statements of a log about the number of processors. These statements are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenMachine {
     /// The number of statements.
@@ -263,8 +263,8 @@ impl LogStatistics {
         machine.chain(self.found.iter().map(ToString::to_string))
     }
 
-    /// Returns an error if a strict reading refuses the log. The error names the unreadable number of processors, if
-    /// there is one, or else the first record that a strict reading refuses.
+    /// Returns an error if a strict reading refuses the log. If a statement about processors is unreadable, the error
+    /// names this statement. Otherwise, the error names the first record that a strict reading refuses.
     pub(crate) fn refuse(&self, file: &str) -> Result<(), FormatError> {
         if let Some(machine) = &self.broken_machine {
             return Err(FormatError::content(file, machine.place.clone(), machine.problem()));

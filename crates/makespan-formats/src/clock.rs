@@ -22,8 +22,8 @@ impl Clock {
         Self::of(begin, None)
     }
 
-    /// Returns a warning if the time zone of this machine (`TZ`) is unknown. If it is unknown, the clock of this
-    /// machine is treated as UTC.
+    /// Returns a warning if the time zone of this machine (`TZ`) is unknown. In this case, [`here`](Self::here) uses
+    /// UTC.
     pub fn unknown_here() -> Option<String> {
         let stated = std::env::var("TZ").ok().filter(|zone| !zone.trim_start_matches(':').is_empty());
         let named = stated.map_or_else(|| "of this machine".to_owned(), |zone| format!("`{zone}` (TZ)"));

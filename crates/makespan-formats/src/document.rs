@@ -48,8 +48,8 @@ impl<'de, T: UniquelyNamed + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T>
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Unique<T>, A::Error> {
         // Only hashes of names are stored here, because the entries already contain the names. If two different names
-        // have the same hash, only the first is stored. So every reported repetition is real, but a repetition of the
-        // second of these names is not detected here.
+        // have the same hash, only the first name is stored. So each reported repetition is real, but a repetition of
+        // the second name is not detected here.
         let mut seen: FxHashMap<u64, u32> = FxHashMap::default();
         let hashes: BuildHasherDefault<FxHasher> = BuildHasherDefault::default();
         let mut entries: Vec<T> = Vec::new();
@@ -65,7 +65,7 @@ impl<'de, T: UniquelyNamed + Deserialize<'de>> Visitor<'de> for UniqueVisitor<T>
     }
 }
 
-/// Maximum size, in bytes, of a document that is read a second time if it contains an error, to find the field with
+/// Maximum size, in bytes, of a document that is read again after an error. The second reading finds the field with
 /// the error.
 const READ_TWICE: usize = 4 << 20;
 
@@ -74,8 +74,8 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result
     match serde_json::from_slice(bytes) {
         Ok(value) => return Ok(value),
         Err(error) if bytes.len() > READ_TWICE => return Err(json_error(file, bytes, None, &error)),
-        // To name the field with an error, a reader must record the path of each value, which takes time. So the first
-        // reading records no paths, and small documents are read again with paths. For large documents, the error
+        // The first reading does not record the path of each value, because recording takes time. After an error, a
+        // small document is read again with paths, to name the field with the error. For a large document, the error
         // states only the line and column.
         Err(_) => {}
     }

@@ -93,8 +93,8 @@ impl FormatError {
     }
 }
 
-/// Returns the text on one line of at most [`LONGEST`] characters. Control characters are escaped, and the limit counts
-/// escaped characters.
+/// Returns the text on one line of at most [`LONGEST`] characters. Control characters are escaped first, so the limit
+/// is a number of characters after escaping.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LONGEST));
     let mut count = 0;

@@ -7,13 +7,13 @@ use crate::speedup::through;
 /// Guessed run time of a task on its minimum number of processors.
 pub(crate) const GUESS: Time = Time::from_seconds(60);
 
-/// Guessed speed-up of a task. The guess is cautious: compared with one processor, a task runs 3.1 times as fast on 4
-/// processors, and never more than 10 times as fast.
+/// Guessed speed-up of a task. The guess is cautious: on 4 processors, a task runs 3.1 times as fast as on one. On no
+/// number of processors does it run more than 10 times as fast.
 pub(crate) const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
 
 /// Returns the guessed profile of a task on `min` to `max` processors. On `min` processors the task takes 60 s, or its
-/// walltime if that is shorter. The task is faster on more processors by `law`, or by [`GUESSED_LAW`] if `law` is
-/// `None`.
+/// walltime if the walltime is shorter. The speed-up on more processors is stated by `law`, or by [`GUESSED_LAW`] if
+/// `law` is `None`.
 ///
 /// # Errors
 /// [`ProfileError`] if the range is empty or a parameter of the law is out of range.
@@ -26,7 +26,7 @@ pub(crate) fn guessed(
     timed(walltime.map_or(GUESS, |walltime| walltime.min(GUESS)), min, max, law.unwrap_or(GUESSED_LAW))
 }
 
-/// Returns the profile with the speed-up `law` that takes `time` on `min` processors.
+/// Returns the profile with the run time `time` on `min` processors and the speed-up `law`.
 ///
 /// # Errors
 /// As for [`guessed`].
@@ -44,7 +44,7 @@ pub(crate) fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<P
     }
 }
 
-/// Shortens guessed run times that exceed the job's walltime to the walltime, so that a guess never causes an error.
+/// Shortens each guessed run time to at most the job's walltime. So a guess never causes an error.
 pub(crate) fn keep_walltime(job: &mut Job) {
     let Some(walltime) = job.walltime.filter(|walltime| *walltime > Time::ZERO) else { return };
     job.work.tasks_mut().for_each(|task| shorten(task, walltime));

@@ -13,19 +13,19 @@ pub(crate) struct Ignored {
 }
 
 impl Ignored {
-    /// Returns an empty counter that skips the names in `silent`.
+    /// Returns an empty counter that does not count the names in `silent`.
     pub(crate) fn beside(silent: &'static str) -> Self {
         Self { silent, counts: BTreeMap::new() }
     }
 
-    /// Counts an element unless it is in the silent list.
+    /// Counts an element unless its name is in `silent`.
     pub(crate) fn element(&mut self, name: &str) {
         if !self.is_silent(name) {
             self.add(format!("<{name}>"));
         }
     }
 
-    /// Counts the attributes of an element that are not in the silent list.
+    /// Counts the attributes of an element, except the names in `silent`.
     pub(crate) fn attributes(&mut self, node: Node<'_, '_>) {
         let element = node.tag_name().name();
         for attribute in node.attributes().filter(|attribute| attribute.namespace().is_none()) {
@@ -35,7 +35,7 @@ impl Ignored {
         }
     }
 
-    /// Counts one ignored part of the file under the given name.
+    /// Counts one ignored part of the file as `name`.
     pub(crate) fn add(&mut self, name: String) {
         *self.counts.entry(name).or_default() += 1;
     }

@@ -13,7 +13,7 @@ pub(crate) const MAX_BYTES: u64 = 4 << 30;
 
 const BUFFER: usize = 1 << 17;
 
-/// Size in bytes to which any compressed file may expand.
+/// Decompressed size, in bytes, that is accepted for every compression ratio.
 const MAX_EXPANDED: u64 = 16 << 20;
 
 /// Maximum ratio of decompressed to compressed size, for files that expand to more than [`MAX_EXPANDED`] bytes. Logs
@@ -21,16 +21,17 @@ const MAX_EXPANDED: u64 = 16 << 20;
 /// 1,000.
 const MAX_EXPANSION: u64 = 20;
 
-/// Number of compressed members that every file may have, even if all of them are tiny. A file may have one more
-/// member for each [`MEMBER`] decompressed bytes. The number is limited because the bzip2 decoder allocates megabytes
-/// for each member.
+/// Number of compressed members (concatenated gzip or bzip2 files) that is accepted for every file, even if all
+/// members are tiny. A file may have one more member for each [`MEMBER`] decompressed bytes. The number is limited
+/// because the bzip2 decoder allocates megabytes for each member.
 const FEW_MEMBERS: u64 = 1000;
 const MEMBER: u64 = 16 << 10;
 
 /// Decompressed input of limited size.
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
-/// Decompresses gzip and bzip2, which are recognised by their first bytes. Other input is returned unchanged.
+/// Decompresses gzip and bzip2 input. The first bytes decide whether the input is compressed. Other input is returned
+/// unchanged.
 ///
 /// Reading fails after `limit` bytes, or if compressed input expands too much ([`MAX_EXPANDED`], [`MAX_EXPANSION`]).
 pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>> {
@@ -247,8 +248,8 @@ mod tests {
         assert!(read(&log).unwrap() as u64 > MAX_EXPANDED);
     }
 
-    /// Checks that concatenated compressed files are read as one file, even if some members are empty and the number
-    /// of members is the maximum.
+    /// Checks that concatenated compressed files are read as one file. Some members are empty, and the number of
+    /// members is the maximum.
     #[test]
     fn compressed_files_one_behind_the_other_are_one() {
         let read = |bytes: &[u8]| {

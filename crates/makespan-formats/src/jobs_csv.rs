@@ -28,8 +28,8 @@ pub const COLUMNS: [&str; 17] = [
     "metadata",
 ];
 
-/// Additional columns for a trace with accounting data: CPU time in seconds, peak resident memory in bytes, and the
-/// certainty that a run was killed for memory (`certain`, `likely`, or empty).
+/// Additional columns for a trace with accounting data. They contain the CPU time in seconds, the peak resident memory
+/// in bytes, and the certainty that a run was killed for memory (`certain`, `likely`, or empty).
 pub const ACCOUNTING: [&str; 3] = ["cpu_time", "peak_memory", "memory_kill"];
 
 /// Writes a schedule as if it had been executed, with one line for each placement. A task of a bag is named `name/17`.

@@ -13,7 +13,8 @@ const OTHERS: [(&str, &str); 6] = [
     ("html", "HTML"),
 ];
 
-/// Name of a kind of text that is refused, unless the user states that the text is a list of commands.
+/// Name of the kind "CSV". A text of this kind is read as a list of commands only if the user states that it is a
+/// list.
 const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
@@ -21,7 +22,7 @@ const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` ru
 pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
                                 header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
 
-/// Number of bytes at the beginning of each line that are examined.
+/// Maximum number of bytes that are examined at the beginning of each line.
 const LOOKED: usize = 4096;
 
 /// Rule that decides whether a text is read as a list of commands.
@@ -64,7 +65,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if let Some(what) = other(text, &lines, ending) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
-        // The names of all formats do not help someone who has a script.
+        // If the file is a script, a list of all formats does not help the user.
         let refused = if what == SCRIPT { format!("this is {what}, which is not read") } else { not_read(what) };
         let remedy =
             if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
@@ -93,7 +94,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     ))
 }
 
-/// Returns whether a text is the output of Slurm's sdiag, which begins with a line of `*`.
+/// Returns whether a text is the output of Slurm's sdiag. This output begins with a line of `*`.
 pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
     first_lines(text).iter().find(|line| line.bytes().any(|byte| byte != b'*')).is_some_and(|line| is_slurm(line))
 }
@@ -127,8 +128,8 @@ fn is_toml(line: &str) -> bool {
             let apart = key.ends_with(' ') && !key.trim().is_empty();
             let top =
                 ["version", "platform", "jobs", "unavailable"].contains(&key.trim()) || key.starts_with("platform.");
-            // A line such as `version=2` can be TOML or shell. The line is read as shell if a command follows the
-            // assignment.
+            // A line such as `version=2` can be TOML or shell. If a command follows the assignment, the line is read
+            // as shell.
             apart || top && !value.trim().contains(' ') || top && value.trim_start().starts_with(['{', '['])
         }
         _ => false,

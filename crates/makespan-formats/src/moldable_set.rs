@@ -15,11 +15,11 @@ use crate::format::head::Head;
 use crate::instance::foreign_json;
 use crate::scalar::{Count, Scalar};
 
-/// Possible keys at the top level of such a file.
+/// Possible keys at the top level of a moldable set.
 const KEYS: [&str; 3] = ["meta", "cpudata", "gpudata"];
 
-/// Returns whether a JSON file is a moldable set: its first key is one of [`KEYS`], and the file is not recognised as
-/// another kind of JSON.
+/// Returns whether a JSON file is a moldable set. The first key must be one of [`KEYS`], and the file must not be
+/// another known kind of JSON.
 pub(crate) fn is_set(head: &Head<'_>) -> bool {
     let key = head.text.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
     let begins = |known: &&str| {

@@ -1,5 +1,5 @@
-//! Resource needs, except processors, of jobs from other formats. Needs for resources that the machines lack are
-//! ignored.
+//! Needs of jobs for resources other than processors, in files of other programs. A need for a resource that the
+//! machines lack is ignored.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::amount::rounded;
 /// Largest supported amount of a resource.
 const MOST: f64 = i64::MAX as f64;
 
-/// Returns a number of bytes, rounded up, or `None` if it is not positive.
+/// Returns `count` bytes, rounded up, or `None` if `count` is not positive.
 pub(crate) fn bytes(count: f64) -> Option<u64> {
     // A float that is too large for `u64` becomes the largest `u64`.
     (count > 0.0).then(|| (count.min(MOST).ceil() as u64).min(i64::MAX as u64))
@@ -39,7 +39,8 @@ pub(crate) fn memory(text: &str) -> Option<u64> {
 pub(crate) struct Pool(FxHashSet<Needs>);
 
 impl Pool {
-    /// Returns the given needs. If a resource occurs twice, its first need is used.
+    /// Returns `needs` as one value, shared with equal needs from earlier calls. If a resource occurs twice, its first
+    /// need is used.
     pub(crate) fn of<N: Into<Box<str>>>(&mut self, needs: impl IntoIterator<Item = (N, Need)>) -> Needs {
         let Ok(needs) = Needs::new(needs) else { return Needs::NONE };
         if needs.is_empty() {
@@ -67,7 +68,7 @@ struct Without {
 pub(crate) struct UnstatedNeeds(BTreeMap<Box<str>, Without>);
 
 impl UnstatedNeeds {
-    /// Returns the needs of a task for resources that the platform has. Counts all other needs as ignored.
+    /// Returns the needs of a task for resources that the platform has, and counts the other needs as ignored.
     /// `processors` is the number of processors of the task, and `name` its name.
     pub(crate) fn kept(&mut self, needs: &Needs, platform: &Platform, processors: u32, name: &str) -> Needs {
         if needs.iter().all(|(resource, _)| platform.resource(resource).is_some()) {

@@ -1,8 +1,8 @@
-//! Impossible values in files of other programs. One rule applies to all logs and workflows (docs/formats.md,
+//! Impossible values in files of other programs. All readers of logs and workflows obey one rule (docs/formats.md,
 //! "Impossible values").
 //!
-//! Each impossible value is replaced and counted, and there is one warning for each kind of value. In a strict reading,
-//! the first impossible value is an error.
+//! Each impossible value is replaced and counted, and there is one warning for each kind of value. In a strict
+//! reading, the first impossible value is an error.
 
 use makespan_core::{Estimate, Time, TimeError};
 
@@ -37,7 +37,7 @@ pub(crate) enum ValueProblem {
     BrokenAmount,
     /// Unreadable number of cores.
     BrokenCores,
-    /// Ignored attribute of a DOT file that contradicts another attribute.
+    /// Attribute of a DOT file that contradicts another attribute and is ignored.
     Contradiction,
 }
 
@@ -48,7 +48,7 @@ impl ValueProblem {
         const UNLIMITED: &str = "no limit holds";
         const EMPTY: &str = "0 bytes are used instead";
         const PRECEDENCE: &str =
-            "`time` counts before `work`, `data` before `transfer`, and of two values of one attribute the last";
+            "`time` is used before `work`, `data` before `transfer`, and the last value of a repeated attribute";
         match self {
             Self::NoTime => ["run time", "missing", GUESSED],
             Self::BrokenTime => ["run time", "negative or invalid", GUESSED],
@@ -184,7 +184,8 @@ impl ImpossibleValues {
         })
     }
 
-    /// Returns the number stated for `owner`, or `None` if it is missing or unreadable. Counts an unreadable number.
+    /// Returns the number stated for `owner`, or `None` if the number is missing or unreadable. Counts an unreadable
+    /// number.
     pub(crate) fn read<T>(
         &mut self,
         oddity: ValueProblem,

@@ -9,7 +9,7 @@ use crate::tree_plan::{TreePlanFile, is_tree_plan};
 /// Content of a plan file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanFile {
-    /// Placements: a schedule, a front or a strategy.
+    /// Placements of tasks: a schedule, a Pareto front of schedules, or a strategy.
     Schedule(Box<ScheduleFile>),
     /// Steady state on a tree: rates and a period.
     Periodic(Box<TreePlanFile>),

@@ -25,7 +25,7 @@ pub struct Figure {
     pub y_label: String,
     /// Series, in the order of the legend.
     pub series: Vec<Series>,
-    /// First and last value of the vertical axis. If `None`, the axis covers the points.
+    /// First and last value of the vertical axis. If `None`, the axis includes all points.
     pub y_range: Option<(f64, f64)>,
     /// Upper limit of the vertical axis. A larger value is shown as an arrow at the upper edge, labelled with the
     /// value.
@@ -34,8 +34,8 @@ pub struct Figure {
     /// omitted.
     pub log_x: bool,
     /// True if points are not marked, for lines of very many points. If true, the horizontal axis has ticks at round
-    /// values. Each line has a few marks at positions without marks of other lines, so that coinciding lines can be
-    /// distinguished.
+    /// values, and each line has a few marks. The marks of different lines have different positions, so that
+    /// coinciding lines can be distinguished.
     pub unmarked: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Point {
 
 /// Writes a figure as SVG. Points with a coordinate or range that is not finite are omitted.
 ///
-/// The axes cover the range of the data. If only a few different `x` values occur, the ticks are at these values.
+/// The axes include all data. If only a few different `x` values occur, the ticks are at these values.
 ///
 /// # Errors
 /// Errors of the writer.
@@ -105,7 +105,7 @@ fn x_label(figure: &Figure, beyond: &[beyond::ValuesAbove]) -> String {
     if beyond.is_empty() { figure.x_label.clone() } else { format!("{}; {}", figure.x_label, beyond::NOTE) }
 }
 
-/// Number of marks on a line with [`unmarked`](Figure::unmarked) points that spans the whole axis.
+/// Number of marks on a line with [`unmarked`](Figure::unmarked) points, if the line spans the whole axis.
 const MARKED: usize = 5;
 
 /// Returns the positions of the marks of a line with unmarked points. Different lines have marks at different
@@ -120,7 +120,7 @@ fn spaced(series: &Series, points: &[Point], x: &axis::Axis, [index, lines]: [us
     places.map(|at| [at, value(series.line, points, at)]).collect()
 }
 
-/// Returns the value of a line at `at`, which lies between its first and its last point.
+/// Returns the value of a line at the position `at`, which is between the first and the last point of the line.
 fn value(line: Line, points: &[Point], at: f64) -> f64 {
     let next = points.partition_point(|point| point.x <= at).min(points.len() - 1);
     let (before, after) = (points[next.saturating_sub(1)], points[next]);

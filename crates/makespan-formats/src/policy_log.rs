@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::names::CsvNames;
 
-/// One log entry in the form for files. Columns that an entry of this kind does not have are empty. Times are in
-/// seconds.
+/// Log entry of a policy, as a row of a file. Columns without a value are empty. Times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LogRow {
     /// Time of the decision.
@@ -26,7 +25,7 @@ pub struct LogRow {
     pub finish: Option<f64>,
     /// Deadline of the job.
     pub deadline: Option<f64>,
-    /// Cost of the plan: the sum of V / T over the tasks.
+    /// Cost of the plan: the sum of volume / run time over the tasks.
     pub cost: Option<f64>,
     /// Processor on which a task was planned before a collision.
     pub from_processor: Option<u32>,

@@ -195,8 +195,8 @@ fn read_as_it_is(
             read(name, &mut input, &etc::EtcReadOptions { machines: options.processors, strict: options.strict })?
         }
         Reader::Document(read) => {
-            // If the file states no machines, the reader checks the jobs against the stated platform. The stated
-            // platform may have resources that this machine lacks.
+            // If the file states no machines, the reader checks the jobs against the platform in the options. This
+            // platform may have resources that the machine of this program lacks.
             let machine = options.platform.as_ref().or(options.machine.as_ref());
             let (text, remark) = text_in_any_encoding(&mut input, name, format, options.strict)?;
             with_remark(remark, read(name, &text, machine)?)
@@ -233,9 +233,9 @@ fn read_replay_from(raw: impl Read, name: &str, options: &ReplayOptions) -> Resu
     Ok(Replay { remarks, ..given(instance, format) })
 }
 
-/// Prepares a platform for a workload of Batsim. Returns the platform with speeds relative to its first host, the
-/// number of operations per second at speed 1, and a warning if the speeds differ. Returns `None` for other formats, or
-/// if `platform` or `unit` is missing.
+/// Prepares a platform for a workload of Batsim. Returns three values: the platform with speeds relative to the first
+/// host, the number of operations per second at speed 1, and a warning if the speeds differ. Returns `None` for other
+/// formats, or if `platform` or `unit` is missing.
 fn relative(format: Format, platform: Option<&Platform>, unit: Option<f64>) -> Option<(Platform, f64, Option<String>)> {
     batsim::relative(platform.filter(|_| format.takes(FormatOption::Flops))?, unit?)
 }
@@ -245,8 +245,8 @@ fn with_remark(first: Option<String>, (instance, remarks): (Instance, Vec<String
     (instance, first.into_iter().chain(remarks).collect())
 }
 
-/// Returns the machine for a list of commands: the platform in the options if there is one, or else a machine with the
-/// stated number of processors, or else this machine.
+/// Returns the machine for a list of commands. If the options contain a platform, returns the platform. If the options
+/// state a number of processors, returns a machine with this number. Otherwise, returns the machine in the options.
 fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
     match (&options.platform, options.processors, &options.machine) {
         (Some(_), Some(_), _) => Err(BOTH_STATED.into()),
@@ -306,7 +306,7 @@ fn planned_log(
     Ok((log.instance, remarks))
 }
 
-/// Returns whether the begin of a text without a file name is the begin of a list of commands.
+/// Returns whether a text without a file name begins like a list of commands.
 pub fn is_list(text: &[u8]) -> bool {
     states_shell(text) || detect(text, "", Lists::Detected).is_ok_and(|format| format == Format::List)
 }

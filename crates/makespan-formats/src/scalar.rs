@@ -1,9 +1,9 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
-//! A reader receives each JSON number as its literal text. `serde_json` passes this text as a map with one private
-//! key, if the feature `arbitrary_precision` of `serde_json` is on, or if the reader requests a raw value. A TOML
-//! float is converted to the shortest decimal number that has the value of the float. So times and weights are never
-//! rounded to floating point.
+//! A reader receives each JSON number as its literal text. If the feature `arbitrary_precision` of `serde_json` is on,
+//! `serde_json` passes this text as a map with one private key. If the reader requests a raw value, it does so without
+//! this feature. A TOML float is converted to the shortest decimal number that has the value of the float. So times
+//! and weights are never rounded to floating point.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,12 +15,12 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 /// Map key under which `serde_json` passes the literal text of a number.
 pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
-/// Name for raw values in `serde_json`. A reader that requests a newtype struct of this name gets the raw text of a
-/// value, as a map with this name as its key. Other formats ignore the name.
+/// Name for raw values in `serde_json`. If a reader requests a newtype struct of this name, `serde_json` passes the
+/// raw text of the value in a map. The only key of the map is this name. Other formats ignore the name.
 pub(crate) const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// Separator between the message and the position ([`InList`]) in an error of a JSON list that was read from its raw
-/// text.
+/// Separator between the message and the position ([`InList`]) in an error about a JSON list. The list was read from
+/// its raw text.
 const LIST_KEY: &str = "$makespan::private::List";
 
 /// The position of an error in a JSON list that was read from its raw text.
@@ -329,8 +329,8 @@ pub(crate) fn literal<T: FromLiteral, E: Error>(text: &str, quoted: bool) -> Res
     T::from_literal(text, quoted).map(Scalar).map_err(E::custom)
 }
 
-/// Returns `text` times `10^places` if this is an integer that fits into the result type. The result is exact, so that
-/// stated numbers are compared without rounding.
+/// Returns `text` times `10^places` if the product is an integer that fits into the result type. The result is exact,
+/// so that stated numbers are compared without rounding.
 pub(crate) fn exact_decimal(text: &str, places: usize) -> Option<i128> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),

@@ -1,8 +1,8 @@
 //! Parses XML documents, with limits that protect against malicious files.
 //!
-//! A small file can require much memory and time: the parser expands entities that the document type declares, and
-//! compares each attribute of an element with all others. So the text is scanned first. The scan refuses declarations
-//! of entities, and sizes that no real file of jobs or machines has.
+//! A small file can require much memory and time. The parser expands entities that the document type declares. It
+//! compares each attribute of an element with all other attributes of this element. So the text is scanned first. The
+//! scan refuses declarations of entities, and sizes that no real file of jobs or machines has.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 256;
 /// Maximum number of declared namespaces in the document. The number is limited because the parser copies the
 /// namespaces of all ancestors for each element that declares one.
 const MAX_NAMESPACES: usize = 1000;
-/// Number of nodes that every document may have, even if it is short.
+/// Number of nodes that every document may have, even a short document.
 const MIN_NODES: usize = 1_000_000;
 /// Minimum average number of bytes per node in a longer document. An element and the blank before the element are two
 /// nodes.
@@ -30,7 +30,7 @@ pub(crate) struct XmlProblem {
 }
 
 /// Overwrites an XML declaration (`<?xml ..?>`) with blanks, if blank lines precede it. Otherwise the parser would
-/// refuse the declaration, because it is not at the beginning of the text. All positions stay the same.
+/// refuse the declaration, because it is not at the beginning of the text. All positions in the text are unchanged.
 pub(crate) fn prepared(text: &str) -> Cow<'_, str> {
     let before = text.len() - text.trim_start().len();
     let end = text[before..].find("?>").map(|end| before + end + 2);

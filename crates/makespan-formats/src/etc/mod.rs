@@ -19,8 +19,8 @@ pub use write::write_etc;
 /// Time of a task on a machine that cannot run it.
 const CANNOT: &str = "inf";
 
-/// Returns whether a file has the file extension of a matrix, or begins with a row of numbers that is not a record of a
-/// log.
+/// Returns whether a file is a matrix. Either the file has the file extension of a matrix, or it begins with a row of
+/// numbers that is not a log record.
 pub(crate) fn is_matrix(head: &Head<'_>) -> bool {
     head.named || head.first != b'-' && numbers::is_row(head) && !numbers::is_record(head.first_line())
 }

@@ -10,7 +10,7 @@ use crate::numbers::tokens;
 
 /// Maximum length of a line in bytes, sufficient for the times of a task on the largest platform.
 const LONGEST_LINE: u64 = 1 << 29;
-/// Maximum capacity that is allocated for the size in the header. The size in the header may be wrong.
+/// Maximum capacity that is allocated from the size in the header, because this size may be wrong.
 const FIRST_CAPACITY: usize = 4096;
 
 /// Options for reading a matrix.
@@ -24,11 +24,11 @@ pub struct EtcReadOptions {
 
 /// Reads a decompressed matrix. Returns the instance, and remarks for the user. `file` is the file name for errors.
 ///
-/// A first line of two or three whole numbers is a header: `tasks machines`, and optionally the class of the matrix (0
-/// consistent, 1 semi-consistent, 2 inconsistent). The class is ignored, because the published sets of 512 tasks on 16
-/// machines state 0 for all classes. After a header, the times follow task by task, and line breaks have no meaning.
-/// Without a header, each line is a task. A single column without a header contains the times task by task, for the
-/// number of machines in `options`.
+/// A first line of two or three whole numbers is a header: the number of tasks, the number of machines, and optionally
+/// the class of the matrix. The class (0 consistent, 1 semi-consistent, 2 inconsistent) is ignored, because the
+/// published sets of 512 tasks on 16 machines state 0 for all classes. After a header, the times follow task by task,
+/// and line breaks have no meaning. Without a header, each line is a task. A single column without a header contains
+/// the times task by task, for the number of machines in `options`.
 ///
 /// # Errors
 /// [`FormatError`] with the line of the error.
@@ -77,7 +77,7 @@ struct Reader<'a> {
     jobs: Vec<Job>,
     /// Times of the current task so far.
     row: Vec<Time>,
-    /// Lines of times that are printed as zero because the real times are too short for the number of digits.
+    /// Numbers of the lines in which a time is printed as 0. The real time is too short for the printed digits.
     zeros: Vec<usize>,
 }
 

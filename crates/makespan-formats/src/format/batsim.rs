@@ -1,10 +1,11 @@
-//! Workloads of Batsim, in the JSON of its versions up to 4 and of version 5.
+//! Workloads of Batsim, in the JSON formats of versions up to 4 and of version 5. `{"nb_res": 4, "jobs": [{"id",
+//! "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}` (P.-F. Dutot, M.
+//! Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs management systems
+//! simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10).
 //!
-//! `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}` (P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources
-//! and jobs management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10). In version 5, the profile
-//! types have different names. The run time of a delay is its stated time. The run time of a parallel profile is the
-//! time of its computation. The run time of a composition is the sum of the run times of its parts. Communication
-//! takes no time. For profiles of other types, the run time is a guess.
+//! A profile describes the work of a job. In version 5, the profile types have different names. A delay takes its
+//! stated time. A parallel profile takes the time of its computation. A composition takes the sum of the run times of
+//! its parts. Communication takes no time. For profiles of other types, the run time is a guess.
 
 mod profile;
 
@@ -105,9 +106,9 @@ impl FromLiteral for Label {
     }
 }
 
-/// Returns a `SimGrid` platform with speeds relative to its first host, and the speed of that host in floating-point
-/// operations per second. A delay takes its stated time on the first host. `unit` is the number of operations in a
-/// unit of work of the platform. The third part of the result is a warning if the speeds differ.
+/// Converts a `SimGrid` platform. Returns the platform with speeds relative to the first host, the speed of the first
+/// host in floating-point operations per second, and a warning if the speeds differ. A delay takes its stated time on
+/// the first host. `unit` is the number of operations in a unit of work of the platform.
 pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64, Option<String>)> {
     let first = platform.nodes().iter().find(|node| node.processors > 0)?;
     let speed = first.speed;

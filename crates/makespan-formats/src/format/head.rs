@@ -17,7 +17,7 @@ pub(crate) struct Head<'a> {
     pub(crate) first: u8,
     /// The file extension, in lower case and without the dot.
     pub(crate) ending: Option<&'a str>,
-    /// True if the file extension belongs to the format that is being checked. False if the text begins like JSON,
+    /// True if the file extension is one of the format that is being checked. False if the text begins like JSON,
     /// because only the content distinguishes the JSON formats.
     pub(crate) named: bool,
 }
@@ -39,7 +39,7 @@ impl<'a> Head<'a> {
         self.text.split(|&byte| byte == b'\n').next().unwrap_or_default()
     }
 
-    /// Returns the text after each occurrence of a JSON key and its colon, up to the end of the file's beginning.
+    /// Returns, for each occurrence of a JSON key, the text that follows the key and its colon.
     pub(crate) fn values_of(&self, key: &[u8]) -> impl Iterator<Item = &'a [u8]> {
         let text = self.text;
         let places = text.windows(key.len()).enumerate().filter(move |(_, window)| *window == key);
@@ -58,7 +58,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Returns the file extension of a name, in lower case and without the dot. `.gz` and `.bz2` are removed first.
+/// Returns the file extension of a name, in lower case and without the dot. A suffix `.gz` or `.bz2` is removed first.
 pub(crate) fn ending_of(name: &str) -> Option<String> {
     let stem = [".gz", ".bz2"].iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name));
     Path::new(stem).extension().map(|ending| ending.to_string_lossy().to_lowercase())

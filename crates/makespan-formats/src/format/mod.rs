@@ -80,7 +80,8 @@ pub(crate) type Remarked = Result<(Instance, Vec<String>), FormatError>;
 pub(crate) enum Reader {
     /// Reads a document. The arguments are the file name, the text, and the machines to use if the file states none.
     Document(fn(&str, &str, Option<&Platform>) -> Remarked),
-    /// Reads a matrix of times. The options contain the number of machines, for a file that does not state it.
+    /// Reads a matrix of times. The options contain the number of machines, for a file that does not state this
+    /// number.
     Matrix(fn(&str, &mut dyn BufRead, &etc::EtcReadOptions) -> Remarked),
     /// Reads commands for the machine that the options state.
     List(fn(&str, &str, &Platform, Option<usize>) -> Result<Instance, FormatError>),
@@ -97,15 +98,15 @@ pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<LogCo
 /// A row of the table of formats.
 pub(crate) struct FormatRow {
     format: Format,
-    /// The phrase for a file of this format that follows "this file is" in a message.
+    /// The phrase that follows "this file is" in a message about a file of this format.
     words: &'static str,
     /// The name of the format in lists of formats. Formats with equal titles are listed once.
     title: &'static str,
     /// The file extensions, in lower case and without the dot.
     extensions: &'static [&'static str],
     options: &'static [FormatOption],
-    /// The maximum length of a line, in bytes. The limit is set for readers that need much more memory than the line
-    /// itself.
+    /// The maximum length of a line, in bytes. Only readers that need much more memory than the line itself have a
+    /// limit.
     pub(crate) longest_line: Option<usize>,
     /// Function that detects the format. The function returns whether a file has this format, or an error message if
     /// the file only seems to have this format.
@@ -289,8 +290,8 @@ impl Format {
         all.into_iter()
     }
 
-    /// Returns the format of a file, recognised by the beginning of the file or by the file extension, or `None` if no
-    /// format matches.
+    /// Returns the format of a file, or `None` if no format matches. The beginning of the file and the file extension
+    /// decide.
     ///
     /// # Errors
     /// An error message if the file only seems to have a format. The message states what the file is, and what the

@@ -7,9 +7,9 @@ use makespan_core::Schedule;
 
 use super::scheme::{ALIKE, BEST, COLOURS};
 
-/// Appends the pairs of units that touch in a chart. Two placements touch if one follows the other on a processor, or
-/// if they run at the same time in adjacent rows. `unit` maps the index of a placement to its unit, such as a job.
-/// Units are numbered from 0 without large gaps.
+/// Appends the pairs of units that touch in a chart. Two placements touch if they run on a processor one after the
+/// other without a gap, or at the same time in adjacent rows. `unit` maps the index of a placement to its unit, such
+/// as a job. Units are numbered from 0 without large gaps.
 pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: &mut Vec<(u32, u32)>) {
     let placements = schedule.placements();
     let mut order: Vec<usize> = (0..placements.len()).collect();
@@ -60,9 +60,9 @@ pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: 
 /// number of neighbours with a similar colour, and then by the order of the colours, beginning with the preferred
 /// colour.
 ///
-/// If each unit is one rectangle, the graph of touching units is planar, so at most five neighbours of a unit get a
-/// colour before the unit. So eight colours with two similar pairs suffice to give touching units different colours
-/// that are not similar.
+/// If each unit is one rectangle, the graph of touching units is planar. So at most five neighbours of a unit get a
+/// colour before the unit. Eight colours with two similar pairs suffice to give touching units different colours that
+/// are not similar.
 pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8], given: &[bool]) -> Vec<u8> {
     pairs.sort_unstable();
     pairs.dedup();
@@ -155,8 +155,7 @@ mod tests {
         Schedule::new(parts.iter().enumerate().map(place).collect())
     }
 
-    /// Returns whether two rectangles share a part of an edge, or one follows the other on a processor with nothing
-    /// between them.
+    /// Returns whether two rectangles share a part of an edge, or are consecutive on a processor.
     fn touch(a: &Placement, b: &Placement) -> bool {
         let [(first, last), (begin, end)] = [a, b].map(|one| one.processors.intervals()[0]);
         let at_once = a.start < b.end && b.start < a.end;
@@ -193,8 +192,8 @@ mod tests {
             }
         }
 
-        /// Checks that neighbours have different colours for arbitrary pairs of neighbours, if each job has fewer
-        /// neighbours than there are colours.
+        /// Checks that neighbours have different colours if each job has fewer neighbours than there are colours. The
+        /// pairs of neighbours are arbitrary.
         #[test]
         fn few_neighbours_always_differ(pairs in prop::collection::vec((0_u32..40, 0_u32..40), 0..90)) {
             let mut degree = [0_usize; 40];

@@ -50,8 +50,8 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(|c| if c.is_ascii() { 0.58 } else { 1.0 }).sum::<f64>() * size
 }
 
-/// Returns the longest prefix of `text` that fits into `room`, with an ellipsis if the text is truncated. Returns
-/// `None` if fewer than 3 characters fit.
+/// Returns the longest prefix of `text` that fits into `room` pixels, with an ellipsis if the text is truncated.
+/// Returns `None` if fewer than 3 characters fit.
 pub(crate) fn fitting(text: &str, size: f64, room: f64) -> Option<String> {
     if width_of(text, size) <= room {
         return Some(text.to_owned());

@@ -11,7 +11,7 @@ use super::ticks::duration;
 /// Marks in the chart of one schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Tasks whose placements have a dark corner, each with the reason.
+    /// Tasks with a dark corner in the chart, each with the reason.
     pub tasks: BTreeMap<TaskId, String>,
     /// Deadlines, drawn as triangles above the rows.
     pub deadlines: Vec<Deadline>,

@@ -26,7 +26,7 @@ pub use marks::{Deadline, Marks};
 pub use summary::bound_word;
 pub use ticks::duration;
 
-/// Schedule with a name, such as "planned" or "happened", that distinguishes it from the other schedules of a chart.
+/// Schedule with its name in the chart, such as "planned" or "happened".
 #[derive(Clone, Copy, Debug)]
 pub struct NamedSchedule<'a> {
     /// Name, shown as a heading.
@@ -49,8 +49,8 @@ pub struct GanttOptions<'a> {
     /// Objective for which the first schedule was planned. This objective is shown first, with its bound. Other
     /// objectives are shown without bounds. If `None`, all objectives are shown with their bounds.
     pub asked: Option<Objective>,
-    /// True if each task of a bag has its own colour, also in a best-effort bag. Use this for policies, because they
-    /// treat such tasks like jobs.
+    /// True if each task of a bag has its own colour, also in a best-effort bag. Set this field for schedules of
+    /// policies, because policies treat the tasks of a bag like jobs.
     pub bags_apart: bool,
     /// Marks for each schedule, in the order of the schedules. If no marks contain deadlines, the deadlines of the
     /// jobs are drawn.

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::escape::PixelCoordinate;
 use super::scheme::COLOURS;
 
-/// Side length of a cell in pixels. It limits a chart to about 150,000 cells, and so limits the size of the file.
+/// Side length of a cell in pixels. With this length, a chart has at most about 150,000 cells, which limits the size
+/// of the file.
 const CELL: f64 = 2.0;
 /// Opacities for cells that are barely, partly and fully covered.
 const SHADES: [&str; 3] = ["0.3", "0.6", "1"];

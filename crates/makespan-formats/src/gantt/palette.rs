@@ -12,22 +12,24 @@ use super::scheme::BEST;
 /// Assignment of colours for all schedules of a chart.
 pub struct Colours<'a> {
     instance: &'a Instance,
-    /// For each job, the number of units before the job, if each task of a bag has its own colour.
+    /// For each job, the number of preceding units. A unit is a job, or a task of a bag. `None` if the tasks of a bag
+    /// have the colour of their job.
     before: Option<Vec<u64>>,
     means: Means,
 }
 
 enum Means {
-    /// Colours of jobs, or of single tasks if `tasks` is true. `chosen` contains each unit that has a placement.
+    /// Colours of jobs, or of single tasks if `tasks` is true. `chosen` contains each job or task that has a
+    /// placement.
     Unit { tasks: bool, chosen: BTreeMap<u64, u8> },
-    /// Colours of types of tasks. Used only if there is a single job. `of` is the colour of each task.
+    /// Colours of the types of tasks, if there is a single job. `of` contains the colour of each task.
     Type { of: Vec<u8>, names: Vec<String> },
 }
 
 impl<'a> Colours<'a> {
     /// Assigns the colours for these schedules. All tasks of a job have the same colour, and touching jobs have
-    /// different colours. If `bags_apart` is true, each task of a bag has its own colour. If there is a single
-    /// compound job, its tasks have the colours of their types, or different colours if they have no types.
+    /// different colours. If `bags_apart` is true, each task of a bag has its own colour. If the only job is a
+    /// compound job, each type of task has its own colour. If the tasks have no types, each task has its own colour.
     pub fn new(instance: &'a Instance, bags_apart: bool, schedules: &[NamedSchedule<'_>]) -> Self {
         let mut count = 0;
         let before = instance.jobs().iter().map(|job| {
@@ -77,8 +79,8 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// Returns the index of the colour of a job. If tasks have different colours, returns the index for its first
-    /// task.
+    /// Returns the index of the colour of a job. If the tasks of the job have different colours, returns the index for
+    /// the first task.
     pub fn of_job(&self, job: JobId) -> usize {
         self.of_task(self.instance.job(job).first())
     }
@@ -104,8 +106,8 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Returns the preferred colour of a unit. The preferred colour depends only on the number of the unit, so a job
-/// usually has the same colour in different pictures.
+/// Returns the preferred colour of a unit. The preferred colour depends only on the number of the unit. So a job
+/// usually has one colour in all pictures.
 fn first(unit: u64) -> u8 {
     (unit % BEST as u64) as u8
 }

@@ -17,8 +17,8 @@ use super::ticks;
 const DETAILED: usize = 4_000;
 /// Minimum width and height of a rectangle in pixels. Smaller rectangles are merged.
 const SMALLEST: f64 = 1.0;
-/// Minimum width and height of a rectangle with a frame, in pixels. Smaller rectangles have no frame, which would
-/// cover too much of them, and are aligned to whole pixels.
+/// Minimum width and height of a rectangle with a frame, in pixels. A smaller rectangle has no frame, because a frame
+/// would cover too much of the rectangle. Smaller rectangles are aligned to whole pixels.
 const FRAMED: f64 = 4.0;
 
 /// Position of one schedule in the chart, and data for drawing it.
@@ -264,8 +264,8 @@ impl Panel<'_> {
         Ok(())
     }
 
-    /// Draws lines for the makespan and its bound. The label of the earlier line is on its
-    /// left, and the label of the later line is on its right, so the labels never overlap.
+    /// Draws lines for the makespan and its bound. The labels never overlap: the label of the earlier line is to the
+    /// left of this line, and the label of the later line is to the right.
     fn write_lines(&self, out: &mut impl Write, makespan: Time, bound: Option<Time>) -> io::Result<()> {
         let bound_after = bound.is_some_and(|bound| bound > makespan);
         if let Some(bound) = bound {
@@ -318,8 +318,8 @@ fn outline(area: [f64; 4]) -> String {
     format!("M{x} {y}h{w}v{h}h-{w}z")
 }
 
-/// Draws rectangles without tooltips, with one path for each colour with frames and one path for each colour without
-/// frames.
+/// Draws rectangles without tooltips. Each colour has one path for the rectangles with frames, and one path for the
+/// rectangles without frames.
 fn write_plain(out: &mut impl Write, palette: &Palette<'_>, shapes: &[Shape]) -> io::Result<()> {
     let mut paths = vec![[String::new(), String::new()]; COLOURS.len()];
     for shape in shapes {

@@ -1,7 +1,7 @@
 //! Colours of charts, and pairs of similar colours.
 
 /// Paul Tol's "light" scheme without its grey (<https://personal.sron.nl/~pault/>). The colours are light enough for
-/// dark text. People with a common form of colour blindness can distinguish all of them, except the pairs in
+/// dark text. People with a common form of colour blindness can distinguish all pairs of colours that are not in
 /// [`ALIKE`].
 ///
 /// The last colour is a muted grey for all best-effort bags.
@@ -11,11 +11,11 @@ pub const COLOURS: [&str; 9] =
 /// Colour of best-effort bags.
 pub const BEST_EFFORT: &str = "#C5CAD1";
 
-/// Number of colours for all other jobs.
+/// Number of colours for jobs that are not best-effort bags.
 pub(super) const BEST: usize = COLOURS.len() - 1;
 
-/// For each colour, the colours that look similar to it, to all people or to people with deuteranopia or protanopia.
-/// Two colours are similar if their distance in CIELAB is below 18. A test computes the distances.
+/// For each colour, the colours that look similar. Two colours are similar if their distance in CIELAB is below 18, in
+/// normal vision or in simulated deuteranopia or protanopia. A test computes the distances.
 pub(super) const ALIKE: [&[usize]; COLOURS.len()] = [&[], &[], &[], &[5, 8], &[8], &[3, 8], &[7], &[6], &[3, 4, 5]];
 
 #[cfg(test)]

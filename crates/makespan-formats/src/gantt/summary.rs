@@ -78,7 +78,7 @@ pub(crate) fn is_guess(instance: &Instance, placement: &Placement) -> bool {
 }
 
 /// Formats a number with separated thousands. Whole numbers have no decimal places. Other numbers below a thousand
-/// have three.
+/// have three decimal places.
 pub(crate) fn grouped(value: f64) -> String {
     let places = if value.abs() >= 1000.0 || value.fract() == 0.0 { 0 } else { 3 };
     let text = format!("{value:.places$}");

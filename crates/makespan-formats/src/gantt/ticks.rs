@@ -15,8 +15,8 @@ pub(crate) fn step(span: f64, count: usize) -> f64 {
     let last = STEPS[STEPS.len() - 1];
     match STEPS.iter().find(|&&step| step >= least) {
         Some(&step) if least > 0.5 => step,
-        // Distances below a second are 1, 2 or 5 times a power of ten in seconds. Distances above ten days are such
-        // numbers in days.
+        // Distances below a second are 1, 2 or 5 times a power of ten in seconds. Distances above ten days are 1, 2 or
+        // 5 times a power of ten in days.
         _ if least > last => round_up(least / 86_400.0) * 86_400.0,
         _ => round_up(least.max(1e-9)),
     }
@@ -64,7 +64,7 @@ fn small(seconds: f64, step: f64) -> String {
 }
 
 /// Formats a duration with its two largest units. Whole seconds have no decimal places. Other durations below a minute
-/// have three.
+/// have three decimal places.
 pub fn duration(seconds: f64) -> String {
     let digits = |value: f64, name: &str| {
         let places = if (value - value.round()).abs() < 1e-6 { 0 } else { 3 };

@@ -109,7 +109,7 @@ impl TryFrom<Fields> for JobEntry {
 }
 
 impl JobEntry {
-    /// Returns the number of nodes named by each task with one time per node.
+    /// Returns, for each task with one time per node, the number of nodes for which the task states a time.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flatten().map(Vec::len)
     }
@@ -157,8 +157,8 @@ impl JobEntry {
     }
 }
 
-/// Returns a profile with the times in the order of the platform's nodes. `nodes` are the nodes of the times in
-/// `profile`.
+/// Returns a profile with the times in the order of the platform's nodes. `nodes` are the names of the nodes, in the
+/// order of the times in `profile`.
 fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
     let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
     let position = |node: &String| {
@@ -210,8 +210,8 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     Ok(JobEntry { job, nodes })
 }
 
-/// Returns the weight of a job that states none. A bag has weight 0 (best effort) by default. A bag that states `data`
-/// for its tasks is an application that shares a tree with other applications. The default weight of such a bag is 1.
+/// Returns the default weight of a job. A bag whose tasks state no `data` has weight 0 (best effort). A bag with
+/// `data` is an application on a tree and has weight 1, like all other jobs.
 pub(super) fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }

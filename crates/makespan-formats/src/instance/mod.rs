@@ -1,7 +1,7 @@
 //! Reads and writes native instance files of versions 1 and 2, in JSON and TOML.
 //!
 //! Both languages use one schema (modules `schema`, `platform` and `job`): a platform, jobs, and periods in which
-//! processors are unavailable. An unknown key is an error, which suggests the nearest known key.
+//! processors are unavailable. An unknown key is an error. The error suggests the nearest known key.
 
 pub(crate) mod command;
 mod detect;

@@ -6,9 +6,9 @@ use makespan_core::Platform;
 
 use crate::suggest::nearest;
 
-/// Maximum number of stored run times of tasks on nodes (128 MiB). A task with one time per node needs a stored time
-/// for every node of the platform, even if the file states times for only a few nodes. The maximum does not apply if
-/// the file states at least a quarter of the stored times.
+/// Maximum number of stored run times of tasks on nodes (128 MiB). If a task has one time per node, the instance
+/// stores a time for every node of the platform. The file may state times for only a few of the nodes. The maximum
+/// does not apply if the file states at least a quarter of the stored times.
 const MOST: usize = 1 << 24;
 
 /// Maximum number of node names that are searched for the name nearest to an unknown name.

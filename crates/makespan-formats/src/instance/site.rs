@@ -75,7 +75,7 @@ pub(super) struct SiteEntry {
 #[serde(deny_unknown_fields)]
 struct PartitionEntry {
     name: String,
-    /// Lists of nodes. Empty if the partition has all nodes.
+    /// Lists of nodes, such as `n[0-3]`. Empty if the partition has all nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nodes: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]

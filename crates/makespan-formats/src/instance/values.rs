@@ -341,8 +341,8 @@ fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
 }
 
-/// Source of run times: `"stated"`, `"guessed"`, or the number of runs from which the times are learned and the spread
-/// of these runs.
+/// Source of run times: `"stated"`, `"guessed"`, or earlier runs. For earlier runs, their number and spread are
+/// stated.
 #[derive(Clone, Copy)]
 pub(super) struct EstimateEntry(pub Estimate);
 

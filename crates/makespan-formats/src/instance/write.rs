@@ -313,7 +313,7 @@ fn entry(platform: &Platform, language: Language) -> PlatformEntry<'_> {
 
 fn machines(platform: &Platform, language: Language) -> PlatformOut<'_> {
     let each = platform.processors_of(0).len();
-    // The short forms are used if all nodes have the resources of the first node.
+    // A platform is written without a list of its nodes if all nodes have the resources of the first node.
     let own = platform.kinds().next().map(|(node, _)| &node.resources);
     let same = |other: Result<Platform, PlatformError>| {
         let equipped = other.and_then(|other| own.map_or(Ok(other.clone()), |own| other.with_node_resources(own)));

@@ -23,8 +23,8 @@ pub fn bash_warning(command: &str) -> Option<String> {
     ))
 }
 
-/// Returns the line of the first command that contains a word of bash, and a warning about all lines with such
-/// commands.
+/// Returns the line of the first command that contains a word of bash, and a warning about all lines with words of
+/// bash.
 pub(crate) fn bash_lines(text: &str) -> Option<(usize, String)> {
     if !is_marked(text) {
         return None;
@@ -85,7 +85,7 @@ fn range(plain: &str) -> Option<&str> {
     })
 }
 
-/// Replaces each character that is quoted or part of an expansion. [`QUOTED`] is the replacement.
+/// Replaces each character that is quoted or part of an expansion by [`QUOTED`].
 fn unquoted(command: &str) -> String {
     let mut scanner = Scanner::default();
     let plain = (1..).zip(command.chars()).map(|(column, c)| {

@@ -13,7 +13,7 @@ pub(crate) fn shell_of(text: &str) -> Option<Vec<String>> {
     is_shell(&program).then(|| std::iter::once(program).chain(words).collect())
 }
 
-/// Returns whether a shell is one of those without the words of bash, such as `[[`.
+/// Returns whether a shell lacks the words of bash, such as `[[`.
 pub fn is_plain_shell(shell: &str) -> bool {
     shell.rsplit('/').next().is_some_and(|name| name == "sh" || name == "dash")
 }

@@ -50,9 +50,10 @@ pub(crate) fn is_group(head: &Head<'_>) -> bool {
         && has(line, b"; }")
 }
 
-/// Reads a list of commands for this platform. `file` is the file name for errors. If no command needs memory, the
-/// instance has no memory. The same rule applies to GPUs. So a list without needs gives equal instances on machines
-/// with different amounts of memory.
+/// Reads a list of commands for this platform. `file` is the file name for errors.
+///
+/// If no command needs memory, the platform of the instance has no memory. The same rule applies to GPUs. So a list
+/// without needs gives equal instances on machines with different amounts of memory.
 ///
 /// # Errors
 /// [`FormatError`] with the line of the error.
@@ -107,7 +108,7 @@ pub(crate) fn read_numbered(
     })
 }
 
-/// Replaces the shell of commands that a shell runs by `shell`.
+/// Sets `shell` as the shell of each command that a shell runs.
 fn use_shell(job: &mut Job, shell: &[String]) {
     for task in job.work.tasks_mut() {
         if let Some(line) = shell_line(&task.command) {
@@ -129,8 +130,8 @@ pub fn start_in_shell(jobs: &mut [Job], shell: &str) {
     jobs.iter_mut().for_each(|job| use_shell(job, &[shell.to_owned()]));
 }
 
-/// Starts the program of each line directly, without a shell. Each line must consist of quoted words, as the lines of a
-/// [`Template::of_words`] with several words.
+/// Starts the program of each line directly, without a shell. Each line must consist of quoted words, like the lines
+/// of a [`Template::of_words`] with several words.
 pub fn without_shell(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     start_directly(&mut jobs);
@@ -204,8 +205,8 @@ struct NamedCommands {
 }
 
 impl NamedCommands {
-    /// Adds commands that follow in the list, and returns their jobs. The numbers in the names have at least `digits`
-    /// digits. A command can wait for all commands that were read so far and for the added commands.
+    /// Adds the next commands of the list, and returns the jobs of these commands. The numbers in the names have at
+    /// least `digits` digits. A command can wait for all commands that were read so far and for the added commands.
     fn add(&mut self, commands: &[ListCommand], digits: usize) -> Result<Vec<Job>, ListProblem> {
         let mut jobs = Vec::with_capacity(commands.len());
         for ListCommand { line, text, notes } in commands {
@@ -297,7 +298,8 @@ impl ListParts {
         Self { file: file.into(), digits, shell: None, known: NamedCommands::default(), lines: 0, rest: String::new() }
     }
 
-    /// Returns true if the parts end with a complete command: no note, and no command that continues on the next line.
+    /// Returns true if the parts end with a complete command, and not with a note or a command that continues on the
+    /// next line.
     pub fn is_complete(&self) -> bool {
         self.rest.is_empty()
     }
@@ -313,7 +315,7 @@ impl ListParts {
         self.read(&text)
     }
 
-    /// Returns the jobs of the last command, if its last line continued on a line that does not exist.
+    /// Returns the jobs of the last command, if its last line continues on a next line that does not follow.
     ///
     /// # Errors
     /// The errors of [`ListParts::add`].
@@ -337,7 +339,7 @@ impl ListParts {
     }
 }
 
-/// Returns the length of the longest begin of a text that ends with a complete command.
+/// Returns the length of the longest prefix of a text that ends with a complete command.
 fn complete(text: &str) -> usize {
     let (mut is_open, mut complete, mut length) = (false, 0, 0);
     for line in text.split_inclusive('\n') {

@@ -4,8 +4,9 @@
 const LONGEST: usize = 24;
 
 /// Returns a name with the line number and a short form of the command, such as `3-gzip-a.txt`. The short form
-/// contains only characters that are safe in file names. Folders are removed from paths, because they are often the
-/// same on many lines. A leading `exec` is left out. The number has at least `digits` digits, so that alphabetical order is the order of the list.
+/// contains only characters that are safe in file names. Folders are removed from paths, because many lines often have
+/// the same folder. A leading `exec` is left out. The number has at least `digits` digits. So the alphabetical order
+/// of the names is the order of the list.
 pub(super) fn of_command(line: usize, digits: usize, command: &str) -> String {
     let command = command.strip_prefix("exec ").unwrap_or(command);
     let words = command.split_whitespace().map(|word| match word.trim_end_matches('/').rsplit_once('/') {

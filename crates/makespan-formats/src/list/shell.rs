@@ -47,7 +47,7 @@ enum Frame {
 pub(super) struct Scanner {
     open: Vec<Open>,
     before: Before,
-    /// Quotation that is not closed when a backquote ends the text around it.
+    /// Open quotation that a backquote cuts off, because the backquote ends the text around the quotation.
     crossed: Option<Open>,
     /// Last two characters outside quotations, without blanks.
     last: [char; 2],
@@ -100,7 +100,7 @@ impl Scanner {
         self.open.iter().any(|open| open.what == frame)
     }
 
-    /// Returns whether `#` would begin a comment here, with nothing open.
+    /// Returns whether `#` would begin a comment here, outside all quotations, expansions and parentheses.
     pub(super) fn may_begin_comment(&self) -> bool {
         self.open.is_empty() && self.before == Before::Gap
     }

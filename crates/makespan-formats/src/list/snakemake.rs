@@ -119,8 +119,8 @@ impl Group {
         self.0.iter().filter_map(|step| Some(step.megabytes?.saturating_mul(at_once(step).min(count)))).max()
     }
 
-    /// Returns the sum of the mean run times in the benchmark files, the smallest number of runs of a job, and the
-    /// largest spread of a job. Returns `None` if a job has no benchmark file.
+    /// Returns three figures from the benchmark files of the jobs: the sum of the mean run times, the smallest number
+    /// of runs, and the largest spread. Returns `None` if a job has no benchmark file.
     fn measured(&self, benchmark: impl Fn(&str) -> Option<String>) -> Option<(Time, u32, f64)> {
         let mut all = self.0.iter().map(|step| measured(&benchmark(step.benchmark.as_deref()?)?));
         let first = all.next()??;
@@ -131,8 +131,8 @@ impl Group {
     }
 
     /// Returns the command that runs Snakemake for these jobs. The command contains a hash of the shell commands as a
-    /// comment, or a hash of the whole workflow if a job has no shell command. So a changed shell command changes the
-    /// command of the job.
+    /// comment. So if a shell command changes, the command changes too. If a job has no shell command, the hash is of
+    /// the whole workflow.
     fn command(&self, file: &str, text: &[u8]) -> Vec<String> {
         let shells: Option<Vec<&str>> = self.0.iter().map(|step| step.shell.as_deref()).collect();
         let hash = super::short_hash(shells.map_or(text.to_vec(), |shells| shells.join("\n").into_bytes()).as_slice());
@@ -151,8 +151,8 @@ impl Group {
     }
 }
 
-/// Returns the names of the jobs. A name consists of the group or the rule, the wildcards, and a number if the name
-/// would not be unique.
+/// Returns the names of the jobs. A name consists of the group or the rule, followed by the wildcards. If the name
+/// would not be unique, a number follows.
 fn names(groups: &[Group]) -> Vec<String> {
     let mut seen: FxHashMap<String, u32> = FxHashMap::default();
     let name = |Group(steps): &Group| {
@@ -211,7 +211,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
             "output" => step.output = files(),
             "wildcards" => value.clone_into(&mut step.wildcards),
             "threads" => step.threads = value.parse().ok(),
-            // If a rule has an action and no output, Snakemake always runs it and states this reason.
+            // If a rule has an action and no output, Snakemake always runs the rule and states this reason.
             "reason" => step.is_target = step.output.is_empty() && !value.contains("run or shell"),
             "benchmark" => step.benchmark = Some(value.to_owned()),
             "resources" => {

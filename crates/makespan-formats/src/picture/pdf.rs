@@ -1,8 +1,8 @@
 //! Rewrites a PDF in a canonical form, so that every process writes the same bytes.
 //!
 //! `svg2pdf` stores fonts and resources in hash maps. So the order of objects, and the order of entries in
-//! dictionaries, differ between processes, although these orders have no meaning. This module sorts the entries, and
-//! numbers and writes the objects in the order in which the trailer refers to them, directly or indirectly.
+//! dictionaries, differ between processes, although these orders have no meaning. This module sorts the entries. It
+//! numbers and writes the objects in the order in which they are reached from the trailer.
 //!
 //! The module reads only PDFs that `pdf-writer` writes. Such PDFs have no compressed objects. They have one
 //! cross-reference table, and write each dictionary entry on a separate line.

@@ -1,12 +1,12 @@
 //! The axes of a figure: their ranges and ticks.
 
-/// Possible distances between ticks, up to a power of ten as a factor.
+/// Possible distances between ticks, each times a power of ten.
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 /// Approximate number of ticks of an axis with ticks at round values.
 const TICKS: f64 = 6.0;
-/// Additional height of an axis with labels of larger values, as a share of the axis height without this addition.
+/// Additional height for the labels of values above the axis, as a share of the axis height without this addition.
 const TOLD: f64 = 0.2;
-/// Maximum number of different values up to which the ticks are at the values themselves.
+/// Maximum number of different values for which the ticks are at the values.
 const MAX_PLACES: usize = 12;
 
 /// Range, scale and ticks of an axis.
@@ -48,8 +48,8 @@ impl Axis {
     }
 
     /// Returns a vertical axis for points. Each point consists of the lower end of its bar, its value, and the upper
-    /// end of its bar. If no value is above `most`, the axis covers all values. Otherwise, the axis ends at a tick
-    /// above the values up to `most`, but never above `most`, with additional space for the labels of larger values.
+    /// end of its bar. If no value is above `most`, the axis includes all values. Otherwise, the axis ends at a tick
+    /// above the values up to `most`, with space for the labels of larger values. This end is never above `most`.
     pub fn up_to(points: &[[f64; 3]], most: Option<f64>) -> Self {
         let values = points.as_flattened();
         let Some(most) = most.filter(|&most| values.iter().any(|&value| value > most)) else {
@@ -143,8 +143,8 @@ fn nice(low: f64, high: f64) -> Vec<f64> {
     (0..=(last - first) as u32).map(|index| (first + f64::from(index)) * step).collect()
 }
 
-/// Returns ticks for a logarithmic axis: the powers of ten, and if there are fewer than four, also 2 and 5 times the
-/// powers of ten. If these are fewer than two ticks, returns multiples of a round number instead.
+/// Returns ticks for a logarithmic axis: the powers of ten. If there are fewer than four, 2 and 5 times the powers of
+/// ten are added. If there are still fewer than two ticks, returns multiples of a round number instead.
 fn logarithmic(low: f64, high: f64) -> Vec<f64> {
     let powers = || (low.log10().floor() as i32..=high.log10().ceil() as i32).map(|power| 10_f64.powi(power));
     let within = |ticks: &mut dyn Iterator<Item = f64>| -> Vec<f64> {
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(ends(&[1e-7, 3e-7], false), ["0.000000092", "0.000000308"]);
     }
 
-    /// Checks an axis for points between 1 and 2.4, with one long bar and one line far above the others.
+    /// Checks an axis for points between 1 and 2.4, with one long bar, and with one line far above the other lines.
     #[test]
     fn an_axis_is_for_what_is_within_it() {
         let points = [[1.0, 1.2, 1.3], [1.8, 2.1, 2.4], [1.1, 1.3, 5.0], [10.0, 10.1, 10.2]];

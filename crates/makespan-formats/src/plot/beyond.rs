@@ -72,7 +72,7 @@ fn label(point: &Point, most: f64) -> Option<String> {
     }
 }
 
-/// Formats a value with three digits, or with more digits if there are more before the decimal point.
+/// Formats a value with three digits, or with more digits if more than three digits precede the decimal point.
 fn short(value: f64) -> String {
     let decimals = if value.abs() < 10.0 { 2 } else { usize::from(value.abs() < 100.0) };
     format!("{value:.decimals$}")

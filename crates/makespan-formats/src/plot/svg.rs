@@ -124,7 +124,7 @@ pub(super) fn histogram(histogram: &Histogram, shares: &[f64], [x, y]: [&Axis; 2
 }
 
 /// Returns the colour and the dash pattern of a series. If points are unmarked, consecutive series have different dash
-/// patterns, so that the gaps of the upper of two coinciding lines show the lower line.
+/// patterns. So if two lines coincide, the lower line is visible in the gaps of the upper line.
 fn look(figure: &Figure, index: usize) -> (&'static str, &'static str) {
     let dash = if figure.unmarked { index } else { index / COLOURS.len() };
     (COLOURS[index % COLOURS.len()], DASHES[dash % DASHES.len()])

@@ -12,16 +12,17 @@ use crate::{NextflowTrace, SpeedupSpec};
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
     /// Number of processors. For a log, this number replaces the number in the header. For an ETC matrix with only one
-    /// column, the number of machines. For a workflow, the number of nodes, each with one processor of speed 1.
+    /// column, it is the number of machines. For a workflow, it is the number of nodes, each with one processor of
+    /// speed 1.
     pub processors: Option<u32>,
-    /// Machines that replace the machines of the file. If a workflow states no machines, it is planned on `platform`.
+    /// Machines that replace the machines of the file. A workflow without machines is also planned on `platform`.
     pub platform: Option<Platform>,
     /// Number of floating-point operations in one unit of work of `platform`, as in [`crate::ReplayOptions`].
     pub unit_flops: Option<f64>,
     /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
-    /// Node that holds the input files of a workflow. No task writes these files, and tasks fetch them from the node.
-    /// If `None`, the input files are available everywhere from the beginning.
+    /// Node that stores the input files of a workflow. These are the files that no task writes. Tasks fetch the files
+    /// from the node. If `None`, the input files are available everywhere from the beginning.
     pub storage: Option<String>,
     /// Trace of a Nextflow run. The trace states the tasks and run times of the processes in the DOT file.
     pub trace: Option<NextflowTrace>,
@@ -33,7 +34,7 @@ pub struct ReadOptions {
     /// changed is refused.
     pub strict: bool,
     /// Machine for files that do not state machines: lists of commands, and native files without a platform. If no
-    /// command of a list needs memory, the instance has no memory. The same rule applies to GPUs.
+    /// command of a list needs memory, the platform of the instance has no memory. The same rule applies to GPUs.
     pub machine: Option<Platform>,
     /// True if `machine` is also used for workflows that do not state machines.
     pub workflows_on_machine: bool,

@@ -53,12 +53,12 @@ impl FromStr for Estimates {
 pub struct ReplayOptions {
     /// Platform. If `None`, the platform is a flat cluster with the number of processors in the log.
     pub platform: Option<Platform>,
-    /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, the number of
-    /// machines. For a workflow, the number of nodes, each with one processor.
+    /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, it is the number of
+    /// machines. For a workflow, it is the number of nodes, each with one processor.
     pub processors: Option<u32>,
     /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,
-    /// Node that holds the files that come from outside a workflow.
+    /// Node that stores the files that come from outside a workflow.
     pub storage: Option<String>,
     /// Run times that the policy receives as estimates.
     pub estimates: Estimates,
@@ -72,9 +72,9 @@ pub struct ReplayOptions {
     /// Number of floating-point operations per second on a processor of speed 1, for homogeneous parallel profiles of
     /// Batsim.
     pub flops: f64,
-    /// Number of floating-point operations in one unit of work of `platform`, if the platform states speeds in
-    /// operations per second, as platforms of `SimGrid` do. If this number is set, the run times of a Batsim workload
-    /// are computed from the speeds of the platform, and `flops` is ignored.
+    /// Number of floating-point operations in one unit of work of `platform`. `None` if the platform does not state
+    /// speeds in operations per second, as platforms of `SimGrid` do. If this number is set, the run times of a Batsim
+    /// workload are computed from the speeds of the platform, and `flops` is ignored.
     pub unit_flops: Option<f64>,
     /// True if a log with a record that would be skipped or changed is refused.
     pub strict: bool,
@@ -110,9 +110,10 @@ pub struct Replay {
     /// The machines and the jobs. Jobs are in the order of their submit times, and then in file order. Run times are
     /// the estimates. Users are numbered by their first occurrence in the file.
     ///
-    /// The walltime of a job is its requested time. A job has no walltime in the following cases: the log has no
-    /// requested time; estimates are clairvoyant and the requested time is below the run time; the replay is moldable,
-    /// because no single time limit suits all numbers of processors; or some processor has a speed other than 1.
+    /// The walltime of a job is its requested time. A job has no walltime in these cases: (1) the log has no requested
+    /// time; (2) the estimates are clairvoyant, and the requested time is below the run time; (3) the replay is
+    /// moldable, because no single time limit suits all numbers of processors; (4) some processor has a speed other
+    /// than 1.
     pub instance: Instance,
     /// Real run times of the jobs.
     pub actual: Actual,

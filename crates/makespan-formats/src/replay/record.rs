@@ -57,11 +57,12 @@ pub(crate) struct LogContent {
     pub untold: &'static str,
     /// Other remarks for the user.
     pub remarks: Vec<String>,
-    /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log, if the log states it.
+    /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. `None` if the log does
+    /// not state the date.
     pub week: Option<i64>,
     /// Clock of the log, which converts times to dates.
     pub clock: Option<Clock>,
-    /// Instant at which the log was written, if it contains jobs that had not ended.
+    /// Instant at which the log was written, if some jobs had not ended at this instant.
     pub now: Option<Time>,
 }
 

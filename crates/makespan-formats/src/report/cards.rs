@@ -11,14 +11,15 @@ use crate::gantt::summary::{Standing, bound_word, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
-/// Number of rows above which a table of numbers, or a table of words, scrolls.
+/// Maximum number of rows of a table that does not scroll.
 const LONG: usize = 60;
 const LONG_WORDS: usize = 20;
 
-/// Number of columns above which a table of numbers has the width of the page.
+/// Maximum number of columns of a narrow table of numbers. A table with more columns has the width of the page.
 const NARROW: usize = 6;
 
-/// Number of characters above which a value has a smaller font, so that it fits on one line.
+/// Maximum number of characters of a value in a large font. A longer value has a smaller font, so that the value fits
+/// on one line.
 const LONG_VALUE: usize = 12;
 
 /// A value at the head of the page.

@@ -32,14 +32,14 @@ pub(super) struct ChartData<'a> {
     /// Names of users, if any job states a user. A user's number is the index of the name.
     users: Option<Vec<&'a str>>,
     tasks: Option<TaskData>,
-    /// Edges. For each different task, in order: the number of its predecessors, and for each predecessor the
+    /// Edges. For each distinct task, in order: the number of its predecessors, and for each predecessor the
     /// difference between the two task numbers.
     edges: Option<PackedBytes>,
     unavailable: Vec<Period>,
     open: AvailabilitySteps,
     /// True if the schedules are alternatives. The page shows alternatives one at a time.
     choose: bool,
-    /// Command of each different task of a run. If this field is set, the first schedule contains the actual runs, and
+    /// Command of each distinct task of a run. If this field is set, the first schedule contains the actual runs, and
     /// the second schedule, if any, is the plan.
     commands: Option<PackedBytes>,
     schedules: Vec<ScheduleData<'a>>,
@@ -65,13 +65,13 @@ struct JobData {
     kind: Option<Distinct<u8>>,
 }
 
-/// Different tasks. Used only if there are bags or compound jobs.
+/// Distinct tasks. All tasks of a bag are one distinct task. Used only if there are bags or compound jobs.
 #[derive(Serialize)]
 struct TaskData {
     count: usize,
-    /// Number of different tasks of each job.
+    /// Number of distinct tasks of each job.
     rows: PackedBytes,
-    /// Names of the tasks within their jobs. Empty names are for jobs with only one different task.
+    /// Names of the tasks within their jobs. A name is empty if its job has only one distinct task.
     names: PackedBytes,
 }
 
@@ -112,11 +112,11 @@ struct ScheduleData<'a> {
     guesses: Vec<usize>,
     /// Indices of placements whose tasks did not succeed, each with the outcome.
     outcomes: Vec<(usize, &'static str)>,
-    /// The next three fields are set for a run and have one entry for each placement. First, the exit status or
-    /// another reason for the end. Second, the path of the output files without extensions. Third, the sum of 1 if
-    /// there is output and 2 if there are errors.
+    /// For a run: the exit status of each placement, or another reason for its end.
     ended: Option<Distinct<&'a str>>,
+    /// For a run: the path of the output files of each placement, without extensions.
     stems: Option<PackedBytes>,
+    /// For a run: the sum of 1 if the placement has output and 2 if it has errors.
     written: Option<Distinct<u8>>,
     /// Deadlines. Each consists of the instant, whether it was missed, and the job.
     deadlines: Vec<(f64, bool, u32)>,
@@ -189,8 +189,8 @@ pub(super) fn write_json(out: &mut impl Write, data: &impl Serialize) -> io::Res
     pieces.try_for_each(|piece| write!(out, "\\u003c{piece}"))
 }
 
-/// Returns the unit of times in columns, in ticks: the longest of 1 s, 0.1 s, 0.01 s and so on that divides all
-/// instants.
+/// Returns the unit of times in columns, in ticks. The unit is the longest of 1 s, 0.1 s, 0.01 s and so on that
+/// divides all instants.
 fn unit(instance: &Instance, schedules: &[NamedSchedule<'_>]) -> i64 {
     let placed = schedules.iter().flat_map(|named| named.schedule.placements());
     let instants = placed.flat_map(|placement| [placement.start, placement.end]);

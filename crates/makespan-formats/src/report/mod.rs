@@ -78,8 +78,8 @@ pub struct Report<'a> {
     pub title: &'a str,
     /// The instance of the schedules.
     pub instance: &'a Instance,
-    /// One schedule, several alternatives, or the actual runs, followed by the plan if there is one. All placements
-    /// are of tasks of `instance`.
+    /// One schedule, several alternative schedules, or the actual runs of a run. The plan of a run follows its actual
+    /// runs, if there is a plan. All placements are of tasks of `instance`.
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the schedule.
     pub algorithm: &'a str,
@@ -125,8 +125,8 @@ pub struct Section {
 }
 
 impl<'a> Report<'a> {
-    /// Returns the schedule to which the objectives and bounds refer, if there is one: the only schedule, the first
-    /// alternative, or the plan of a run.
+    /// Returns the schedule whose objectives and bounds the page shows: the only schedule, the first alternative, or
+    /// the plan of a run. Returns `None` for a run without a plan.
     fn plan(&self) -> Option<&'a NamedSchedule<'a>> {
         self.schedules.get(usize::from(self.run.is_some()))
     }

@@ -1,5 +1,5 @@
-//! Writes a self-contained HTML page about the queue of a cluster. The page shows the running jobs, the jobs that are
-//! expected to follow the running jobs on the nodes, and the reasons why jobs wait.
+//! Writes a self-contained HTML page about the queue of a cluster. The page shows which jobs run on the nodes, which
+//! jobs are expected to follow, and why jobs wait.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -78,7 +78,7 @@ pub struct QueuedJob {
     pub user: String,
     /// Partition in which the job runs, or partitions in which it may run.
     pub partition: String,
-    /// Number of nodes that the job holds or requests.
+    /// Number of nodes that the job uses or requests.
     pub nodes: String,
     /// Time limit of the job.
     pub limit: String,
@@ -313,7 +313,7 @@ pub fn write_queue(out: &mut impl Write, report: &QueueReport<'_>) -> io::Result
     })
 }
 
-/// Returns the jobs of a table, each with true if it is shown at first.
+/// Returns the jobs of a table. The second value is true if the job is shown at first.
 fn listed<'a>(report: &QueueReport<'a>, runs: bool) -> impl Iterator<Item = (&'a QueuedJob, bool)> {
     let jobs = report.jobs.iter().filter(move |job| job.is_listed && job.runs == runs);
     jobs.enumerate().map(|(at, job)| (job, at < SHOWN))

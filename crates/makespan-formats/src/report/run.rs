@@ -16,9 +16,9 @@ pub struct RunDetails {
     pub origin: Vec<String>,
     /// Number of jobs that succeeded.
     pub succeeded: usize,
-    /// Numbers of the other jobs, such as `2 failed`, or an empty text.
+    /// Numbers of jobs that did not succeed, by outcome, such as `2 failed`. May be empty.
     pub others: String,
-    /// Command of each different task, in the order of the instance. `{task}` is the number of a task of a bag.
+    /// Command of each distinct task, in the order of the instance. `{task}` is the number of a task of a bag.
     pub commands: Vec<String>,
     /// One entry for each placement of the first schedule, in the order of the placements.
     pub attempts: Vec<Attempt>,

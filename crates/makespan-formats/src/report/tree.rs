@@ -107,7 +107,7 @@ impl<'a> PictureData<'a> {
     }
 
     /// Returns the number of nodes that send to their children all the time, and the mean share of time in which
-    /// processors are busy. In the mean, all computing nodes have the same weight.
+    /// processors are busy. In the mean, all computing nodes have equal weight.
     fn loads(&self, problem: &TreeProblem) -> (usize, f64) {
         let nodes = problem.nodes();
         let sends = |node: usize| problem.children(node).iter().map(|&child| self.links[child]).sum::<f64>();

@@ -1,4 +1,4 @@
-//! Reads and writes a bound in JSON: its value, its condition if it has one, and its certificate.
+//! Reads and writes a bound in JSON: the value, the condition (if there is one) and the certificate.
 
 use std::io::{self, Write};
 
@@ -71,7 +71,7 @@ pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -
 }
 
 /// Writes a bound on `instance` on one line, in the form that [`read_bound`] reads. If the instance has guessed run
-/// times, the entry states this.
+/// times, the entry states that run times are guesses.
 ///
 /// # Errors
 /// Errors of the writer.

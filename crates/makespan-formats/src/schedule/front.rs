@@ -1,4 +1,4 @@
-//! Reads and writes the schedules of a front in Schedule JSON.
+//! Reads and writes the schedules of a Pareto front in Schedule JSON.
 
 use std::io::{self, Write};
 
@@ -11,15 +11,15 @@ use super::write::write_placements;
 use crate::error::{FilePlace, FormatError};
 use crate::scalar::Scalar;
 
-/// A schedule of a front, with the values that its file states.
+/// A schedule of a Pareto front, with the values that its file states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontEntry {
     /// The stated makespan, in ticks.
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// Stated bound on weighted completion or mean flow. The bound may be valid only for schedules up to a makespan.
-    /// The certificate is not checked.
+    /// Stated bound on weighted completion or mean flow. The bound may be valid only for schedules whose makespan does
+    /// not exceed an instant. The certificate is not checked.
     pub bound: Option<Bound>,
     /// The schedule itself.
     pub schedule: Schedule,

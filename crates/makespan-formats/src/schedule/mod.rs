@@ -40,11 +40,11 @@ pub struct ScheduleFile {
     pub bounds: Vec<Bound>,
     /// Remarks for the user.
     pub remarks: Vec<String>,
-    /// Schedules of a front, in ascending order of makespan. Empty if the file is not a front.
+    /// Schedules of a Pareto front, in ascending order of makespan. Empty if the file contains no front.
     pub front: Vec<FrontEntry>,
     /// Variants of a strategy, if the algorithm returns a strategy.
     pub strategy: Option<StrategyEntry>,
-    /// The schedule itself. In a front or a strategy, it is the chosen schedule.
+    /// The schedule itself. If the file contains a front or a strategy, this is the chosen schedule.
     pub schedule: Schedule,
 }
 

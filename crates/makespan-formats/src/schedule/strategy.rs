@@ -1,4 +1,5 @@
-//! Reads and writes the variants of a strategy in Schedule JSON.
+//! Reads and writes the variants of a strategy in Schedule JSON. A strategy consists of alternative schedules with
+//! different costs.
 
 use std::io::{self, Write};
 
@@ -20,7 +21,7 @@ pub struct StrategyEntry {
     pub variants: Vec<VariantEntry>,
 }
 
-/// A variant of a strategy, with its stated values, which are not checked.
+/// A variant of a strategy. Its stated values are not checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantEntry {
     /// Stated end of the last task, in ticks.
@@ -45,9 +46,9 @@ impl StrategyEntry {
         Self { chosen: strategy.chosen(), variants: strategy.variants().iter().map(entry).collect() }
     }
 
-    /// Checks the strategy, except for the file's main schedule. Returns one sentence for each problem: a variant that
-    /// violates a rule, a value that contradicts the placements, variants that are not ordered by finish, or a chosen
-    /// variant that differs from the schedule of the file.
+    /// Checks the strategy, except for the file's main schedule. Returns one sentence for each problem. A problem is a
+    /// variant that violates a rule, a value that contradicts the placements, variants that are not ordered by finish,
+    /// or a chosen variant that is not the schedule of the file.
     pub fn problems(&self, instance: &Instance, schedule: &Schedule) -> Vec<String> {
         let mut problems = Vec::new();
         for (at, variant) in self.variants.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Platform files of `SimGrid`.
 //!
 //! The reader returns the hosts of all zones, clusters, cabinets and peers, with their cores and speeds. The reader
-//! returns the network only if the network is a tree: the routes with one link are the edges of the tree, and longer
-//! routes must follow the tree. Any other network is ignored with a warning. Unknown elements and attributes are also
-//! ignored with a warning. Hosts with Batsim's role `master` or `storage` run no jobs. If the network is a tree, hosts
-//! and routers become nodes in file order, and the first host is the root. A unit of work is 10^6 flop, so
-//! `speed="98Mf"` is 98 units per second.
+//! returns the network only if the network is a tree. The routes with one link are the edges of the tree, and longer
+//! routes must follow the tree. If the network is not a tree, it is ignored with a warning. Unknown elements and
+//! attributes are also ignored with a warning. Hosts with Batsim's role `master` or `storage` run no jobs. If the
+//! network is a tree, hosts and routers become nodes in file order, and the first host is the root. A unit of work is
+//! 10^6 flop, so `speed="98Mf"` is 98 units per second.
 
 mod cluster;
 mod read;

@@ -12,7 +12,7 @@ pub(super) type PlatformProblem = (usize, String);
 /// Name of the host on which Batsim runs its resource manager by default (without its option `--master-host`).
 pub(super) const MASTER: &str = "master_host";
 /// Values of the attribute `radical` that declare a single host, with the number 0. A cluster or cabinet for the
-/// resource manager has such a value and the prefix `master_host`, so its only host is `master_host0`.
+/// resource manager has one of these values and the prefix `master_host`. So its only host is `master_host0`.
 const ONE: [&str; 2] = ["0", "0-0"];
 
 /// Elements and attributes that need no warning, because they are read elsewhere, are comments, or affect only routing
@@ -52,8 +52,8 @@ pub(super) fn elements<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item
 }
 
 /// Returns whether Batsim runs jobs on the hosts that an element declares. Batsim runs no jobs on hosts with the role
-/// `master` or `storage`. If hosts have no role, it runs no jobs on `master_host`, nor on `master_host0` if this is
-/// the only host of a cluster or cabinet.
+/// `master` or `storage`. If hosts have no role, Batsim runs no jobs on `master_host`. If `master_host0` is the only
+/// host of a cluster or cabinet, Batsim runs no jobs on it either.
 fn runs_jobs(node: Node<'_, '_>) -> bool {
     let is_role = |prop: &Node<'_, '_>| prop.tag_name().name() == "prop" && prop.attribute("id") == Some("role");
     let roles = elements(node).filter(is_role).filter_map(|prop| prop.attribute("value"));

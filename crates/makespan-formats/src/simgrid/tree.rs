@@ -14,8 +14,8 @@ pub(super) struct PlatformZones {
 }
 
 impl PlatformZones {
-    /// Returns whether the platform has a network: it declares links or routes, or has only one host and needs no
-    /// network.
+    /// Returns whether the platform has a network: it declares links or routes. A platform with only one host needs no
+    /// network, so the result is true.
     pub fn has_network(&self) -> bool {
         !self.links.is_empty() || !self.routes.is_empty() || self.places.len() == 1
     }
@@ -120,8 +120,8 @@ pub(super) fn joined(zone: &PlatformZones) -> Result<Vec<Node>, (usize, String)>
     Ok(places.iter().enumerate().map(node).collect())
 }
 
-/// Returns the index of the root: in a single cluster, the router, which is the first place, and otherwise the first
-/// host.
+/// Returns the index of the root. In a platform that is a single cluster, the root is the router, which is at index 0.
+/// Otherwise, the root is the first host.
 fn root(places: &[HostOrRouter], routes: &[Route]) -> usize {
     let cluster = routes.iter().all(|route| route.at == places[0].at);
     if cluster { 0 } else { places.iter().position(|place| place.processors > 0).unwrap_or(0) }
@@ -167,8 +167,8 @@ fn parents<'a>(
     }
 }
 
-/// Checks that a longer route uses the links of the path through the tree, in any order. The search stops as soon as
-/// the path has more links than the route, so its cost is proportional to the length of the route.
+/// Checks that a longer route uses the links of the path through the tree, in any order. The search stops when the
+/// path has more links than the route. So the time is proportional to the length of the route.
 fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[usize]) -> Result<(), (usize, String)> {
     let (mut a, mut b) = (from, to);
     let mut way: Vec<&str> = Vec::new();

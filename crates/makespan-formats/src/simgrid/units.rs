@@ -10,7 +10,8 @@ use crate::scalar::FromLiteral;
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     let first = text.split(',').next().unwrap_or_default().trim();
     let number = first.strip_suffix("flops").or_else(|| first.strip_suffix('f')).unwrap_or(first);
-    // The prefixes are relative to 10^6 flop. The conversion is exact, because the text remains decimal.
+    // The prefixes are relative to 10^6 flop. The conversion is exact, because it only shifts the decimal point of the
+    // text.
     let prefixes = [("k", -3), ("K", -3), ("M", 0), ("G", 3), ("T", 6), ("P", 9), ("E", 12), ("Z", 15), ("Y", 18)];
     let found = prefixes.iter().find_map(|&(prefix, power)| Some((number.strip_suffix(prefix)?, power)));
     let (number, power) = found.unwrap_or((number, -6));

@@ -53,8 +53,8 @@ fn is_number(field: &[u8]) -> bool {
     if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
         return true;
     }
-    // Other texts than plain integers are rare, so the general parser of floats handles them. That parser also accepts
-    // words such as `inf`.
+    // Texts that are not plain integers are rare, so the general parser of floats reads them. The parser also accepts
+    // words such as `inf`, so the first character is checked.
     let starts = digits.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.');
     starts && std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite))
 }
@@ -74,10 +74,11 @@ pub(super) fn whole(field: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Reads a count. Returns `None` if the count is missing (negative) or zero.
+/// Reads a count. Returns `None` if the count is missing (negative) or zero. A count that is too large becomes the
+/// largest `u64`.
 ///
 /// # Errors
-/// The number is not whole. A number that is too large becomes the largest `u64`.
+/// The count is not whole.
 pub(super) fn count(field: &[u8]) -> Result<Option<u64>, ()> {
     if let Some(count) = whole(field) {
         return Ok(Some(count).filter(|&count| count > 0));

@@ -2,8 +2,8 @@
 
 use crate::Clock;
 
-/// Data about the platform and the clock from the header. All other data, in particular the number of jobs, are
-/// ignored, because they are often wrong.
+/// Data about the platform and the clock from the header. All other data are ignored, because they are often wrong, in
+/// particular the number of jobs.
 #[derive(Default)]
 pub(super) struct Header {
     processors: Option<u32>,
@@ -78,15 +78,15 @@ impl Header {
         }
     }
 
-    /// Returns the second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log, or in UTC
-    /// if the header states no time zone.
+    /// Returns the second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. If the
+    /// header states no time zone, the result is in UTC.
     pub(super) fn week(&self) -> Option<i64> {
         self.local.or_else(|| self.clock().0.map(|clock| clock.week()))
     }
 
     /// Returns remarks for the user.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
-        self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number counts"))
+        self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number is used"))
     }
 
     /// Returns the clock of the log, and a warning if the time zone is unreadable.

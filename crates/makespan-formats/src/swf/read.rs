@@ -96,7 +96,7 @@ impl Reader<'_> {
             return skip(Anomaly::RepeatedNumber);
         }
         let user = match count(fields[11]) {
-            // In some logs users are numbered from 0, in others from 1.
+            // In some logs, users are numbered from 0. In other logs, users are numbered from 1.
             Ok(None) => whole(fields[11]).map(|_| 0),
             Ok(Some(user)) => u32::try_from(user).ok(),
             Err(()) => None,
@@ -188,7 +188,7 @@ impl Reader<'_> {
 
 /// Returns the run time of a record, or `None` if the job never started. If the run time is zero, missing or
 /// unreadable, returns a replacement and the kind of anomaly. A job never started if its status is 5 (cancelled) and
-/// its run time is missing, or its run time and its number of processors are 0.
+/// its run time is missing. A cancelled job with run time 0 and without processors did not start either.
 fn run_time(fields: &[&[u8]; COUNT], requested: Option<Time>) -> Option<(Time, Option<Anomaly>)> {
     let is_cancelled = fields[10] == b"5";
     let has_processors = matches!(count(fields[4]), Ok(Some(_)));

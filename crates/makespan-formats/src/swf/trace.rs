@@ -7,12 +7,13 @@ use makespan_core::{Actual, Instance, Outcome, ProcSet, Run, TaskId, Trace, Weig
 use super::write::{JobNumbers, by_release, header, memory};
 
 /// Writes a trace as a log, with one record for each task, in the order of submit times. A record contains the wait
-/// time, run time and processors of the last run of the task, the status (1 completed, 0 failed or ended at its
-/// walltime, 5 cancelled before it started), and the user of the job. The requested time is the walltime, or else the
-/// estimated run time on these processors.
+/// time, run time and processors of the last run of the task, the status, and the user of the job. The status is 1 if
+/// the run completed, 0 if it failed or reached its walltime, and 5 if the task was cancelled before it started. The
+/// requested time is the walltime, or else the estimated run time on these processors.
 ///
-/// Earlier runs of a task, which ended because processors failed, are omitted, and a header note states the number of
-/// these runs. Reading the log for a replay gives the same tasks, but each is rigid on the processors that it used.
+/// Earlier runs of a task, which ended because processors failed, are omitted. A header note states the number of
+/// these runs. Reading the log for a replay gives the same tasks, but each task is rigid on the processors that it
+/// used.
 ///
 /// # Errors
 /// Errors of the writer.

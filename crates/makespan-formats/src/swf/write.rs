@@ -6,8 +6,8 @@ use makespan_core::{Instance, JobId, Need, Needs, Placement, Resource, Schedule,
 use rustc_hash::FxHashSet;
 
 /// Writes an instance as a log, in the order of submit times. With a schedule, each record has its wait time, run time
-/// and processors. Without a schedule, a moldable job is written with its minimum number of processors as the
-/// requested number, and with its time on these processors. A bag becomes one record for each of its tasks.
+/// and processors. Without a schedule, a moldable job requests its minimum number of processors, and its time on these
+/// processors. A bag becomes one record for each of its tasks.
 ///
 /// If there are no bags and all job names are different numbers, these names are the job numbers. Otherwise jobs are
 /// numbered from 1. Memory is written in KiB per processor. The format cannot express weights, priorities, deadlines,
@@ -71,8 +71,8 @@ fn record(
     writeln!(writer, " -1 -1 -1 -1 -1 -1 -1")
 }
 
-/// Returns the memory of a task on `processors` processors, in KiB per processor and rounded up, or -1 if it needs
-/// none.
+/// Returns the memory of a task on `processors` processors, in KiB per processor and rounded up, or -1 if the task
+/// needs no memory.
 pub(super) fn memory(instance: &Instance, task: TaskId, processors: u32) -> i64 {
     let bytes = instance.task(task).needs.of(Resource::MEMORY).map_or(0, |need| need.total(processors));
     match bytes.div_ceil(1024 * u64::from(processors.max(1))) {
@@ -82,8 +82,8 @@ pub(super) fn memory(instance: &Instance, task: TaskId, processors: u32) -> i64 
     }
 }
 
-/// Returns whether the format cannot express a need of a task: a need for a resource other than memory, or an amount
-/// of memory that is not a whole number of KiB per processor.
+/// Returns whether the format cannot express a need of some task. The format cannot express a need for a resource
+/// other than memory, nor an amount of memory that is not a whole number of KiB per processor.
 fn loses_needs(instance: &Instance) -> bool {
     let fits = |needs: &Needs| {
         needs.iter().all(|(name, need)| {

@@ -6,8 +6,8 @@ use makespan_core::{Bound, Instance};
 use super::{StatedPeriod, TreePlanFile};
 
 impl TreePlanFile {
-    /// Checks all statements of the file: the rates are a steady state with the stated throughput, the dual prices
-    /// prove the bound, and the period is valid. The check is exact and needs no solver.
+    /// Checks all statements of the file. The rates must be a steady state with the stated throughput, the dual prices
+    /// must prove the bound, and the period must be valid. The check is exact and needs no solver.
     pub fn problems(&self, instance: &Instance, problem: &TreeProblem) -> Vec<String> {
         let mut problems = Vec::new();
         match self.rates.fair_throughput(problem) {
@@ -39,7 +39,7 @@ impl TreePlanFile {
 
     /// Checks the period. The tasks per second must be a steady state. The length of the period includes the rounding
     /// of single tasks to ticks. The number of tasks must be the stated rate times the length of the period, rounded
-    /// down, so that the file does not state two different plans. The throughput must be the stated throughput.
+    /// down. Otherwise, the file would state two different plans. The throughput must be the stated throughput.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;

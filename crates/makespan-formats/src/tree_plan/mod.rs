@@ -39,7 +39,7 @@ pub struct TreePlanFile {
 /// A period and its stated throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedPeriod {
-    /// Length of the period, and the number of tasks of each node and application in it.
+    /// Length of the period, and the number of tasks of each node and application in the period.
     pub periodic: Periodic,
     /// Stated fair throughput of the period, in weighted tasks per second.
     pub fair_throughput: RBig,
@@ -74,7 +74,7 @@ impl TreePlanFile {
     }
 }
 
-/// Returns whether a JSON document is a plan for a tree, which has rates instead of a schedule.
+/// Returns whether a JSON document is a plan for a tree. Such a plan has rates instead of a schedule.
 pub fn is_tree_plan(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

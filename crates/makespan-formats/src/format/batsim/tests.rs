@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Format, ReadOptions, ReplayOptions, parse_instance, parse_replay};
 
-/// Returns a workload with the given profiles and jobs. Both versions of the format have this form.
+/// Returns a workload with these profiles and jobs, in a form that both versions of the format use.
 fn workload(profiles: &str, jobs: &str) -> String {
     format!(r#"{{"description": "x", "jobs": [{jobs}], "nb_res": 4, "profiles": {{{profiles}}}}}"#)
 }
@@ -14,7 +14,7 @@ const NEW: &str = r#""d": {"type": "DelayProfile", "delay": 20.25},
     "h": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "com": 1e6},
     "t": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e10, "generation_strategy": "DefinedAmountsSpreadUniformly"}"#;
 
-/// Profiles as workload files of version 5 contain them.
+/// Profiles in the form that workload files of version 5 use.
 const FIVE: &str = r#""d": {"type": "delay", "delay": 20.25},
     "h": {"type": "ptask_homogeneous", "cpu": 1e10, "com": 1e6, "generation_strategy": "defined_amount_used_for_each_value"},
     "t": {"type": "ptask_homogeneous", "cpu": 1e10, "com": 0, "generation_strategy": "defined_amount_spread_uniformly"}"#;

@@ -1,16 +1,16 @@
 //! Reads Patterson's format, which consists of numbers. Line breaks have no meaning. The file contains the number of
-//! activities, the number of resources, and the amount of each resource. The rest of the file contains, for each
-//! activity, the duration, the need for each resource, the number of successors, and the successors as numbers counted
+//! activities, the number of resources, and the amount of each resource. The rest of the file describes each activity:
+//! its duration, its need for each resource, the number of its successors, and the successors. Activities are numbered
 //! from 1.
 
 use super::project::{Activity, Mode, Project, ResourceAmount};
 use super::{Wrong, number};
 
-/// Size in bytes from which a text may be only the beginning of a file.
+/// Number of bytes at which a text may be truncated, because detection reads only the beginning of a file.
 const CUT: usize = 1 << 16;
 
 /// Returns whether a text that begins with a digit is a project in this format. The first line must have two whole
-/// numbers, the text must have exactly the numbers that the format requires, and all successors must be activities.
+/// numbers. The text must have exactly the numbers that the format requires. All successors must be activities.
 pub(super) fn begins(text: &[u8]) -> bool {
     let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
@@ -63,7 +63,7 @@ impl<'a> Numbers<'a> {
         Self { words: Box::new(words), line: 1 }
     }
 
-    /// Returns the next number. `what` describes the number, for the error if it is missing.
+    /// Returns the next number. If the number is missing, the error describes it as `what`.
     fn next(&mut self, what: impl Fn() -> String) -> Result<u64, Wrong> {
         let Some((line, word)) = self.words.next() else {
             return Err(Wrong::at(self.line, format!("the text ends where {} is due", what())));

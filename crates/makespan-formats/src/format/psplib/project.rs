@@ -60,8 +60,7 @@ struct LeftOut {
     ends: usize,
     /// Names of omitted activities that have predecessors and successors.
     between: Vec<String>,
-    /// Names of activities with modes that were omitted because they need too much. A name occurs once for each
-    /// omitted mode.
+    /// For each mode that was omitted because it needs too much of a resource: the name of its activity.
     modes: Vec<String>,
 }
 
@@ -129,7 +128,8 @@ impl Project {
         Graph::new(tasks.collect(), edges).map_err(|error| Wrong::from(error.to_string()))
     }
 
-    /// Returns the feasible modes: for each resource, their need is at most the total amount.
+    /// Returns the feasible modes of an activity. A mode is feasible if its need for each resource is at most the
+    /// total amount.
     fn feasible<'a>(&self, activity: &'a Activity, left_out: &mut LeftOut) -> Result<Vec<&'a Mode>, Wrong> {
         let fits = |mode: &&Mode| mode.needs.iter().zip(&self.stocks).all(|(&need, stock)| need <= stock.amount);
         let mut modes: Vec<&Mode> = activity.modes.iter().filter(fits).collect();
@@ -160,7 +160,7 @@ impl Project {
         }
     }
 
-    /// Returns the task for an activity with the given modes.
+    /// Returns the task for an activity with these modes.
     fn task(&self, activity: &Activity, modes: &[&Mode]) -> Result<NamedTask, Wrong> {
         let wrong =
             |problem: String| Wrong::at(activity.modes_line(), format!("activity `{}`: {problem}", activity.name));

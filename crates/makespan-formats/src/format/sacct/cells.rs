@@ -49,8 +49,8 @@ fn makes_sense(columns: &SacctColumns, cells: &[&str]) -> bool {
         && columns.state.is_none_or(|column| cells[column].starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// Returns whether a name is the name of a job step, such as `100.batch`, `101_4.0` or `104+1.0`. In the name of a
-/// step, a dot follows the job number.
+/// Returns whether a name is the name of a job step, such as `100.batch`, `101_4.0` or `104+1.0`. In such a name, a
+/// dot follows the job number.
 pub(super) fn is_step(name: &str) -> bool {
     let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     let mut rest = digits(name);
@@ -71,8 +71,8 @@ pub(super) fn is_step(name: &str) -> bool {
 pub(super) struct RecordJobs<'a> {
     /// Names of the jobs.
     pub names: Vec<String>,
-    /// Number of the array, and the maximum number of its tasks that run at the same time, if the name states a
-    /// maximum.
+    /// Number of the array, and the maximum number of its tasks that run at the same time. The maximum is `None` if
+    /// the name states none.
     pub array: Option<(&'a str, Option<u32>)>,
     /// The reason why array tasks are missing, if some are missing.
     pub missing: Option<Anomaly>,

@@ -1,4 +1,4 @@
-//! Finds the columns of a dump.
+//! Finds the columns of a dump, the output of sacct.
 
 use crate::suggest::nearest;
 

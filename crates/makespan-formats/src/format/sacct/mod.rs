@@ -7,8 +7,8 @@
 //! `Partition`, `QOS`, `Constraints` and `Reservation` state how the job was submitted. `Eligible` is the instant from
 //! which the job could start. `Reason` and `NodeList` are only counted.
 //!
-//! Jobs that were running or waiting when the dump was written have no final run time, so the reader uses their time
-//! limits.
+//! If a job was running or waiting when this output (the dump) was written, its final run time is unknown. The reader
+//! uses its time limit instead.
 
 mod cells;
 mod columns;

@@ -36,8 +36,8 @@ pub(super) fn needs(columns: &SacctColumns, cells: &[&str]) -> (Amounts, bool) {
 /// that are not resources of machines, such as `billing`, are ignored.
 fn listed(cell: &str) -> (Amounts, bool) {
     let mut broken = false;
-    // Name, whether the name has a type after a colon (such as `gpu:tesla`), and amount. An entry without a type
-    // states the sum over all types.
+    // For each entry: the name, whether a type follows the name after a colon (as in `gpu:tesla`), and the amount. An
+    // entry without a type states the sum over all types.
     let mut found: Vec<(&str, bool, u64)> = Vec::new();
     for (key, value) in cell.split(',').filter_map(|part| part.trim().split_once('=')) {
         let name = match key.split_once('/') {
@@ -74,9 +74,9 @@ fn listed(cell: &str) -> (Amounts, bool) {
     )
 }
 
-/// Returns the requested memory. The memory is stated for the whole job. Before version 21.08, Slurm stated it for
-/// each node (`4Gn`) or for each processor (`4Gc`). The value 0 requests all memory of the nodes. The dump does not
-/// state this amount, so the result is `None`.
+/// Returns the requested memory. From version 21.08 on, Slurm states the memory of the whole job. Earlier versions
+/// state the memory for each node (`4Gn`) or for each processor (`4Gc`). The value 0 requests all memory of the nodes.
+/// The dump does not state this amount, so the result is `None`.
 fn requested(cell: &str, nodes: u64) -> Result<Option<Need>, ()> {
     if matches!(cell, "" | "0" | "0n" | "0c" | "?" | "Unknown" | "None" | "N/A") {
         return Ok(None);

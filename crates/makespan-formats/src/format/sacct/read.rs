@@ -1,4 +1,4 @@
-//! Converts lines to records.
+//! Converts the lines of a dump, the output of sacct, to records of a log.
 
 use std::io::BufRead;
 
@@ -131,11 +131,11 @@ impl Reader {
         let (needs, broken) = needs(columns, &cells);
         record.needs = self.needs.of(needs);
         let eligible = instant_of(columns.eligible, &cells, &mut odd);
-        // No scheduler can start a job before the instant from which it could start, so this instant is the release
-        // date.
+        // The release date is the instant from which the job could start, because no scheduler can start the job
+        // earlier.
         let started = record.started.map_or(i64::MAX, |started| started.ticks() / Time::TICKS_PER_SECOND);
         let release = eligible.filter(|&at| at > submit && at <= started).unwrap_or(submit);
-        // For a waiting job, Slurm prints the expected start, which is ignored.
+        // For a waiting job, Slurm prints the expected start. The expected start is ignored.
         let waits = record.is_alive && record.started.is_none();
         let last = last_of(columns, &cells).filter(|_| !waits);
         let seen = [Some(submit), Some(release).filter(|_| !waits), last];
@@ -183,8 +183,8 @@ fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> 
     })
 }
 
-/// Returns the end of a job, in seconds. For a running job, returns its start plus its run time so far, which is the
-/// instant at which the dump was written.
+/// Returns the end of a job, in seconds. For a running job, returns the instant at which the dump was written: the
+/// start of the job plus its run time so far.
 fn last_of(columns: &SacctColumns, cells: &[&str]) -> Option<i64> {
     let at = |column: Option<usize>| instant(cells[column?]).ok().flatten();
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
@@ -287,7 +287,7 @@ fn run(columns: &SacctColumns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result
     }
 }
 
-/// Returns the run time that the dump states, in seconds, if it states one.
+/// Returns the run time in seconds, if the dump states a run time.
 fn run_of(columns: &SacctColumns, cells: &[&str]) -> Result<Option<i64>, String> {
     if let Some(seconds) = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]))? {
         return Ok(Some(seconds));

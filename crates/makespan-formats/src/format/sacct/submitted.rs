@@ -17,7 +17,7 @@ pub(super) struct Submissions {
     reasons: BTreeMap<String, usize>,
     /// Names of the nodes on which jobs ran.
     nodes: FxHashSet<String>,
-    /// Number of jobs that state each of: partition, account, QOS, constraint, reservation.
+    /// Numbers of jobs that state a partition, an account, a QOS, a constraint and a reservation, in this order.
     tell: [usize; 5],
 }
 
@@ -87,7 +87,7 @@ impl Submissions {
         let told: Vec<String> = told.map(|(name, count)| format!("{count} a {name}")).collect();
         if !told.is_empty() {
             remarks.push(format!(
-                "jobs name {}; the policy slurm keeps to what the platform states of these, other policies do not",
+                "jobs name {}; only the policy slurm obeys the limits that the platform states for these names",
                 told.join(", ")
             ));
         }
@@ -105,8 +105,7 @@ impl Submissions {
         }
         if !self.nodes.is_empty() {
             let count = self.nodes.len();
-            remarks
-                .push(format!("jobs ran on {} (NodeList); a policy is free to choose others", counted(count, "node")));
+            remarks.push(format!("jobs ran on {} (NodeList); a policy may choose other nodes", counted(count, "node")));
         }
         if !columns.unused.is_empty() {
             let (count, few) = (columns.unused.len(), columns.unused.iter().take(4));

@@ -138,9 +138,9 @@ fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut Imposs
 /// Writes the jobs of an instance, without its machines. A job with one task is written as a graph with one task.
 ///
 /// # Errors
-/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for jobs that this format cannot express: bags, walltimes,
-/// tasks that may use several processors, needs for other resources, dependencies on other jobs, and different times
-/// on different machines.
+/// Errors of the writer. [`io::ErrorKind::InvalidInput`] for data that this format cannot express. These are bags,
+/// walltimes, tasks that may use several processors, needs for other resources, dependencies on other jobs, and run
+/// times that differ between machines.
 pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<compound-jobs version=\"1\">")?;
     for id in instance.ids() {
@@ -157,7 +157,7 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
         }
         let profiles: Vec<&Profile> = job.task_ids().map(|task| instance.profile(task)).collect();
         if profiles.iter().any(|profile| profile.machine_times().is_some()) {
-            return refused("times that are a machine's own");
+            return refused("run times that differ between machines");
         }
         if profiles.iter().any(|profile| profile.max_processors() > 1) {
             return refused("tasks on several processors");

@@ -1,5 +1,5 @@
-//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. The elements `<job id runtime>`, which contain
-//! `<uses file link size>`, come first. The elements `<child ref>`, which contain `<parent ref>`, follow.
+//! Reads DAX, the abstract workflows of Pegasus, in versions 2 and 3. A file begins with elements `<job id runtime>`
+//! that contain `<uses file link size>`. Elements `<child ref>` follow and contain `<parent ref>`.
 
 use makespan_core::{Job, Need, Resource};
 use roxmltree::Node;
@@ -64,8 +64,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
 }
 
-/// Counts the ignored profiles of Pegasus, `HTCondor` and Globus for a warning, because such a profile may state a
-/// need of a job.
+/// Counts the ignored profiles of Pegasus, `HTCondor` and Globus for a warning. A profile may state a need of a job.
 fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
     for node in root.descendants().filter(|node| node.tag_name().name() == "profile") {
         let [namespace, key] = ["namespace", "key"].map(|name| node.attribute(name).unwrap_or_default());

@@ -12,7 +12,8 @@ use crate::suggest::nearest;
 /// Files that tasks read but no task writes.
 #[derive(Default)]
 pub(super) struct ExternalFiles {
-    /// Tasks that read such files, in the order of the tasks, each with the number of bytes that it reads.
+    /// Tasks that read at least one of the files, in the order of the tasks. The second value is the number of bytes
+    /// that the task reads.
     pub reads: Vec<(u32, u64)>,
     /// Number of files.
     pub files: usize,
@@ -63,7 +64,8 @@ pub(super) struct Draft {
     pairs: Vec<(u32, u32)>,
     stated: FxHashSet<(u32, u32)>,
     sizes: FxHashMap<String, u64>,
-    /// Files with contradictory sizes, with one entry for each use that states a different size than the previous use.
+    /// Names of files with contradictory sizes. A name occurs once for each use that states a different size than the
+    /// previous use of the file.
     differing: Vec<String>,
     /// Impossible values.
     pub(super) odd: ImpossibleValues,

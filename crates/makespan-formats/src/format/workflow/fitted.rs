@@ -9,9 +9,10 @@ use crate::needs::{UNSTATED, UnstatedNeeds};
 const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
 
 /// Returns the jobs, adapted to the machines, and warnings about the changes. A need is ignored if no machine states
-/// the resource. A task that requests more cores than the platform has runs on one core. If the machines come from the
-/// workflow (`own`), needs that exceed the largest machine are also ignored, or are an error with `strict`, because
-/// some published workflows state such needs.
+/// the resource. A task that requests more cores than the platform has runs on one core.
+///
+/// Some published workflows state needs that exceed their own machines. So if the machines come from the workflow
+/// (`own`), a need that exceeds the largest machine is ignored, or is an error with `strict`.
 pub(super) fn fitted(
     jobs: Vec<Job>,
     platform: &Platform,

@@ -32,14 +32,15 @@ pub use draft::StatedFiles;
 struct Read {
     jobs: Vec<Job>,
     remarks: Vec<String>,
-    /// Machines of the file, `None` if it states none, or the reason why they cannot be used.
+    /// Machines of the file, or `None` if the file states no machines. If the machines cannot be used, the error
+    /// states why.
     platform: Result<Option<Platform>, String>,
     /// Files that the first job reads and no task writes.
     outside: ExternalFiles,
 }
 
 impl Read {
-    /// Returns jobs that need no machines of the file and no input files from outside.
+    /// Returns a result without machines and without files from outside.
     fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
         Self { jobs, remarks, platform: Ok(None), outside: ExternalFiles::default() }
     }
@@ -61,7 +62,7 @@ impl Wrong {
     }
 }
 
-/// Converts the text of a problem, which states the place itself.
+/// Converts the text of a problem. The text states the place itself.
 impl From<String> for Wrong {
     fn from(problem: String) -> Self {
         Self { place: FilePlace::default(), problem }

@@ -1,8 +1,8 @@
 //! Reads runs of Nextflow. `-with-dag FILE.dot` writes the graph of processes, and `-with-trace` writes the tasks with
-//! their run times.
+//! their run times. Neither file states the dependencies between tasks.
 //!
-//! Neither file states the dependencies between tasks. If one process follows another, a task of the later process
-//! waits for the tasks of the earlier process with the same tag, or for all its tasks if none has the same tag.
+//! If one process follows another, a task of the later process waits for the tasks of the earlier process that have
+//! the same tag. If no task of the earlier process has this tag, the task waits for all tasks of the earlier process.
 
 use makespan_core::{
     Edge, Estimate, Graph, Job, NamedTask, Need, Needs, Payload, Profile, Resource, Task, Time, counted,
@@ -103,7 +103,7 @@ pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool
     Ok(Read::of(vec![Job::compound(name, graph)], remarks))
 }
 
-/// Returns a warning about tasks that have no process in the graph, and so unknown dependencies.
+/// Returns a warning about tasks that have no process in the graph. The dependencies of these tasks are unknown.
 fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let drawn: FxHashSet<u32> = tasks.iter().flatten().copied().collect();
     let mut apart = (0..).zip(rows).filter(|(number, _)| !drawn.contains(number)).map(|(_, row)| row.name);
@@ -115,7 +115,7 @@ fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     ))
 }
 
-/// Returns the nearest successors with tasks of a node. The search continues through successors without tasks.
+/// Returns the nearest successors of a node that have tasks. The search continues through successors without tasks.
 fn following(node: usize, outgoing: &[Vec<u32>], tasks: &[Vec<u32>]) -> Vec<usize> {
     let (mut open, mut seen, mut found) = (outgoing[node].clone(), FxHashSet::default(), Vec::new());
     while let Some(next) = open.pop() {

@@ -10,10 +10,14 @@ use crate::suggest::nearest;
 /// Name of the task that sends the files from outside.
 const NAME: &str = "stage-in";
 
-/// Returns a remark about files from outside, for the case that the user states no node that holds these files.
+/// Returns a remark about files from outside. The remark is shown if the user states no node that holds these files.
 pub(super) fn remark(outside: &ExternalFiles) -> Option<String> {
-    (outside.bytes > 0)
-        .then(|| format!("{}; they are there at once (--stage-in NODE says which node holds them)", what(outside)))
+    (outside.bytes > 0).then(|| {
+        format!(
+            "{}; they are available everywhere from the beginning (--stage-in NODE states the node that holds them)",
+            what(outside)
+        )
+    })
 }
 
 fn what(outside: &ExternalFiles) -> String {
@@ -25,8 +29,8 @@ fn what(outside: &ExternalFiles) -> String {
     }
 }
 
-/// Returns the job with an additional task on the node `node`, and a remark. The additional task takes one tick. The
-/// additional task sends each other task the outside files that this other task reads.
+/// Returns the job with an additional task on the node `node`, and a remark. The additional task takes one tick. It
+/// sends each of the original tasks the outside files that this task reads.
 pub(super) fn from(
     node: &str,
     outside: &ExternalFiles,
@@ -40,7 +44,9 @@ pub(super) fn from(
         return Err(format!("the files are to come from node `{node}`, which the platform does not have{hint}"));
     };
     if nodes[place].processors == 0 {
-        return Err(format!("the files are to come from node `{node}`, which has no processors; name one that has"));
+        return Err(format!(
+            "the files are to come from node `{node}`, which has no processors; name a node with processors"
+        ));
     }
     let Some(graph) = job.work.graph().filter(|_| !outside.reads.is_empty()) else {
         return Ok((job.clone(), format!("no file comes from outside the workflow, so node `{node}` sends none")));

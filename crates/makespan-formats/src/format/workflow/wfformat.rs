@@ -35,7 +35,7 @@ struct Workflow {
     execution: Option<Execution>,
     #[serde(alias = "jobs")]
     tasks: Option<Unique<OldTask>>,
-    /// Machines of versions 1.3 and 1.4. The reader only counts the machines.
+    /// Machines of versions 1.3 and 1.4. The reader uses only the number of machines, for a remark.
     #[serde(default)]
     machines: Vec<IgnoredAny>,
 }

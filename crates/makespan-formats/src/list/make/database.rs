@@ -8,7 +8,7 @@ pub(super) struct Database<'a> {
     targets: FxHashMap<&'a str, TargetData<'a>>,
     /// Variables for patterns, each with its pattern, in the order in which make applies them to a target.
     patterns: Vec<(&'a str, Variable<'a>)>,
-    /// Groups of files that one recipe creates together, by file.
+    /// For each file of a group, the group: the files that one recipe creates together.
     groups: FxHashMap<&'a str, Vec<&'a str>>,
     /// Goal that make chooses if the user states none.
     pub(super) goal: Option<&'a str>,
@@ -24,7 +24,7 @@ pub(super) struct TargetData<'a> {
     pub(super) is_phony: bool,
     /// True if the target has double-colon rules (`::`).
     pub(super) is_double_colon: bool,
-    /// True if the target is missing, and make creates it only for a target that must be remade.
+    /// True if the target is missing, and make creates the target only for another target that must be remade.
     pub(super) is_intermediate: bool,
     /// Lines of the recipe before the expansion of variables.
     pub(super) recipe: Option<String>,
@@ -172,14 +172,14 @@ impl<'a> Database<'a> {
         std::iter::once(file).chain(group.iter().copied().filter(move |one| *one != file))
     }
 
-    /// Returns whether a special target such as `.SILENT` applies to all targets, because the special target has no
-    /// prerequisites.
+    /// Returns whether a special target such as `.SILENT` affects all targets. A special target without prerequisites
+    /// affects all targets.
     pub(super) fn is_for_all(&self, special: &str) -> bool {
         self.get(special).is_some_and(|special| special.needs.is_empty())
     }
 
-    /// Returns whether make treats a file as intermediate. It does if the file is missing and is between two other
-    /// files in a chain, or if the makefile declares the file as intermediate.
+    /// Returns whether make treats a file as intermediate. Either the file is missing and is between two other files
+    /// in a chain of rules, or the makefile declares the file as intermediate.
     pub(super) fn is_intermediate(&self, file: &str) -> bool {
         let is_said = |said: &TargetData<'a>| said.needs.contains(&file);
         self.get(file).is_some_and(|target| target.is_intermediate) || self.get(".INTERMEDIATE").is_some_and(is_said)

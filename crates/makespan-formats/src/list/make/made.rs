@@ -1,4 +1,4 @@
-//! Options that tell a call of make for a single target which files are already made.
+//! Options for a call of make with a single target. The options state which files are already made.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,8 +6,8 @@ use super::database::Database;
 use super::{STUB, escaped};
 
 /// Returns the options for making a target after the files in `before` are made. [`Database::waited_for`] returns
-/// these files. `is_goal` is true if the target itself is the goal of make, and false if the goal is a target that
-/// needs it.
+/// these files. `is_goal` is true if the target itself is the goal of make. It is false if the goal is a target that
+/// needs this target.
 pub(super) fn words<'a>(
     rules: &Database<'a>,
     (target, is_goal): (&'a str, bool),
@@ -33,8 +33,8 @@ pub(super) fn words<'a>(
             words.extend([format!("--old-file={one}"), format!("--what-if={one}")]);
         }
     }
-    // If make treats a double-colon target as old, it finds no rule for this target. So make considers the target and
-    // its prerequisites again, but with recipes that do nothing.
+    // If make treats a double-colon target as old, make finds no rule for this target. So make considers the target
+    // and its prerequisites again, but with recipes that do nothing.
     let mut seen: FxHashSet<&str> = before.iter().map(|(_, one)| *one).collect();
     let mut at = 0;
     while let Some(&double_colon) = stubbed.get(at) {
@@ -61,7 +61,7 @@ pub(super) fn words<'a>(
 }
 
 /// Returns the option that adds files to the prerequisites of a special target. Returns `None` if there are no files,
-/// or if the special target applies to all files anyway.
+/// or if the special target affects all files.
 fn special(rules: &Database, special: &str, files: &[&str]) -> Option<String> {
     let names: Vec<String> = files.iter().map(|one| escaped(one)).collect();
     let is_needed = !names.is_empty() && !rules.is_for_all(special);

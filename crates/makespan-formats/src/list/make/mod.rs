@@ -150,8 +150,8 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     let text = match front.chars().next_back().filter(|_| variable.printed == VariableForm::ByPattern) {
         None | Some(':' | '!') => text.to_owned(),
         Some(operator) => {
-            // In a pattern, `?=` is the first definition of the variable for a matching target, so it has the effect
-            // of `=`.
+            // For a pattern, `?=` has the effect of `=`, because it is the first definition of the variable for a
+            // matching target.
             let operator = if operator == '+' { "+=" } else { "=" };
             text.replacen(":=", operator, 1).replace("$$", "$")
         }

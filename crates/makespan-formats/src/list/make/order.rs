@@ -125,8 +125,8 @@ impl<'a> Database<'a> {
     }
 
     /// Returns the targets that are not in `updated`, but may have to be made after targets in `updated`. Only targets
-    /// with a recipe are returned, in the order of make. A dry run may omit these targets: if a recipe only calls make
-    /// recursively, the dry run does not list the targets that need the file of this recipe.
+    /// with a recipe are returned, in the order of make. A dry run may omit these targets. For example, let a recipe
+    /// only call make recursively. Then the dry run does not list the targets that need the file of this recipe.
     pub(super) fn followers(&self, order: &TargetOrder<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let (mut changed, mut followers) = (updated.clone(), Vec::new());
         for name in order.targets() {
@@ -144,8 +144,9 @@ impl<'a> Database<'a> {
         followers
     }
 
-    /// Returns the files that must be made before a target, each with the number of the target whose recipe makes it,
-    /// in ascending order of these numbers. The search for prerequisites stops at each file that is made.
+    /// Returns the files that must be made before a target. Each file is preceded by the number of the target with the
+    /// recipe for the file. The numbers are in ascending order. The search for prerequisites stops at each file that
+    /// is made.
     pub(super) fn waited_for(&self, target: &str, numbers: &FxHashMap<&str, usize>) -> Vec<(usize, &'a str)> {
         let needs = |target: &str| self.get(target).into_iter().flat_map(TargetData::all_before);
         let own = numbers.get(target).copied();
@@ -165,8 +166,8 @@ impl<'a> Database<'a> {
         found
     }
 
-    /// Returns the variables that a target inherits from the targets that led make to it, beginning with the outermost
-    /// target.
+    /// Returns the variables that a target inherits from the chain of targets that led make to this target. The
+    /// variables of the outermost target come first.
     pub(super) fn inherited(&self, order: &TargetOrder<'a>, origin: Option<usize>) -> Vec<Variable<'a>> {
         let around = order.around(origin);
         let of = |target: &&'a str| {
@@ -178,7 +179,7 @@ impl<'a> Database<'a> {
         let mut overridden = FxHashSet::default();
         let stated = around.iter().rev().flat_map(of).filter(|variable| !variable.is_private);
         // All these variables are defined for one target. Make would ignore a definition without `override` after a
-        // definition with `override`, so each later definition also gets `override`.
+        // definition with `override`. So each later definition also gets `override`.
         let above = |variable: Variable<'a>| {
             let is_override = variable.is_override || overridden.contains(variable.name());
             overridden.extend(is_override.then_some(variable.name()));

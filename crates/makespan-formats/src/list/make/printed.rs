@@ -15,7 +15,8 @@ pub(super) fn updated(printed: &str) -> Vec<(&str, String)> {
             }
             current = Some(number);
         } else if line.starts_with("# GNU Make ") {
-            // All other messages about the program are comments.
+            // The database begins with a line about the version of make. This line and the following lines are not
+            // part of a recipe.
             current = None;
         } else if let Some(number) = current {
             targets[number].1 += line;

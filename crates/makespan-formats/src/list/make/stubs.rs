@@ -10,8 +10,8 @@ pub(super) const STUB: &str = "SHELL := true";
 /// Returns the options for a dry run that runs no recipe. `known` is the output of the first call of make, and `file`
 /// is the makefile.
 ///
-/// The options only set the shell of recipes, which is a variable of each target. The options do not affect
-/// `$(shell ..)` in the text of a makefile.
+/// The options set the shell of each target, which runs only the recipe. They do not affect `$(shell ..)` in the text
+/// of a makefile.
 ///
 /// # Errors
 /// [`FormatError`] with the line of a recipe that the options cannot prevent from running.

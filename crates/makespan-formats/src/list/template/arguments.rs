@@ -48,7 +48,7 @@ pub struct Arguments {
     order: Option<Vec<usize>>,
 }
 
-/// Sources whose arguments go together.
+/// Sources whose arguments are paired.
 #[derive(Clone, Debug)]
 struct Linked {
     sources: Vec<Vec<String>>,
@@ -132,7 +132,7 @@ impl Arguments {
         self.records(command).into_iter().flatten().collect()
     }
 
-    /// Returns the combinations of arguments for a command. Without sources, there are none.
+    /// Returns the combinations of arguments for a command. Without sources, there are no combinations.
     pub fn records(&self, command: usize) -> Vec<Vec<&str>> {
         if self.linked.is_empty() {
             return Vec::new();

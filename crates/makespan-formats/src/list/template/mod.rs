@@ -34,7 +34,7 @@ const MAX_BYTES: usize = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct Template {
     pieces: Vec<Piece>,
-    /// First placeholder for an argument that the user wrote.
+    /// First placeholder for an argument, if the user wrote one.
     stated: Option<String>,
 }
 
@@ -103,10 +103,10 @@ pub enum TemplateError {
         number: usize,
     },
     /// The template makes too many commands.
-    #[error("the arguments make {0} commands; at most {MOST} are run at once")]
+    #[error("the arguments make {0} commands; a run may have at most {MOST}")]
     TooMany(u128),
     /// The total size of the commands is too large.
-    #[error("the commands are more than {MAX_BYTES} bytes in all; run fewer at once")]
+    #[error("the commands are more than {MAX_BYTES} bytes in all; start a run with fewer commands")]
     TooLarge,
 }
 
@@ -200,7 +200,8 @@ impl Template {
         self.lines_from(1, arguments)
     }
 
-    /// Like [`Template::lines`], for arguments that follow others. `first` is the number of the first command.
+    /// Like [`Template::lines`], for arguments that follow the arguments of earlier calls. `first` is the number of
+    /// the first command.
     ///
     /// # Errors
     /// The errors of [`Template::lines`].

@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 
-/// State of a simulation from an instant until the next one.
+/// Level: state of a simulation, from an instant until the next state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulationLevel {
     /// First instant of the state.
@@ -30,8 +30,9 @@ pub(super) struct Column {
     pub waiting: Spread,
 }
 
-/// Returns the columns between two instants. Up to `exact` levels become one column each. More levels are reduced to
-/// `columns` columns of equal length. Before the first level, no processor is busy and no job waits.
+/// Returns the columns between two instants. If there are at most `exact` levels, each level becomes a column.
+/// Otherwise, the levels are reduced to `columns` columns of equal length. Before the first level, no processor is
+/// busy and no job waits.
 pub(super) fn columns(levels: &[SimulationLevel], [from, to]: [Time; 2], exact: usize, columns: usize) -> Vec<Column> {
     let pieces = || Pieces { levels, at: 0, from, to };
     if levels.len() <= exact {

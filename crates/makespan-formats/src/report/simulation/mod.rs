@@ -1,8 +1,8 @@
-//! Writes a self-contained HTML page that compares the results of several policies on one log.
+//! Writes a self-contained HTML page that compares the results of several policies on one log. The page loads nothing.
+//! Long series are drawn in columns that show their extremes.
 //!
-//! Like the page of a plan, it loads nothing. Long series are drawn in columns that show their extremes. The chart,
-//! the distributions and the tables of jobs need the schedule of each policy, which takes about ten bytes per
-//! placement. A page without schedules has only the series and the measures.
+//! The chart, the distributions and the tables of jobs need the schedule of each policy. A schedule takes about ten
+//! bytes per placement. A page without schedules has only the series and the measures.
 
 mod envelope;
 mod panels;

@@ -19,7 +19,7 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 18.0;
 /// Height above the plots of a policy for its name.
 const NAME: f64 = 30.0;
-/// Space for the phases, and height of their strip, if there are phases.
+/// Height above the plots of a policy for its phases, if it has phases.
 const PHASES: f64 = 17.0;
 const STRIP: f64 = 13.0;
 const USAGE: f64 = 92.0;
@@ -126,7 +126,7 @@ impl<'a> Panels<'a> {
             self.write_plot(out, [top, USAGE], &held, series)?;
             let queue = top + USAGE + BETWEEN;
             // Each policy has its own scale for its queue. If one queue grows without limit, a common scale would make
-            // the others look flat.
+            // the other queues look flat.
             let longest = series.iter().map(|column| column.waiting.most).max().unwrap_or(0);
             let waiting = Quantity {
                 class: "waiting",

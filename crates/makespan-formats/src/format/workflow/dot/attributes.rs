@@ -1,5 +1,5 @@
-//! Sorts attributes of DOT into three groups: attributes that the reader uses, attributes that only affect drawing, and
-//! all others.
+//! Sorts attributes of DOT into three groups: attributes that the reader uses, attributes that only affect drawing,
+//! and unknown attributes.
 
 use std::collections::BTreeMap;
 
@@ -81,8 +81,8 @@ impl IgnoredAttributes {
         }
     }
 
-    /// Counts attributes that the reader uses in other graphs, such as `time`. In this graph, these attributes are
-    /// ignored, because a trace of Nextflow states the run times.
+    /// Counts attributes such as `time`, which the reader uses in other graphs. In a graph of Nextflow processes,
+    /// these attributes are ignored, because the trace states the run times.
     pub(super) fn count_read(&mut self, element: Element, attributes: &Attributes) {
         attributes.keys().filter(|key| is_read(element, key)).for_each(|key| self.add(element, key));
     }

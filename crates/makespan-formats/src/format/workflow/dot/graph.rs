@@ -36,7 +36,7 @@ impl Parts {
         format!("edge `{from}` -> `{to}`")
     }
 
-    /// Returns the data or transfer time of an edge: its `data` if stated, or else its `transfer`.
+    /// Returns the payload (data or transfer time) of an edge: its `data` if stated, or else its `transfer`.
     fn payload(&self, edge: &StatedEdge, odd: &mut ImpossibleValues) -> Payload {
         let [data, transfer] = ["data", "transfer"].map(|key| edge.attributes.get(key).map(String::as_str));
         match (data, transfer) {
@@ -51,9 +51,9 @@ impl Parts {
         }
     }
 
-    /// Returns the combined payload of two parallel edges: the sum of their data sizes, or the longer of their
-    /// transfer times, because parallel transfers begin at the same instant. If one edge has data and the other edge a
-    /// transfer time, the transfer time is ignored.
+    /// Returns the combined payload of two parallel edges. Data sizes are summed. Of two transfer times, the longer is
+    /// used, because parallel transfers begin at the same instant. If one edge has data and the other edge a transfer
+    /// time, the transfer time is ignored.
     fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut ImpossibleValues) -> Payload {
         match (first, second) {
             (Payload::Bytes(first), Payload::Bytes(second)) => Payload::Bytes(first.saturating_add(second)),

@@ -24,7 +24,7 @@ use tokens::{Token, Tokens, shown};
 /// Maximum nesting depth of groups.
 const DEEPEST: usize = 100;
 
-/// Maximum number of edges between groups or lists of nodes, because one statement can create many of them.
+/// Maximum number of edges between groups or lists of nodes, because one statement can create many edges.
 const MAX_EDGES: usize = 1 << 20;
 
 /// Returns whether a text begins like a graph in DOT.
@@ -81,7 +81,8 @@ pub(super) struct DotGraph {
     pub labels: Vec<String>,
     /// Edges, as pairs of node indices.
     pub edges: Vec<(u32, u32)>,
-    /// Warning about attributes that are ignored although they do not only affect drawing, if there are any.
+    /// Warning about ignored attributes, except attributes that only affect drawing. `None` if there are no such
+    /// attributes.
     pub unread: Option<String>,
 }
 
