@@ -6,8 +6,8 @@ use crate::model::{Instance, JobId};
 use crate::proof::{CertificateError, Kind, Scope, Value, earliest_completion};
 use crate::schedule::Objective;
 
-/// A bound on the makespan: the end of this job, or of one task of it if it is a bag, when it is alone on the empty
-/// platform.
+/// A bound on the makespan: the earliest end of one job that is alone on the empty platform. If the job is a bag, the
+/// bound is the earliest end of one of its tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alone {
     /// The job from which the bound follows.

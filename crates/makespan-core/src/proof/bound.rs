@@ -4,9 +4,10 @@ use crate::model::{Instance, Time};
 use crate::proof::{CertificateError, Proof, Value};
 use crate::schedule::{Objective, Schedule};
 
-/// A proven bound: no schedule of the instance has a smaller value of the objective. A throughput is maximised, so no
-/// schedule has a larger throughput. The objective and the proof form a certificate, from which the value of the bound
-/// follows.
+/// A proven bound. No schedule of the instance has a smaller value of the objective. A throughput is maximised, so no
+/// steady state has a larger throughput.
+///
+/// The objective and the proof form a certificate, from which the value of the bound follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The objective that is bounded.
@@ -20,8 +21,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the strongest bound on the objective that the proof yields, including the condition of the proof on the
-    /// makespan, if any.
+    /// Returns the strongest bound on the objective that the proof yields. If the proof applies only up to some
+    /// makespan, the bound has this condition.
     ///
     /// # Errors
     /// [`CertificateError`] if the proof yields no bound on this instance.
@@ -30,13 +31,13 @@ impl Bound {
         Ok(Self { objective, value, makespan_at_most: proof.horizon(), proof })
     }
 
-    /// Returns the value of this bound, which must be on the makespan, as a time.
+    /// Returns the value as a time. The bound must be on the makespan.
     pub fn ticks(&self) -> Time {
         Time::from_ticks(i64::try_from(self.value.integer()).unwrap_or(i64::MAX))
     }
 
-    /// Returns true if the bound applies to this schedule, that is, if the schedule meets the condition of the bound.
-    /// A bound on a throughput never applies to a schedule, only to the rates of a steady state.
+    /// Returns true if the schedule meets the condition of the bound. Returns false if the bound is on a throughput,
+    /// because only a steady state has a throughput.
     pub fn speaks_of(&self, schedule: &Schedule) -> bool {
         !self.objective.is_maximised() && self.makespan_at_most.is_none_or(|most| schedule.makespan() <= most)
     }
@@ -47,8 +48,8 @@ impl Bound {
         if self.objective.is_maximised() { *value > self.value } else { *value < self.value }
     }
 
-    /// Returns the ratio by which a value is worse than the bound: the larger of both divided by the smaller. Returns
-    /// 1 if they are equal, and otherwise `None` if the smaller is not positive.
+    /// Returns the larger of `value` and the bound, divided by the smaller one. If both are equal, returns 1.
+    /// Otherwise, if the smaller one is not positive, returns `None`.
     pub fn ratio(&self, value: &Value) -> Option<f64> {
         if self.value == *value {
             return Some(1.0);
@@ -68,7 +69,7 @@ impl Bound {
     /// horizon. Otherwise, the bound may have any condition or none.
     ///
     /// # Errors
-    /// [`CertificateError`] reports what the certificate proves.
+    /// [`CertificateError`] if the certificate does not prove the bound.
     pub fn verify(&self, instance: &Instance) -> Result<(), CertificateError> {
         let proven = self.proof.proves(self.objective, instance)?;
         if let Some(horizon) = self.proof.horizon()

@@ -40,7 +40,8 @@ pub(in crate::proof) fn of(profile: &Profile, never_rises: bool, choices: &mut V
     }));
 }
 
-/// Like [`of`], but without the times for which the job pays, which take longer to compute than the rest.
+/// Collects the choices like [`of`], but without the times for which the job pays. These times take longer to compute
+/// than the other fields.
 pub(in crate::proof) fn groups(profile: &Profile, groups: &mut Vec<Group>) {
     groups.clear();
     let (first, last) = (profile.min_processors(), profile.max_processors());
@@ -75,14 +76,14 @@ impl Group {
         Self { first, last, time: profile.time(last).ticks() }
     }
 
-    /// Returns a time for which every allotment of the group pays at least for `first` processors, where `first` is
-    /// the smallest allotment of the group.
+    /// Returns a time. Every allotment of the group pays at least the price of `first` processors for this time. Here,
+    /// `first` is the smallest allotment of the group.
     ///
-    /// Each allotment of the group holds k >= first processors for p >= `time`, so it always pays at least for `first`
-    /// processors for `time`. If prices never rise, let q = least work / first. If p >= q, it pays at least for
-    /// `first` processors for q. If p < q, then k p >= first q. From the same start, a run of length p has at least
-    /// the mean price of a run of length q, because prices never rise. So it pays at least as much as `first`
-    /// processors for q.
+    /// Proof: consider an allotment of the group. It holds k >= first processors for p >= `time`, so it always pays at
+    /// least the price of `first` processors for `time`. If prices never rise, let q = least work / first. If p >= q,
+    /// the allotment pays at least the price of `first` processors for q. If p < q, then k p >= first q. Because
+    /// prices never rise, a run of length p has at least the mean price of a run of length q from the same start. So
+    /// the allotment pays at least the price of `first` processors for q.
     pub(in crate::proof) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
         if self.first == self.last || !never_rises {
             return self.time;

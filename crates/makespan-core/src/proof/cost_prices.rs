@@ -18,26 +18,27 @@ use crate::schedule::{Objective, task_cost, volume};
 /// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time
 /// on this node. Let `s_i` be its start and `C_i` its end. The cost of every schedule that ends by H is at least
 ///
-/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`,
+/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral
+/// of lambda_k * open_k`,
 ///
 /// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
-/// the edges from and to the task. The minimum is over the nodes k and the starts s. A start is not earlier than the
-/// longest path of tasks before task i allows, and not later than the longest path of tasks behind it allows. On these
-/// paths, each task has its shortest time. A transfer counts if no placement can avoid it when all tasks end by H
-/// ([`Reaching`]).
+/// the edges from and to the task. The minimum is over the nodes k and the starts s. The longest path of tasks before
+/// task i determines its earliest start. The longest path of tasks after task i determines its latest start. On these
+/// paths, each task has its shortest time. The paths include the transfers that no placement can avoid if all tasks
+/// end by H ([`Reaching`]).
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
-/// instant, tasks hold at most the open processors of a node, so the sum of the integrals over the runs is at most the
-/// integral of `lambda_k * open_k`. Both differences are at most zero, so adding them to the cost of a schedule does
-/// not increase it. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
+/// instant, tasks hold at most the open processors of a node. So the sum of the integrals over the runs, minus the
+/// integral of `lambda_k * open_k`, is at most zero. Adding these terms to the cost of a schedule does not increase
+/// the cost. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
 ///
-/// Transfers have no prices of their own. A task that may hold several processors counts with its minimum cost, which
-/// it has at its longest time. On its edges, such a task has its shortest time, and it pays for no processor. Each
-/// task of a bag counts separately. The expression in brackets is piecewise linear in s. Its minimum occurs at the
-/// beginning or the end of the range of s, or at an s for which s or s + t is one of the instants of the prices.
+/// Transfers have no prices of their own. If a task may hold several processors, `c_ik` is its minimum cost, which is
+/// the cost of its longest time. On its edges, this task has its shortest time. It pays for no processor. The sum
+/// includes each task of a bag separately. The expression in brackets is piecewise linear in s. The minimum occurs at
+/// the beginning or the end of the range of s, or at an s for which s or s + t is one of the instants of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
-/// there are no prices, and every task counts with its minimum cost.
+/// there are no prices. The bound is then the sum of the minimum costs of all tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CostPrices {
     /// The horizon H. `None` if the bound holds for all schedules.
@@ -110,8 +111,8 @@ impl Kind for CostPrices {
                     Some(horizon) => {
                         let span = spans[task as usize];
                         let room = |choice: &Choice| match &reach {
-                            // Transfers count only if all tasks take one processor, because only such tasks run on a
-                            // single node.
+                            // Transfers are included only if every task of the job takes one processor, because only
+                            // these tasks run on a single node.
                             Some((reach, reaching)) => {
                                 let kind = reaching.kind_of(choice.node)?;
                                 let (head, tail) = reach.as_ref()?.of(task as usize, kind)?;
@@ -164,8 +165,8 @@ impl CostPrices {
         Ok(())
     }
 
-    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge; the
-    /// function sets it to the first edge of the next job.
+    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge. The
+    /// function moves `first` to the first edge of the next job.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];

@@ -26,10 +26,10 @@ const MAX_TICKS: i128 = 1 << 100;
 
 /// A refuted deadline: a list of deductions. Each deduction follows from the previous ones.
 ///
-/// Suppose that all tasks end by `deadline`. Then each task has a window of time. It starts no earlier than its
-/// release and the ends of its predecessors, and ends no later than the deadline and the latest starts of its
-/// successors. A [`Step`] narrows one window: it states an instant such that an earlier start, or a later end, leads
-/// to a contradiction ([`Reason`]). Consequences along edges are deduced without a step.
+/// Suppose that all tasks end by `deadline`. Then each task has a window of time. The task starts no earlier than its
+/// release and the ends of its predecessors. The task ends no later than the deadline and the latest starts of its
+/// successors. A [`Step`] narrows one window. The step states an instant: an earlier start, or a later end, leads to a
+/// contradiction ([`Reason`]). Consequences along edges are deduced without a step.
 ///
 /// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
 /// them. Nested deductions must not suppose anything about a bag, because the supposition about one task would narrow
@@ -50,9 +50,9 @@ pub struct Deductions {
     pub deadline: Time,
     /// Length of the unit of time of the steps, in ticks.
     pub unit: i64,
-    /// The limited amounts to which the steps refer by their position in this list.
+    /// The limited amounts. A step refers to an amount by its position in this list.
     pub held: Vec<LimitedAmount>,
-    /// The deductions, each after those from which it follows.
+    /// The deductions. Each deduction follows from the deductions before it.
     pub steps: Vec<Step>,
 }
 
@@ -79,7 +79,7 @@ pub enum Reason {
     Window(u32, i64, i64),
     /// The task cannot run at the same time as this other task, and neither of them can run before the other.
     Pair(u32),
-    /// The supposition leads to a contradiction by these deductions.
+    /// These deductions lead from the supposition to a contradiction.
     Steps(Vec<Step>),
 }
 
@@ -160,8 +160,8 @@ impl Replay<'_> {
         Ok(false)
     }
 
-    /// Checks that `reason` refutes the supposition that a task runs within both the window `supposed` and its current
-    /// window.
+    /// Supposes that a task runs within its current window and within the window `supposed`. Checks that `reason`
+    /// refutes this supposition.
     fn refute(
         &mut self,
         row: usize,

@@ -6,20 +6,22 @@ use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use crate::model::{Instance, JobId, Time};
 use crate::schedule::Objective;
 
-/// A bound for the instance that consists only of the jobs with deadlines up to `due`. In the whole instance, other
-/// jobs can only delay these jobs.
+/// A bound on lateness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for the instance
+/// that consists only of these jobs. In the whole instance, other jobs can only delay the early jobs.
 ///
-/// If these jobs and their predecessors cannot all end before M, one of these jobs ends at M or later, because its
-/// predecessors end earlier. Its lateness is at least M minus `due`. So a bound on the makespan of this instance
-/// yields a bound on the largest lateness.
+/// Suppose that the early jobs and their predecessors cannot all end before M. Then one of the early jobs ends at M or
+/// later, because its predecessors end earlier. The lateness of this job is at least M minus `due`. So a bound on the
+/// makespan yields a bound on the largest lateness.
 ///
-/// The weighted lateness of these jobs is at least their weighted completion, minus the sum of their deadlines
-/// multiplied by their weights. So a bound on their weighted completion yields a bound on the weighted lateness. A
-/// bound on their makespan also yields a bound on the weighted lateness: the minimum of their weights, multiplied by
-/// the bound on the largest lateness.
+/// The weighted lateness of the early jobs is at least their weighted completion, minus the sum of their deadlines
+/// multiplied by their weights. So a bound on the weighted completion of the early jobs yields a bound on the weighted
+/// lateness.
+///
+/// A bound on the makespan also yields a bound on the weighted lateness: the minimum weight of an early job,
+/// multiplied by the bound on the largest lateness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
-    /// Jobs with deadlines up to this instant count.
+    /// The latest deadline of the jobs that the bound includes.
     pub due: Time,
     /// The proof of a bound on the makespan or the weighted completion of these jobs. In the proof, these jobs are
     /// numbered from 0, in file order.
@@ -51,7 +53,7 @@ impl Kind for DueBy {
         if objective == Objective::MaxLateness {
             return latest().map(Value::Integer);
         }
-        // The weighted lateness if only one job has the largest lateness: the minimum over all these jobs.
+        // The weighted lateness is at least the minimum weight of these jobs, multiplied by the largest lateness.
         let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
         let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
         let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
@@ -66,8 +68,8 @@ impl Kind for DueBy {
 }
 
 impl DueBy {
-    /// Returns the objective to bound for the jobs with early deadlines, in order to prove a bound on `objective`,
-    /// which is one of [`Objective::OF_DEADLINES`].
+    /// Returns the objective that the inner proof must bound, so that a bound on `objective` follows. `objective` must
+    /// be one of [`Objective::OF_DEADLINES`].
     pub const fn objective(objective: Objective) -> Objective {
         match objective {
             Objective::MaxLateness => Objective::Makespan,
@@ -75,8 +77,8 @@ impl DueBy {
         }
     }
 
-    /// Returns the instance that consists of the jobs with deadlines up to `due`. For the largest lateness, the
-    /// instance includes the predecessors of these jobs, which end before these jobs begin.
+    /// Returns the instance that consists of the jobs with deadlines up to `due`. If `objective` is the largest
+    /// lateness, the instance also contains the predecessors of these jobs.
     pub fn part(instance: &Instance, due: Time, objective: Objective) -> Instance {
         let mut wanted = vec![false; instance.jobs().len()];
         Self::early(instance, due).iter().for_each(|id| wanted[id.index()] = true);

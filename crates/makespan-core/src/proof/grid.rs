@@ -11,14 +11,14 @@ const MAX_NODES: usize = 64;
 /// Maximum number of transfers: edges times distinct routes.
 const MAX_TRANSFERS: usize = 1 << 20;
 
-/// Returns the largest number of ticks that divides all release dates, all ends of closed periods, all instants at
-/// which other work returns resources, the run times of all tasks on all allotments and at all speeds, and the times
-/// of all transfers. Returns 1 if one of these times is not examined, because there are too many.
+/// Returns the largest number of ticks that divides all times of an instance. These times are: release dates, ends of
+/// closed periods, instants at which other work returns resources, run times of tasks on all allotments and at all
+/// speeds, and times of transfers. If there are too many times to examine, returns 1.
 ///
-/// For every valid schedule, there is a valid schedule in which all starts and ends are multiples of this number and
-/// no task ends later. Proof: among the valid schedules in which each task keeps its processors and starts no later,
-/// take one with the minimum sum of starts. No task of this schedule can start earlier while the other tasks stay. So
-/// each start is one of these instants:
+/// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
+/// starts and ends are multiples of this number. Proof: among the valid schedules in which each task keeps its
+/// processors and starts no later, take one with the minimum sum of starts. No task of this schedule can start earlier
+/// while the other tasks stay. So each start is one of these instants:
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of its processors, or of another task on one of them;
@@ -27,9 +27,9 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside
 ///   the instance returns it. Tasks never return consumables, so consumables exclude no earlier start.
 ///
-/// The speed of the processors, the walltime and the placement do not depend on the start of a task. So each start is
-/// a multiple, by induction over time. The proof does not include the cost, the throughput, or data that begin at the
-/// root of a tree.
+/// The speed of the processors, the walltime and the placement do not depend on the start of a task. So, by induction
+/// over time, each start is a multiple of this number. The proof is not valid for the cost, the throughput, or data
+/// that begin at the root of a tree.
 ///
 /// Takes O(tasks * allotments * speeds + edges * routes), and less if the result is one tick.
 pub fn time_grid(instance: &Instance) -> i64 {
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(round(Objective::MaxLateness, 6), 10, "a multiple of 5");
         // The grid of 30 and the deadlines of 75 and 80 have the divisor 5. Only job a has both a weight and a deadline.
         assert_eq!(round(Objective::WeightedLateness, 3_000_001), 6_000_000);
-        // A mean of 50.001 ticks is a sum of at least 150.003 ticks, so of 180 ticks.
+        // A mean of 50.001 ticks means that the sum is at least 150.003 ticks. So the sum is at least 180 ticks.
         assert_eq!([50_000, 50_001, 1].map(|value| round(Objective::MeanFlow, value)), [50_000, 60_000, 10_000]);
         assert_eq!([round(Objective::Cost, 7), round(Objective::Throughput, 7)], [7, 7]);
         assert!(rounded(Objective::Makespan, (i128::MAX).into(), &instance).is_err());

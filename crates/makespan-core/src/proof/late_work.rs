@@ -9,10 +9,11 @@ use crate::schedule::Objective;
 /// A bound on the makespan from the work that is released at or after an instant `from`, and therefore cannot start
 /// earlier.
 ///
-/// With a price `lambda_k >= 0` for a tick on one processor of node `k`, a sequential task `i` pays at least
-/// `N_i = min_k lambda_k p_ik` wherever it runs. Among the tasks that are released at `from` or later, consider the `n` tasks
-/// with the largest `N_i`. All of these run after `from`. At most `n` of them run at any instant, so the prices of
-/// their processors sum to at most the `n` largest prices of processors. So no schedule ends before
+/// Let `lambda_k >= 0` be a price for a tick on one processor of node `k`, and `p_ik` the time of task `i` on this
+/// node. On any node, a sequential task `i` pays at least `N_i = min_k lambda_k p_ik`. Among the tasks that are
+/// released at `from` or later, consider the `n` tasks with the largest `N_i`. These tasks start at `from` or later.
+/// At most `n` of them run at any instant, so the prices of their processors sum to at most the `n` largest prices of
+/// processors. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///
@@ -20,10 +21,10 @@ use crate::schedule::Objective;
 /// are included, this is the bound of E. Horvath, S. Lam, R. Sethi, J. ACM 24(1), 1977, DOI 10.1145/321992.321995.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateWork {
-    /// Only tasks that are released at this instant or later count.
+    /// The bound includes only the tasks that are released at this instant or later.
     pub from: Time,
-    /// The number `n` of tasks with the largest payments that are included. `None` includes all tasks released at
-    /// `from` or later.
+    /// The number `n` of tasks that the bound includes: the tasks with the largest payments. `None` means all tasks
+    /// that are released at `from` or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u64>,
     /// A price for each node of the platform, in order.
@@ -66,8 +67,8 @@ impl Kind for LateWork {
     }
 }
 
-/// Returns the sum of the `most` largest values of a list. Each entry is a value and the number of times that it
-/// occurs.
+/// Returns the sum of the `most` largest values of a list. Each entry of the list is a value, and the number of times
+/// that the value occurs.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));
     each.into_iter().try_fold(0_i128, |sum, (value, count)| {
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(proves(&flow(&[(9, 0)]), 1, None, &[1, 3]), Ok(0));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));
-        // A bag counts as its number of tasks.
+        // The bound includes every task of a bag.
         let bag = |job: Job| job.with_count(4.try_into().unwrap());
         let bag = flow(&[]).with_jobs(flow(&[(9, 0)]).all_submitted().into_iter().map(bag).collect());
         assert_eq!(proves(&bag, 0, None, &[1, 3]), seconds(9));

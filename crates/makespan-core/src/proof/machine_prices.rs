@@ -13,21 +13,21 @@ use crate::schedule::Objective;
 ///
 /// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs.
 ///
-/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. Until
-/// `T`, jobs use at most this time of the processors. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So
+/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. Jobs
+/// use at most the time `A_k(T)` on node `k` by `T`. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So
 /// no schedule ends by `T` unless
 ///
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`,
 ///
-/// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the inequality
-/// holds is a bound. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math. Programming 46,
-/// 1990, DOI 10.1007/BF01585745.
+/// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the
+/// inequality holds is a bound. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math.
+/// Programming 46, 1990, DOI 10.1007/BF01585745.
 ///
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
 /// least `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates
 /// together are at most 1. So the mean busy times of the jobs are at least as large as on one machine on which job `i`
-/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. A job ends at least half of its
-/// time after its mean busy time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI
+/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. The end of a job is at least half
+/// of its time later than its mean busy time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI
 /// 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
@@ -136,14 +136,14 @@ impl MachinePrices {
         }
         let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
         let alone = sum(jobs.iter().map(alone));
-        // Jobs without weight add nothing to the sum. If they run after all other jobs, they delay none of them.
+        // Jobs without weight add nothing to the sum. If these jobs run last, they do not delay a job with a weight.
         jobs.retain(|job| job.weight > 0);
         let priced = self.in_the_order_of_smith(instance, &mut jobs);
         Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
     }
 
-    /// Returns the bound on the weighted completion of jobs with positive weight. The sum is multiplied by twice the
-    /// price of a tick on all processors, so that it is a whole number. Returns `None` on overflow.
+    /// Returns the bound on the weighted completion of jobs with positive weight. The result is multiplied by twice
+    /// the price of a tick on all processors, so that the result is a whole number. Returns `None` on overflow.
     fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self
@@ -244,7 +244,7 @@ mod tests {
         // The job pays nothing on the machine of price zero, so the bound is only the shortest time of the job.
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [0, 1]), Ok(5));
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [1, 0]), Ok(5));
-        // If all jobs end before 10, both must run on machine 0 and pay there, which takes until 10.
+        // To end before 10, both jobs must run on machine 0. There, the second job ends at 10.
         assert_eq!(proves(&two_machines(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
         assert!(matches!(proves(&two, [-1, 1]), Err(CertificateError::Malformed(_))));
         let short = MachinePrices { prices: vec![1] };

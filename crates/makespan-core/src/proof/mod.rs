@@ -1,9 +1,9 @@
 //! Proven bounds: lower bounds, upper bounds on a throughput, and the proofs from which they follow by arithmetic
 //! alone.
 //!
-//! A certificate is an objective and a [`Proof`]. Each kind of proof has a file, which documents the objectives and
-//! instances that it supports. Proofs are not trusted: [`Proof::proves`] recomputes their consequences in integers or
-//! rationals.
+//! A certificate is an objective and a [`Proof`]. The file of each kind of proof documents the objectives and
+//! instances that the kind supports. Proofs are not trusted: [`Proof::proves`] recomputes their consequences in
+//! integers or rationals.
 
 mod alone;
 mod bound;
@@ -107,7 +107,7 @@ pub enum Proof {
     LateWork(LateWork),
     /// A deadline that is refuted by the work of tasks within a window of time.
     TimeWindow(TimeWindow),
-    /// For each job, a deadline that it cannot meet even if it is alone.
+    /// For each job, a deadline that the job cannot meet even if it is alone.
     JobWindows(JobWindows),
     /// Prices in continuous time that all tasks of a job pay. Each job chooses its end.
     JobPrices(JobPrices),
@@ -136,8 +136,8 @@ impl Proof {
     pub const fn words(&self) -> &'static str {
         match self {
             Self::Alone(_) => "a job that takes this long even alone",
-            Self::Rejection(_) => "the amount of work, which is more than fits before an earlier end",
-            Self::DualFeasible(_) => "the jobs that do not fit beside each other before an earlier end",
+            Self::Rejection(_) => "more work than fits before an earlier end",
+            Self::DualFeasible(_) => "jobs that cannot all run before an earlier end",
             Self::IntervalPrices(_) => "prices of the processors in intervals of time",
             Self::TimePrices(_) => "prices of the processors over time",
             Self::MachinePrices(_) => "prices of the machines",
@@ -148,14 +148,14 @@ impl Proof {
             Self::TimeWindow(_) => "the work within a window of time",
             Self::JobWindows(_) => "a window of time for each job",
             Self::JobPrices(_) => "prices that all tasks of a job pay",
-            Self::ResourceWindow(_) => "what is held of a resource within a window of time",
+            Self::ResourceWindow(_) => "the use of a resource within a window of time",
             Self::Paths(_) => "the longest chain of tasks",
-            Self::PathFlow(_) => "chains of tasks and what they hold",
+            Self::PathFlow(_) => "chains of tasks and the amounts that tasks hold",
             Self::Deductions(_) => "deductions that rule out an earlier end",
-            Self::Refutation(_) => "a complete search, in which nothing better is left",
+            Self::Refutation(_) => "a complete search that found nothing better",
             Self::DueBy(_) => "the jobs with early deadlines",
             Self::LastJob(_) => "the bound on the makespan, which the last job reaches",
-            Self::CostPrices(_) => "what every task costs at least",
+            Self::CostPrices(_) => "the minimum cost of every task",
             Self::TreePrices(_) => "prices of the nodes and links of the tree",
         }
     }
@@ -225,10 +225,10 @@ impl Proof {
         self.kind().horizon()
     }
 
-    /// Returns the strongest proven bound on the objective, for all schedules with makespan at most [`Proof::horizon`].
-    /// It is a lower bound, or an upper bound on a throughput. A lower bound is rounded up to the next value that a
-    /// schedule can have whose starts and ends are multiples of [`time_grid`], because some schedule of minimum value
-    /// is of this kind.
+    /// Returns the strongest proven bound on the objective, for all schedules with makespan at most
+    /// [`Proof::horizon`]. It is a lower bound, or an upper bound on a throughput. In some schedule of minimum value,
+    /// all starts and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next value that a
+    /// schedule of this kind can have.
     ///
     /// # Errors
     /// [`CertificateError`] if nothing is proved for this instance.
@@ -236,7 +236,7 @@ impl Proof {
         grid::rounded(objective, self.proves_unrounded(objective, instance)?, instance)
     }
 
-    /// Returns [`time_grid`] if it is longer than a tick and [`Proof::proves`] rounds the value up because of it.
+    /// If [`time_grid`] is longer than a tick, and [`Proof::proves`] rounds values up to this grid, returns the grid.
     pub fn rounding(&self, objective: Objective, instance: &Instance) -> Option<Time> {
         let (exact, proven) =
             (self.proves_unrounded(objective, instance).ok()?, self.proves(objective, instance).ok()?);

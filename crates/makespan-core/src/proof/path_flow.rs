@@ -19,36 +19,39 @@ use rate::Rate;
 
 /// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources. A flow is a sum
 /// of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at least the
-/// release plus their times. If this inequality is multiplied by the flow of each path and summed, the result is
-/// `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, which takes
-/// `t_i`, and `s_i` is the part of this flow that begins at task i, at its release `r_i`. Until C, tasks hold at most
-/// the available amounts, so the price `open(C)` of the amounts that are available between the first release and C is
-/// at least `sum_i q_i t_i`, where `q_i` is the price of the amounts that task i holds. Together,
+/// release plus their times. Multiply the inequality of each path by the flow of the path. The sum over all paths is
+/// `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, and `t_i`
+/// the time of the task. `s_i` is the part of the flow that begins at task i, at its release `r_i`. Let `open(C)` be
+/// the price of the amounts that are available between the first release and C. Let `q_i` be the price of the amounts
+/// that task i holds in a tick. Tasks hold at most the available amounts, so `open(C) >= sum_i q_i t_i`. Together,
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`,
 ///
 /// where each minimum is over the ways to run the task. The smallest C that satisfies this inequality is a lower bound
-/// on the makespan. A task that is long on few processors pays by the flow of its paths, and a task that is short on
-/// many processors pays by its area. Only one task of each bag is on the paths.
+/// on the makespan. On few processors, a task takes long and pays mainly for the flow, `Y_i t`. On many processors, a
+/// task pays mainly for its area, `q t`. Only one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the
-/// total flow of the arcs that have task i between their ends, the minimum of task i becomes
-/// `min { Y_i t + q t + L_i q' t / R }`, rounded down.
+/// total flow of the arcs that have task i between their ends, the minimum of task i becomes `min { Y_i t + q t + L_i
+/// q' t / R }`, rounded down. Here, q' is the price of the amounts that task i holds at the prices of the arcs, and R
+/// the price of all available amounts ([`Areas`]).
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed
 /// periods and speeds are our extension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathFlow {
-    /// Pairs of a distinct task, by its number in the instance, and the flow through it. All other tasks have no flow.
+    /// Pairs of the number of a distinct task in the instance, and the flow through this task. Tasks without a pair
+    /// have no flow.
     pub tasks: Vec<(u32, u64)>,
-    /// Pairs of an edge, by its position in the instance, and the flow along it. All other edges have no flow.
+    /// Pairs of the position of an edge in the instance, and the flow along this edge. Edges without a pair have no
+    /// flow.
     pub edges: Vec<(u32, u64)>,
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
-    /// Pairs of the name of a resource and the price of one unit of it for a tick.
+    /// Pairs of the name of a resource, and the price of one unit of this resource for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
     /// Flows along area arcs, which enter and leave tasks like flows along edges.
@@ -87,7 +90,7 @@ impl Kind for PathFlow {
             }
             Some(sum)
         };
-        // If the left side overflows, the inequality holds, because every schedule of an instance ends long before.
+        // If the left side overflows, `end` is far beyond the end of every schedule, so the inequality is true.
         let enough = |end: i128| has(end).is_none_or(|sum| sum >= needed);
         let (mut low, mut high) = (0, i128::from(i64::MAX / 2));
         if !enough(high) {
@@ -102,7 +105,7 @@ impl Kind for PathFlow {
 }
 
 impl PathFlow {
-    /// Returns, for each distinct task, the flow through the task, and the part of the flow that begins there.
+    /// Returns, for each distinct task, the flow through the task, and the part of the flow that begins at the task.
     fn flows(&self, instance: &Instance, brought: &AreaFlow) -> Result<(Vec<i128>, Vec<i128>), CertificateError> {
         let mut through = vec![0_i128; instance.different_tasks()];
         for &(task, flow) in &self.tasks {
@@ -161,7 +164,8 @@ fn needed(
     Some(sum)
 }
 
-/// Returns the payment of a run for the amounts that it holds: at the prices of the certificate, plus on the area arcs.
+/// Returns the price of the amounts that a run holds: the payment at the prices of the certificate, plus the payments
+/// on the area arcs.
 fn held(rate: &Rate<'_>, over: &[ArcSet<'_>], row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
     let mut held = rate.of(task, run)?.checked_mul(run.time)?;
     for over in over {

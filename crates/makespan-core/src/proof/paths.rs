@@ -6,7 +6,7 @@ use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value, total};
 use crate::model::{Instance, JobId};
 use crate::schedule::{Objective, Shape};
 
-/// A bound on the end of each job: the length of the longest path of tasks that leads from a release to a last task of
+/// A bound on the end of each job: the end of the longest path of tasks, which leads from a release to a last task of
 /// the job. Each task on the path has its shortest time. Paths include the edges between jobs.
 ///
 /// The bound follows from the instance, so the certificate contains no data. Transfers of data and tasks that are not

@@ -16,8 +16,9 @@ const GROUP: u32 = 32;
 
 /// The nodes of a platform, grouped by kind. Computes the ways to run a task on these nodes.
 ///
-/// A task that holds several processors takes the time of the slowest of them. It holds a share of its needs on each
-/// of its nodes. So it cannot use a node that has too little of a resource for one processor of the task.
+/// If a task holds several processors, its time is the time on the slowest of these processors. The task holds a share
+/// of its needs on each of its nodes. So the task cannot use a node that has too little of a resource for one
+/// processor of the task.
 #[derive(Debug)]
 pub struct NodeKinds<'a> {
     instance: &'a Instance,
@@ -59,8 +60,8 @@ pub struct NodeRun {
 #[derive(Clone, Debug)]
 enum On {
     Node(usize),
-    /// The number of the fastest kinds of nodes on which the task runs. If resources limit the task, also the number
-    /// of its processors that one node of each kind can have.
+    /// The task runs on this number of the fastest kinds of nodes. If resources limit the task, the second field
+    /// contains, for each kind, the maximum number of the task's processors on one node.
     Kinds(usize, Option<Rc<[u32]>>),
 }
 
@@ -178,8 +179,8 @@ impl<'a> NodeKinds<'a> {
             groups.iter().for_each(|group| take(group.first, group.last, Time::from_ticks(group.time)));
             return;
         }
-        // Examines all allotments: even if more processors do not make the task faster, it may need less of a
-        // resource.
+        // Examines all allotments. More processors may reduce the need for a resource, even if they do not make the
+        // task faster.
         let mut from = first;
         while from <= last {
             let size = if last - first < ALL { 1 } else { (from / GROUP).max(1) };

@@ -13,13 +13,13 @@ use crate::schedule::Objective;
 /// have price zero.
 ///
 /// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs
-/// after it by its time. So the completion times of a schedule sum to at least the sum of `r_k + l p_ik` over its
-/// jobs. No two jobs have the same position. So for any prices `pi >= 0`,
+/// after it by its time. Let `p_ik` be the time of job i on processor k. The completion times of a schedule sum to at
+/// least the sum of `r_k + l p_ik` over its jobs. No two jobs have the same position. So for any prices `pi >= 0`,
 ///
 /// `sum_i C_i  >=  sum_i min_kl (r_k + l p_ik + pi_kl)  -  sum_kl pi_kl`.
 ///
 /// Release dates after the first one, and processors that close later, can only delay jobs, so the bound remains
-/// valid. If there are none, the best prices prove the optimum.
+/// valid. Without later release dates and closed processors, the best prices prove the optimum.
 ///
 /// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973, DOI
 /// 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing
@@ -40,8 +40,8 @@ impl Kind for PositionPrices {
         Scope::SingleTasks
     }
 
-    /// Returns the proven value, rounded down. For the mean flow, one task represents each bag, because it ends no
-    /// later than the bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
+    /// Returns the proven value, rounded down. For the mean flow, one task represents each bag, because a task ends no
+    /// later than its bag. The weighted completion is proved only if all jobs have equal weight and there are no bags.
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if objective == Objective::MeanFlow {
             return Ok(Value::Integer(prices::flow(self.completions(instance)?, instance)));
@@ -77,7 +77,8 @@ impl PositionPrices {
             for (processor, prices) in self.prices.iter().enumerate() {
                 let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
-                // Positions after the first one without a price are never cheaper, so they are skipped.
+                // The first position without a price is the cheapest position without a price. So later positions
+                // without a price are skipped.
                 for price in prices.iter().copied().chain([0]) {
                     end += i128::from(time.ticks());
                     let cost = end + i128::from(price);

@@ -1,4 +1,5 @@
-//! The earliest and latest times of tasks on each node. They include the transfers that no placement can avoid.
+//! The earliest start of tasks on each node, and the minimum time from their ends to the end of the job. Both include
+//! the transfers that no placement can avoid.
 
 mod phases;
 mod routes;
@@ -14,7 +15,7 @@ use crate::model::{Instance, JobId, Payload, TaskId};
 /// Maximum number of times of tasks on nodes, and maximum number of nodes, for which a job is examined.
 const MAX_TIMES: usize = 1 << 22;
 const MAX_NODES: usize = 256;
-/// Maximum number of rounds. Each round rules out nodes on which tasks would be too early or too late.
+/// Maximum number of rounds. Each round excludes nodes on which a task cannot meet the deadline.
 const ROUNDS: usize = 8;
 /// The value that marks a node on which a task cannot run in time.
 const NEVER: i128 = i128::MAX / 4;
@@ -26,18 +27,19 @@ const NEVER: i128 = i128::MAX / 4;
 /// run on this node before s, and share its processors. So the task starts on this node no earlier than the smallest s
 /// for which these predecessors fit onto the processors of the node. This argument is from C. H. Papadimitriou and M.
 /// Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not duplicated. For the
-/// successors of a task, the argument is applied backwards from the end. A node on which a task would be too early or
-/// too late is ruled out, and the earliest starts are computed again.
+/// successors of a task, the argument is applied backwards from the end. If a task cannot meet the deadline on a node,
+/// the node is excluded for this task. Then the earliest starts are computed again.
 ///
 /// Some paths begin at a common first task and meet again at a common last task. A task between these two either runs
-/// on the node of the first or last task, or on another node. On the node of the first or last task, it shares the
-/// processors with other tasks, and not all may fit. On another node, there is a transfer before and after it. So
-/// there is a minimum time from the first to the last task, which depends on the kinds of their nodes (module
-/// `phases`).
+/// on the node of the first or last task, or on another node. On the node of the first or last task, the task shares
+/// the processors with other tasks, and not all of them may fit. On another node, there is a transfer before the task
+/// and a transfer after it. So there is a minimum time from the first to the last task, which depends on the kinds of
+/// their nodes (module `phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
-    /// The earliest start of each task on any node, and the minimum time from its end to the end of the job.
+    /// The earliest start of each task on any node.
     heads: Vec<i128>,
+    /// The minimum time from the end of each task to the end of the job.
     tails: Vec<i128>,
     /// The kind of each node of the platform; `None` for a node without processors.
     kind_of: Vec<Option<usize>>,
@@ -47,12 +49,14 @@ pub struct Reaching {
     times: Vec<i128>,
     /// The tasks, each after the tasks that it waits for.
     order: Vec<u32>,
-    /// The predecessors of each task, and its successors.
+    /// The predecessors of each task.
     before: Vec<Vec<Link>>,
+    /// The successors of each task.
     after: Vec<Vec<Link>>,
     phases: Vec<Phase>,
-    /// For each task, the phase of which it is the last task, and the phases of which it is the first task.
+    /// For each task, the phase of which it is the last task.
     ended: Vec<Option<usize>>,
+    /// For each task, the phases of which it is the first task.
     begun: Vec<Vec<usize>>,
 }
 
@@ -63,12 +67,13 @@ enum Side {
     Tails,
 }
 
-/// A neighbour of a task, and the minimum time of the transfer to or from it within one node (`near`) and between two
-/// nodes (`far`).
+/// A neighbour of a task, and the minimum times of the transfer between the two.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     task: u32,
+    /// Minimum time of the transfer within one node.
     near: i128,
+    /// Minimum time of the transfer between two nodes.
     far: i128,
 }
 
@@ -88,14 +93,16 @@ struct Pass {
     neighbours: Vec<Beside>,
 }
 
-/// A neighbour of a task, as seen from a kind of node on which the task runs. The fields are: the arrival of the
-/// neighbour's data from another node, the arrival from the task's node, and the neighbour's earliest start and time
-/// on the task's node.
+/// A neighbour of a task, as seen from a kind of node on which the task runs.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
+    /// Arrival of the neighbour's data if the neighbour runs on another node.
     elsewhere: i128,
+    /// Arrival of the neighbour's data if the neighbour runs on the task's node.
     here: i128,
+    /// Earliest start of the neighbour on the task's node.
     head: i128,
+    /// Time of the neighbour on the task's node.
     time: i128,
 }
 
@@ -202,8 +209,8 @@ impl Reaching {
         (0..self.kinds.len()).map(|kind| self.time(task, kind)).min().unwrap_or(0)
     }
 
-    /// Adds limits from the spans of the tasks, which include paths through other jobs, to the earliest starts and the
-    /// times to the end.
+    /// Raises the earliest starts, and the times to the end of the job, to the limits from the spans of the tasks.
+    /// Spans include paths through other jobs.
     #[must_use]
     pub fn within(self, spans: &[TaskSpan]) -> Self {
         let heads = spans.iter().map(|span| span.head).collect();
@@ -263,8 +270,8 @@ impl Reaching {
         Some(Reach { kinds, heads, tails })
     }
 
-    /// Raises the earliest start of a task on each kind of node. Uses its predecessors or successors (depending on
-    /// `side`), whose earliest ends are already in `pass`.
+    /// Raises the earliest start of a task on each kind of node, from its predecessors. If `side` is [`Side::Tails`],
+    /// raises the time from the task to the end of the job, from its successors. `pass` contains the ends of these neighbours.
     fn raise(&self, task: u32, side: Side, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
         let links = if side == Side::Heads { &self.before[task as usize] } else { &self.after[task as usize] };

@@ -14,15 +14,17 @@ use crate::schedule::Objective;
 /// Suppose that all jobs end by `deadline`. Each job that is released at `from` or later either runs at the instant
 /// `at` (it *crosses* this instant) or does not. A crossing job holds at least its smallest allotment that meets the
 /// deadline, and all crossing jobs together hold at most the processors that are open at `at`. A job that does not
-/// cross is short enough to end before `at` or to start after it. Each of the two cases gives a minimum work of the
-/// job. Consider the choice of crossing jobs with the least total work. If this work exceeds the open area between
-/// `from` and `deadline`, the supposition is false, and the makespan is at least `deadline` plus one tick. The tasks
-/// of a bag count as equal jobs, and only as many of them cross as can run at the same time.
+/// cross this instant is short enough to end before `at` or to start after it. Each of the two cases gives a minimum
+/// work of the job. Consider the choice of crossing jobs with the least total work. If this work exceeds the open area
+/// between `from` and `deadline`, the supposition is false, and the makespan is at least `deadline` plus one tick. The
+/// tasks of a bag are treated as equal jobs. The number of them that cross is at most the number that can run at the
+/// same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Start of the examined period: jobs that are released earlier, and open area before this instant, do not count.
+    /// Start of the examined period. The check ignores jobs that are released earlier, and open area before this
+    /// instant.
     pub from: Time,
     /// The instant that jobs cross: crossing jobs hold at most the processors that are open then.
     pub at: Time,
@@ -157,7 +159,7 @@ fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     least[capacity as usize].map(|work| work.saturating_add(stays))
 }
 
-/// Adds a bundle of equal tasks to the knapsack. They cross together or not at all.
+/// Adds a bundle of equal tasks to the knapsack. The tasks of a bundle cross together or not at all.
 fn add_bundle(least: &mut [Option<Area>], need: &Need, tasks: u64) {
     let width = need.crossing.1 as usize * tasks as usize;
     let times = |work: Area| work.saturating_mul(Area::from(tasks));

@@ -1,4 +1,4 @@
-//! Spans of tasks: the limits on their times that follow from the paths before and behind them.
+//! Spans of tasks. A span limits the times of a task by the longest paths of tasks before and after it.
 
 use super::NodeKinds;
 use crate::model::{Instance, JobId, ProcSet, TaskId, Time};
@@ -52,8 +52,8 @@ impl Spans {
         &self.0[first..first + job.different_tasks() as usize]
     }
 
-    /// Returns the spans of the tasks of a job, ignoring the jobs that wait for it: the path behind a task contains
-    /// only tasks of the job. These spans limit the end of the job.
+    /// Returns the spans of the tasks of a job, ignoring the jobs that wait for this job. The path after a task
+    /// contains only tasks of the job, so these spans limit the end of the job.
     pub fn alone(&self, instance: &Instance, id: JobId) -> Vec<TaskSpan> {
         let (job, mut spans) = (instance.job(id), self.of_job(instance, id).to_vec());
         let at = |task: TaskId| (task.0 - job.first().0) as usize;

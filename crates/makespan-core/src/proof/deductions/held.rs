@@ -44,8 +44,8 @@ struct Least {
     resources: Box<[(ResourceId, i128)]>,
 }
 
-/// All limited amounts that a certificate names. The memory is proportional to the number of names, and to at most 17
-/// times the number of ways to run the tasks.
+/// All limited amounts that a certificate names. The memory is O(names + ways to run the tasks), with at most 17
+/// entries for each way.
 pub(super) struct All<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
@@ -142,8 +142,8 @@ impl<'a> All<'a> {
             if together.is_empty() {
                 continue;
             }
-            // Two tasks exclude each other by the amounts that they hold, or because one of them waits for the other.
-            // The second reason is examined only without the first.
+            // Two tasks exclude each other because of the amounts that they hold, or because one of them waits for the
+            // other. If the amounts suffice as a reason, the paths are not examined.
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
@@ -153,8 +153,8 @@ impl<'a> All<'a> {
         Ok(())
     }
 
-    /// Returns, for each distinct task, true if it waits directly or indirectly for `task`. If `behind` is false,
-    /// returns true if `task` waits for it.
+    /// Returns one flag for each distinct task t. If `behind` is true, the flag is true if t waits for `task`,
+    /// directly or indirectly. Otherwise, the flag is true if `task` waits for t.
     fn related<'t>(&self, task: u32, order: impl Iterator<Item = &'t TaskId>, behind: bool) -> Vec<bool> {
         let mut related = vec![false; self.runs.tasks.len()];
         for &other in order {

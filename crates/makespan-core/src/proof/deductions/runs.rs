@@ -68,8 +68,9 @@ impl<'a> Runs<'a> {
 
     /// Returns the time of a task that has only one way to run, with one allotment. Returns `None` for any other task.
     ///
-    /// If a task needs no other resources, a dominated allotment is not a way to run. On fewer processors, which are a
-    /// subset, the task could start at the same instant and would end no later.
+    /// A dominated allotment has more processors than another allotment, but is not faster. If a task needs no other
+    /// resources, a dominated allotment is not a way to run. On a subset of the processors, the task could start at
+    /// the same instant and would end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

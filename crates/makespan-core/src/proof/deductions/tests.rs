@@ -6,8 +6,8 @@ use crate::proof::Proof;
 
 const UNIT: i64 = 10;
 
-/// Returns a project of activities on one processor each, given by their times in units and their needs for the
-/// resource `crew`, and of edges between them. There are three units of `crew`.
+/// Returns a project. Each activity is a task on one processor, with a time in units and a need for the resource
+/// `crew`. There are three units of `crew`.
 fn project(activities: &[(i64, u64)], edges: &[(u32, u32)], closed: Vec<Unavailable>) -> Instance {
     let task = |(at, &(time, crew)): (usize, &(i64, u64))| {
         let mut task = NamedTask::new(at.to_string(), Profile::rigid(1, Time::from_ticks(time * UNIT)).unwrap());

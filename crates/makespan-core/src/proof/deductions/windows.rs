@@ -58,8 +58,9 @@ pub(super) struct Windows<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
     of_rows: Vec<TaskWindow>,
-    /// A topological order of the graph. `place` contains the position of each distinct task in it.
+    /// A topological order of the graph.
     order: Vec<TaskId>,
+    /// The position of each distinct task in `order`.
     place: Vec<usize>,
     /// The changes under the current suppositions, for undoing. Each entry contains a distinct task, its previous
     /// window, and its previous entry of `changed`.
@@ -112,7 +113,8 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Returns the intersection of a task's window with `limit`, or `None` if the task does not fit into it.
+    /// Returns the intersection of a task's window with `limit`, or `None` if the task does not fit into the
+    /// intersection.
     pub(super) fn narrowed(&self, row: usize, limit: TaskWindow) -> Option<TaskWindow> {
         let mut window = self.of_rows[row].and(limit);
         if let Some(time) = self.runs.only(row) {
@@ -140,8 +142,8 @@ impl<'a> Windows<'a> {
     /// Narrows the window of a task, and then other windows by the consequences along edges. Returns false if a task
     /// does not fit. Takes O((n + e) log n) for n tasks and e edges, but usually much less.
     ///
-    /// Earliest ends depend only on earliest starts, and latest starts only on latest ends. So each task is visited
-    /// once in either direction.
+    /// Earliest ends depend only on earliest starts, and latest starts only on latest ends. So each task is visited at
+    /// most once in each direction.
     pub(super) fn narrow(&mut self, row: usize, limit: TaskWindow) -> bool {
         self.set(row, limit) && self.follow()
     }

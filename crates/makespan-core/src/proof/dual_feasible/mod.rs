@@ -45,13 +45,14 @@ const MAX_TERMS: usize = 16;
 ///
 /// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest
 /// of its allotments that meet the deadline. If the sum of these costs exceeds the sum of the right sides multiplied
-/// by their prices, the inequalities cannot all hold. This conclusion is valid for any prices. Then the makespan is at
-/// least `deadline` plus one tick.
+/// by their prices, the inequalities cannot all be true, whatever the prices are. Then no schedule ends by `deadline`,
+/// so the makespan is at least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Start of the examined period: jobs that are released earlier, and processors before this instant, do not count.
+    /// Start of the examined period. The check ignores jobs that are released earlier, and processors before this
+    /// instant.
     pub from: Time,
     /// The terms, at most 16.
     pub terms: Vec<Term>,
@@ -226,8 +227,8 @@ impl<'a> Costs<'a> {
                 let mut choices = Vec::new();
                 choices::of(profile, true, &mut choices);
                 let feasible = choices.iter().filter(|choice| choice.time <= i128::from(longest.ticks()));
-                // A group that contains an allotment within the limit counts as a whole. Its allotments beyond the
-                // limit can only lower the bound.
+                // If one allotment of a group is within the limit, the whole group is included. The allotments of the
+                // group beyond the limit can only lower the bound.
                 feasible.map(|choice| terms.iter().map(|term| cost(term, choice)).sum()).min().or(Some(0))
             }
         }

@@ -26,8 +26,8 @@ impl TaskWay {
     }
 }
 
-/// Maximum number of ways to run a task. If there are more, one way that is at least as good as each of several ways
-/// replaces them.
+/// Maximum number of ways to run a task. If there are more, several ways are replaced by one way that is at least as
+/// good as each of them.
 const MAX_WAYS: usize = 16;
 /// An instant after every schedule of an instance.
 const LATE: i128 = i64::MAX as i128;

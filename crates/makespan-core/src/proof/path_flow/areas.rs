@@ -10,10 +10,10 @@ use crate::model::{Instance, TaskId};
 ///
 /// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. They all run between
 /// the end of u and the start of v. So the price of the amounts that they hold is at most the price of the available
-/// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of a tick of all available
-/// amounts, and `q_i` the price of the amounts that task i holds. An arc without u begins at the first release of a
-/// task of B. An arc without v ends with the schedule. The instants at which an arc begins and ends are unknown, so
-/// closed periods cannot be subtracted from the available amounts.
+/// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available amounts for one
+/// tick, and `q_i` the price for one tick of the amounts that task i holds. An arc without u begins at the first
+/// release of a task of B. An arc without v ends with the schedule. The instants at which an arc begins and ends are
+/// unknown, so closed periods cannot be subtracted from the available amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
@@ -45,7 +45,7 @@ pub(super) struct AreaFlow {
     pub out: Vec<(usize, i128)>,
     /// The total flow of the arcs that begin at a release instead of a task.
     pub begins: i128,
-    /// The sum over the arcs that begin at a release of the flow multiplied by the release; `None` on overflow.
+    /// For the arcs that begin at a release, the sum of the flow multiplied by the release. `None` on overflow.
     pub released: Option<i128>,
 }
 
@@ -86,8 +86,8 @@ impl<'a> ArcSet<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// Returns the minimum that a run of a task adds to the sum over all arcs of the length multiplied by the flow.
-    /// Returns `None` on overflow.
+    /// Multiplies the length of each arc by its flow. Returns the minimum that a run of a task adds to the sum of
+    /// these products, or `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {

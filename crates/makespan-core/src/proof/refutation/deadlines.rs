@@ -63,8 +63,8 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
 }
 
 /// Returns the weight of the end of each task, in millionths. The last tasks of a job, for which no other task of the
-/// job waits, share its weight equally, rounded down. So their weighted sum of ends is at most the weight of the job
-/// times its end. With one last task, both are equal.
+/// job waits, share its weight equally, rounded down. So the weighted sum of the ends of these tasks is at most the
+/// job's weight times the job's end. If the job has one last task, both are equal.
 fn weights(instance: &Instance, objective: Objective) -> Vec<u64> {
     let mut weights = Vec::new();
     for (id, job) in instance.ids().zip(instance.jobs()) {

@@ -20,7 +20,7 @@ impl Meter {
         Self { work: MAX_WORK, points: MAX_POINTS }
     }
 
-    /// Uses some elementary operations.
+    /// Deducts `work` elementary operations from the limit.
     pub(super) fn spend(&mut self, work: usize) -> Result<(), CertificateError> {
         match self.work.checked_sub(work) {
             Some(left) => {
@@ -31,7 +31,7 @@ impl Meter {
         }
     }
 
-    /// Stores some points of cost functions.
+    /// Deducts `points` points of cost functions from the limit.
     pub(super) fn store(&mut self, points: usize) -> Result<(), CertificateError> {
         match self.points.checked_sub(points) {
             Some(left) => {

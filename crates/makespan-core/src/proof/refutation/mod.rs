@@ -49,7 +49,8 @@ const LIMIT: i64 = 1 << 58;
 /// * Tasks: [`crate::TaskId`], with one number for each task of a bag.
 /// * Modes: [`crate::Profile::allotments`], numbered from 0.
 /// * Supplies: 0 for the processors, then the resources of [`crate::Platform::resources`] in their order without the
-///   consumables, then the scales in the order of their records.
+///   consumables, then the scales in the order of their records. A scale is an additional supply: a task on k
+///   processors holds the amount that the scale contains at k.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
 ///   [`Refutation::weights`] returns them.
 ///

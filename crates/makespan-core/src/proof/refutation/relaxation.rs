@@ -19,13 +19,14 @@ const MAX_WAITS: usize = 1 << 16;
 /// Maximum number of closed periods and of amounts that other work holds.
 const MAX_PERIODS: usize = 1 << 12;
 
-/// Tasks that need amounts of renewable resources, without places. Times are in units of the grid. Times, releases,
-/// delays and ends of closed periods are rounded down to the grid, and deadlines are rounded up. So every schedule of
-/// the instance yields a schedule of this problem in which no task ends later.
+/// Tasks that need amounts of renewable resources. The problem does not place tasks on nodes. Times are in units of
+/// the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and deadlines are
+/// rounded up. So every schedule of the instance yields a schedule of this problem in which no task ends later.
 #[derive(Clone, Debug)]
 pub(super) struct Relaxation {
     pub(super) tasks: Vec<RelaxedTask>,
-    /// The processors, the renewable resources of the platform in their order, and scales of the processors.
+    /// The supplies, in this order: the processors, the renewable resources of the platform, and the scales. A scale
+    /// is an additional supply, of which a task holds an amount that depends only on its number of processors.
     pub(super) supplies: Vec<Supply>,
     /// The time from the end of one task to the start of another task that waits for it.
     pub(super) waits: FxHashMap<(usize, usize), i64>,
@@ -107,8 +108,8 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Returns an instant by which every schedule ends in which no task could start earlier. Between the last release
-    /// or change of a supply and the end of the schedule, some task always runs or waits only for its delay.
+    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. Between the last release or
+    /// change of a supply and the end of the schedule, some task always runs or waits only for its delay.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);
@@ -207,7 +208,7 @@ fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
 /// Returns the delays along the edges between tasks. An edge of a bag applies to all tasks of the bag.
 fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i64>, CertificateError> {
     let platform = instance.platform();
-    // On several nodes, tasks can share a node, and data within a node are at least as fast.
+    // If there are several nodes, the delay is zero. With one node, the delay is the time of a transfer in this node.
     let is_delayed = platform.has_local_transfers() && platform.node_count() == 1;
     let route = if is_delayed { platform.route(0, 0) } else { Route::LOCAL };
     let mut waits: FxHashMap<(usize, usize), i64> = FxHashMap::default();

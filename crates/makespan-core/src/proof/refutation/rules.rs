@@ -130,8 +130,8 @@ impl Rules {
         Ok(needed > self.relaxation.supplies[held.supply].at(held.at))
     }
 
-    /// Returns the minimum amount that the tasks hold at an instant, apart from `except`. Only tasks that must run at
-    /// the instant count.
+    /// Returns the minimum amount that the tasks hold at an instant, apart from `except`. The sum includes only tasks
+    /// that must run at the instant.
     fn used(&mut self, state: &State, held: Held, except: Option<usize>) -> Result<i128, CertificateError> {
         self.meter.spend(state.windows().len())?;
         let mut sum = 0_i128;

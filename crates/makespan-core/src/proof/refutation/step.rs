@@ -11,9 +11,9 @@ use super::bytes::Reader;
 pub(super) enum RefutationStep {
     /// All but one of the literals of this nogood are false, so the remaining literal is true.
     Nogood(u64),
-    /// The second task starts after the first one.
+    /// The second task waits for the first one, so its earliest start may rise.
     After(usize, usize),
-    /// The first task starts before the second one.
+    /// The second task waits for the first one, so the latest start of the first task may fall.
     Before(usize, usize),
     /// The task cannot run at the instant, so it starts later.
     StartLater(Held, usize),

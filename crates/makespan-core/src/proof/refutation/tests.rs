@@ -1,4 +1,5 @@
-//! Tests of refutations: proofs of a small search on tiny instances, compared with all schedules, and changed proofs.
+//! Tests of refutations. A search writes proofs for tiny instances. The proofs are compared with the minimum over all
+//! schedules, and altered proofs must not prove more than this minimum.
 
 mod search;
 mod tiny;
@@ -16,8 +17,8 @@ fn proven(instance: &Instance, objective: Objective, refutation: &Refutation) ->
     Proof::Refutation(refutation.clone()).proves(objective, instance).ok().map(|value| value.integer())
 }
 
-/// Compares proofs on `count` random instances with the minimum over all schedules: the minimum is proved, and nothing
-/// above it. Returns the number of bytes of all proofs.
+/// Compares proofs on `count` random instances with the minimum over all schedules: the proofs must prove the minimum,
+/// and no larger value. Returns the number of bytes of all proofs.
 fn compare(seed: u64, count: usize) -> usize {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut bytes = 0;

@@ -108,8 +108,8 @@ impl Tiny {
         Instance::new(platform, jobs, closed.into_iter().collect()).unwrap()
     }
 
-    /// Returns the minimum of the objective over all schedules that only count processors, in the unit in which a
-    /// refutation states it. Returns `None` if the minimum is not positive.
+    /// Returns the minimum of the objective over all schedules of the relaxed problem, in the unit of a refutation's
+    /// value. Returns `None` if the minimum is not positive.
     pub fn least(&self, objective: Objective) -> Option<i64> {
         let mut best = i64::MAX;
         self.extend(&mut Vec::new(), objective, &mut best);
@@ -133,8 +133,8 @@ impl Tiny {
         }
     }
 
-    /// Adds one more task to a partial schedule in every possible way: each at its earliest start. A task is its
-    /// number, start, end, width.
+    /// Adds one more task to a partial schedule in every possible way. Each task starts as early as possible. A task
+    /// is its number, start, end, width.
     fn extend(&self, placed: &mut Vec<(usize, i64, i64, u32)>, objective: Objective, best: &mut i64) {
         if placed.len() == self.jobs.len() {
             *best = self.cost(placed, objective).min(*best);
