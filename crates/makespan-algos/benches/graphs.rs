@@ -4,12 +4,11 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use makespan_algos::Context;
 use makespan_algos::kernel::chains::ranking::{Chart, Cover};
 use makespan_algos::kernel::graph::GraphProblem;
 use makespan_algos::scheduler;
-use makespan_core::{
-    Context, Edge, Graph, Instance, Job, JobId, Link, NamedTask, Node, Payload, Platform, Profile, Time,
-};
+use makespan_core::{Edge, Graph, Instance, Job, JobId, Link, NamedTask, Node, Payload, Platform, Profile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -6,9 +6,10 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
+use makespan_algos::Context;
 use makespan_algos::scheduler;
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, Profile, SpeedupLaw, Time, Weight,
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Payload, Platform, Profile, SpeedupLaw, Time, Weight,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -11,7 +11,7 @@ mod spec_list;
 
 use std::sync::LazyLock;
 
-use makespan_core::{Objective, Scheduler};
+use makespan_core::Objective;
 
 pub(crate) use critical_jobs::{METHOD, method, one_of};
 pub use entry::{Entry, OfScheduler, Parameter};
@@ -22,6 +22,7 @@ pub use spec_list::{spec_title, split_specs};
 pub(crate) use entry::Build;
 
 use crate::kernel::compact::Shuffle;
+use crate::plan::Scheduler;
 use crate::scheduler::{
     Compaction, Cpop, Demt, DualApproximation, Gang, Heft, ListGraham, Order, Peft, STEADY_STATE, Sequential, Shelves,
     SteadyState, Sweep, WithBags,

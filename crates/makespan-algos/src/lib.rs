@@ -11,7 +11,8 @@
 //! is not refuted, and with it an allotment for every job. Then an algorithm only has to choose an order and the placements.
 //!
 //! ```
-//! use makespan_core::{Context, Instance, Job, Platform, Profile, Time, validate};
+//! use makespan_algos::Context;
+//! use makespan_core::{Instance, Job, Platform, Profile, Time, validate};
 //!
 //! let times = [10, 6, 4].map(Time::from_seconds).to_vec();
 //! let jobs = ["a", "b"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();
@@ -30,9 +31,11 @@ pub mod catalogue;
 pub mod estimate;
 pub mod free_time;
 pub mod kernel;
+mod plan;
 pub mod policy;
 pub mod scheduler;
 pub mod search;
 mod speeds;
 
 pub use catalogue::{Entry, SpecError, catalogue, scheduler};
+pub use plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};

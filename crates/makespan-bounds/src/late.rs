@@ -1,7 +1,8 @@
 //! Bounds on lateness.
 
-use makespan_core::proof::DueBy;
-use makespan_core::{Bound, Instance, Objective, Proof, Time};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::proof::DueBy;
+use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 

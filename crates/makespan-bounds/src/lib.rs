@@ -1,7 +1,7 @@
 //! Lower bounds with certificates. Fair throughput is maximised, so its bound is an upper bound.
 //!
 //! The searches in this crate use floating point and a cone solver. The value of a bound comes only from its
-//! certificate, which `makespan-core` checks in integers. An imprecise search can therefore make a bound weaker, but
+//! certificate, which `makespan-verify` checks in integers. An imprecise search can therefore make a bound weaker, but
 //! never wrong. This is the only crate that calls a solver.
 //!
 //! * [`makespan()`]: the longest job, the area, the deadlines that the [`dual`] approximation refutes, and the
@@ -62,8 +62,9 @@ pub use minsum::{
     weighted_completion, weighted_completion_on,
 };
 
-use makespan_core::proof::{Deductions, LastJob, Paths};
-use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
+use makespan_verify::proof::{Deductions, LastJob, Paths};
+use makespan_verify::{Bound, Proof};
 
 /// Returns one bound for each standard objective, in the order of [`Objective::standard`].
 ///

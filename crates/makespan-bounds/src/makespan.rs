@@ -1,7 +1,8 @@
 //! Lower bounds on the makespan.
 
-use makespan_core::proof::{Alone, Rejection, Selection, earliest_completion};
-use makespan_core::{Area, Bound, Instance, JobId, Objective, Proof, SimpleJob, Time};
+use makespan_core::{Area, Instance, JobId, Objective, SimpleJob, Time};
+use makespan_verify::proof::{Alone, Rejection, Selection, earliest_completion};
+use makespan_verify::{Bound, Proof};
 
 use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};

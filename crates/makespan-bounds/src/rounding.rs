@@ -1,6 +1,6 @@
 //! Conversion of prices from floating point to integers with binary places.
 
-use makespan_core::{Bound, CertificateError};
+use makespan_verify::{Bound, CertificateError};
 
 /// Returns the bound of the most precise certificate that can be checked within 128 bits. Rounds the prices first to
 /// `scale` binary places, and then to eight places fewer at a time until the check does not overflow.

@@ -5,8 +5,9 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{JobWindows, NodeKinds, Reaching, Spans, TimeWindow};
-use makespan_core::{Bound, Instance, JobId, Objective, ProcSet, Proof, Time};
+use makespan_core::{Instance, JobId, Objective, ProcSet, Time};
+use makespan_verify::proof::{JobWindows, NodeKinds, Reaching, Spans, TimeWindow};
+use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use makespan::ratio;
+use makespan::{Front, FrontPoint};
 use makespan_core::{
-    Bound, Front, FrontPoint, Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality,
-    Rows, Schedule, SeparateEnds, Time, Value, counted,
+    Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality, Rows, Schedule, SeparateEnds,
+    Time, counted,
 };
+use makespan_verify::{Bound, Value};
 
 use makespan_formats::gantt::bound_word;
 use makespan_slurm::compress;

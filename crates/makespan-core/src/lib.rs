@@ -1,10 +1,10 @@
-//! The model and the rules of Makespan: platforms, jobs, plans, bounds, and independent checks of plans and bounds.
+//! The model and the rules of Makespan: platforms, jobs, schedules, an independent check of schedules, and policies.
 //!
 //! This crate does no input or output, starts no thread, calls no solver and keeps no global state. An [`Instance`] is
-//! a [`Platform`], its [`Job`]s and the times when processors are unavailable. A [`Scheduler`] turns an instance into a
-//! [`Plan`]. [`validate`] checks a plan independently of the scheduler. A [`Bound`] carries a certificate that
-//! [`Bound::verify`] checks in exact integers. A [`Policy`] makes decisions at each event of a simulated or a real
-//! cluster. The execution of an instance under a policy gives a [`Trace`].
+//! a [`Platform`], its [`Job`]s and the times when processors are unavailable. [`validate`] checks a [`Schedule`]
+//! independently of the scheduler that made it. A [`Policy`] makes decisions at each event of a simulated or a real
+//! cluster. The execution of an instance under a policy gives a [`Trace`]. Bounds are in the crate `makespan-verify`,
+//! and schedulers are in the crate `makespan-algos`.
 //!
 //! Three principles apply everywhere:
 //!
@@ -23,8 +23,6 @@
 mod measure;
 mod model;
 mod online;
-mod plan;
-pub mod proof;
 mod schedule;
 mod text;
 pub mod tree;
@@ -32,8 +30,6 @@ pub mod tree;
 pub use measure::*;
 pub use model::*;
 pub use online::*;
-pub use plan::*;
-pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};
 pub use schedule::*;
 pub use text::{byte_of, bytes_of_text, counted, is_shell, shell_line, text_of_bytes};
 pub use tree::network;

@@ -9,13 +9,16 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_core::{
-    Bound, Edge, Graph, Instance, Job, JobId, Link, NamedTask, Need, Needs, Objective, Outcome, Payload, Placement,
-    Platform, ProcSet, Profile, Proof, Resources, Run, Schedule, ScheduleBuilder, SpeedupLaw, Task, TaskId, Time,
-    Trace, Unavailable, Weight,
-    proof::{Alone, Rejection, Selection},
+    Edge, Graph, Instance, Job, JobId, Link, NamedTask, Need, Needs, Objective, Outcome, Payload, Placement, Platform,
+    ProcSet, Profile, Resources, Run, Schedule, ScheduleBuilder, SpeedupLaw, Task, TaskId, Time, Trace, Unavailable,
+    Weight,
 };
 use makespan_formats::gantt::{Deadline, GanttOptions, Marks, NamedSchedule, write_svg};
 use makespan_formats::report::{Attempt, Report, RunDetails, Section, write_html};
+use makespan_verify::{
+    Bound, Proof,
+    proof::{Alone, Rejection, Selection},
+};
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -211,7 +211,11 @@ impl Plan {
         file.seed = Some(self.seed);
         file.remarks.clone_from(remarks);
         if let CorePlan::Front(front) = plan {
-            file.front = front.points().iter().map(|point| FrontEntry::new(&self.instance, point)).collect();
+            file.front = front
+                .points()
+                .iter()
+                .map(|point| FrontEntry::new(&self.instance, &point.schedule, point.bound.as_ref()))
+                .collect();
         }
         if let CorePlan::Strategy(strategy) = plan {
             file.strategy = Some(StrategyEntry::new(strategy));

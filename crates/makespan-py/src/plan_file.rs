@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use makespan::Front;
 use makespan::formats::PlanFile;
 use makespan::formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan::formats::tree_plan::TreePlanFile;
@@ -10,7 +11,6 @@ use makespan::tree::{PeriodicError, SteadyState, TreeProblem};
 use makespan::{
     Bound, FrontPoint, Instance as Core, Objective, Plan as CorePlan, Planned, Schedule, Strategy, Variant,
 };
-use makespan_core::Front;
 use pyo3::prelude::*;
 
 use crate::errors;

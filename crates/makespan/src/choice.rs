@@ -2,10 +2,9 @@
 
 pub use makespan_algos::scheduler::STEADY_STATE;
 
+use makespan_algos::Scheduler;
 use makespan_core::tree::TreeProblem;
-use makespan_core::{
-    Area, Estimate, Instance, Job, Objective, Policy, Rows, Schedule, Scheduler, TaskId, Time, Weight,
-};
+use makespan_core::{Area, Estimate, Instance, Job, Objective, Policy, Rows, Schedule, TaskId, Time, Weight};
 
 use makespan_algos::SpecError;
 use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};

@@ -29,16 +29,17 @@ mod unknown;
 mod wishes;
 
 pub use makespan_algos::catalogue::{spec_title, split_specs};
+pub use makespan_algos::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 pub use makespan_algos::{Entry, SpecError, catalogue, estimate, policy};
 pub use makespan_bounds::tree::{NodePart, Upgrade, upgrades};
 pub use makespan_core::tree::{self, SteadyState};
 pub use makespan_core::{
-    Actual, Bound, CertificateError, Context, Decision, Edge, Estimation, Estimator, Event, Front, FrontPoint, Graph,
-    Guarantee, Instance, InstanceError, Job, JobId, Link, Measures, Metrics, NamedTask, Node, Objective, Payload,
-    Placement, Plan, Platform, Policy, ProcSet, Profile, Proof, Schedule, ScheduleError, Scheduler, SeparateEnds,
-    SpeedupLaw, Stop, Strategy, Task, TaskId, Time, Trace, Unavailable, Unsupported, Value, Variant, View, Violation,
-    Weight, WeightedTime, Work, validate,
+    Actual, Decision, Edge, Estimation, Estimator, Event, Graph, Instance, InstanceError, Job, JobId, Link, Measures,
+    Metrics, NamedTask, Node, Objective, Payload, Placement, Platform, Policy, ProcSet, Profile, Schedule,
+    SeparateEnds, SpeedupLaw, Stop, Strategy, Task, TaskId, Time, Trace, Unavailable, Unsupported, Variant, View,
+    Violation, Weight, WeightedTime, Work, validate,
 };
+pub use makespan_verify::{Bound, CertificateError, Proof, Value};
 
 pub use choice::{
     STEADY_STATE, algorithm_of_run, algorithm_within, compared, default_algorithm, minimised, objective_of_run,

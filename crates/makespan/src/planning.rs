@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use makespan_algos::{Context, Plan, ScheduleError, Scheduler};
 use makespan_bounds::Clock;
 use makespan_core::tree::{RatesError, TreeProblem};
-use makespan_core::{
-    Bound, Context, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Stop, Unsupported, Violation,
-    validate,
-};
+use makespan_core::{Instance, Objective, Schedule, Stop, Unsupported, Violation, validate};
+use makespan_verify::Bound;
 use thiserror::Error;
 
 use crate::SpecError;
@@ -304,8 +303,9 @@ pub fn cheapest(instance: &Instance) -> Bound {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::proof::Alone;
-    use makespan_core::{Job, JobId, Link, Node, Placement, Platform, ProcSet, Profile, Proof, TaskId, Time};
+    use makespan_core::{Job, JobId, Link, Node, Placement, Platform, ProcSet, Profile, TaskId, Time};
+    use makespan_verify::Proof;
+    use makespan_verify::proof::Alone;
 
     use super::*;
 

@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
             "critical-jobs[criterion=utilisation,isolated=reserve,same-cpu-transfer=paid]",
         ],
         build: Build::Scheduler(|spec| {
-            build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn makespan_core::Scheduler>)
+            build(spec).map(|scheduler| Box::new(scheduler) as Box<dyn crate::plan::Scheduler>)
         }),
     },
 };

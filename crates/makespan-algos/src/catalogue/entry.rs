@@ -1,8 +1,9 @@
 //! Entries of the catalogue: the names that a spec can use, with their parameters.
 
-use makespan_core::{Objective, Scheduler};
+use makespan_core::Objective;
 
 use super::{Spec, SpecError};
+use crate::plan::Scheduler;
 use crate::scheduler::MappingScheduler;
 
 /// A parameter of an algorithm, with the text that listings print.

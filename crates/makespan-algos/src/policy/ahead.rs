@@ -1,6 +1,8 @@
 //! Plans of the waiting tasks.
 
-use makespan_core::{Area, Context, Instance, Placement, Scheduler, Time, View};
+use makespan_core::{Area, Instance, Placement, Time, View};
+
+use crate::plan::{Context, Scheduler};
 
 /// Returns a scheduler's plan of all waiting tasks, with the ids of the view's instance. Returns `None` if the
 /// scheduler cannot plan them, or if its plan has no placements.

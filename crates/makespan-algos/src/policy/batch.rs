@@ -1,10 +1,11 @@
 //! Batches: policies that use an offline scheduler online.
 
-use makespan_core::{Decision, Event, Policy, Scheduler, TaskId, TaskSet, Time, View};
+use makespan_core::{Decision, Event, Policy, TaskId, TaskSet, Time, View};
 
 use super::ahead::plan_ahead;
 use super::keeper::{Departure, PlanKeeper};
 use super::order::Queues;
+use crate::plan::Scheduler;
 
 /// Plans all waiting tasks as one batch whenever the previous batch has ended. Tasks that arrive meanwhile wait for the next batch.
 ///

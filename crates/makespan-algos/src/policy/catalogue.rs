@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use makespan_core::{Demand, Instance, Job, Objective, Policy, Rows, Scheduler, Unsupported};
+use makespan_core::{Demand, Instance, Job, Objective, Policy, Rows, Unsupported};
 use thiserror::Error;
 
 use super::built::{OfPolicy, SupportedPolicy};
@@ -17,6 +17,7 @@ use super::{
     Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
+use crate::plan::Scheduler;
 use crate::scheduler::{STEADY_STATE, needy};
 
 /// Reason why a policy cannot be created.

@@ -1,12 +1,11 @@
 //! Plans of jobs whose order is kept during execution.
 
-use makespan_core::{
-    Context, Decision, Event, Instance, Job, JobId, Placement, Plan, Policy, Schedule, Scheduler, TaskId, View,
-};
+use makespan_core::{Decision, Event, Instance, Job, JobId, Placement, Policy, Schedule, TaskId, View};
 
 use super::again::{again, calendars};
 use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
+use crate::plan::{Context, Plan, Scheduler};
 
 /// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the
 /// order of the plan, even if their run times differ from the estimates.

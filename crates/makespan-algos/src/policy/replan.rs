@@ -1,11 +1,10 @@
 //! Online policies that plan with offline schedulers.
 
-use makespan_core::{
-    Decision, Event, Placement, Policy, Schedule, Scheduler, TaskId, TaskSet, Time, Unavailable, View,
-};
+use makespan_core::{Decision, Event, Placement, Policy, Schedule, TaskId, TaskSet, Time, Unavailable, View};
 
 use super::ahead::plan_ahead;
 use super::keeper::{Departure, PlanKeeper, closed, first_open};
+use crate::plan::Scheduler;
 
 /// Plans all waiting tasks. Plans the remaining tasks again whenever a task ends early or late, or a task arrives that
 /// is not in the plan.
@@ -151,10 +150,11 @@ impl Policy for Replan {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Context, Instance, Job, Platform, ProcSet, Profile};
+    use makespan_core::{Instance, Job, Platform, ProcSet, Profile};
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plan::Context;
     use crate::policy::play::{PolicySimulation, WIDE, a_wide_job_among_narrow_ones};
 
     /// Simulates the policy. `percent` returns the real run time of a task as a percentage of its estimate.

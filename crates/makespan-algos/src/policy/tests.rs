@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use makespan_core::{
-    Context, Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, TaskId, Time,
+    Decision, Event, Instance, Job, JobId, Node, Placement, Platform, Policy, ProcSet, Profile, TaskId, Time,
     Unavailable, View, Weight,
 };
 use proptest::prelude::*;
@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::play::PolicySimulation;
 use super::queue::Queue;
 use super::*;
+use crate::plan::Context;
 
 fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)

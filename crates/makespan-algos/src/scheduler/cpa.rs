@@ -1,9 +1,10 @@
 //! The scheduler CPA (critical path and area).
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::moldable_graph::{self, Placing};
 use crate::kernel::critical_area::{CpaLimits, allotments};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Critical path and area: allotments grow along the critical path until the path is at most as long as the mean area.
 /// Then the tasks are placed by decreasing bottom level, each on the processors that are free first.
@@ -18,7 +19,8 @@ use crate::kernel::critical_area::{CpaLimits, allotments};
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpa;
-/// use makespan_core::{Context, Edge, Graph, Instance, Job, NamedTask, Payload, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Edge, Graph, Instance, Job, NamedTask, Payload, Platform, Profile, Time};
 ///
 /// let seconds = |times: &[i64]| times.iter().map(|&time| Time::from_seconds(time)).collect();
 /// let task = |name, times: &[i64]| NamedTask::new(name, Profile::table(seconds(times)).unwrap());

@@ -1,9 +1,10 @@
 //! The scheduler CPOP (critical path on a processor).
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, placing::Placing, rank};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest for them
 /// together. Other tasks run where they end first. The task with the highest sum of upward and downward rank comes first.
@@ -16,9 +17,8 @@ use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, 
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpop;
-/// use makespan_core::{
-///     Context, Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Scheduler, Time,
-/// };
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Time};
 ///
 /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
 /// let edge = |from, to| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(2)) };

@@ -1,8 +1,7 @@
 //! The critical jobs method as a scheduler.
 
 use makespan_core::{
-    Context, FreeTime, Guarantee, Instance, JobId, Objective, Plan, Schedule, ScheduleError, Scheduler, Strategy, Time,
-    Unavailable, Unsupported, Variant, counted,
+    FreeTime, Instance, JobId, Objective, Schedule, Strategy, Time, Unavailable, Unsupported, Variant, counted,
 };
 
 use super::packed::needs_counts;
@@ -18,6 +17,7 @@ use crate::kernel::chains::squeeze::{SqueezeResult, squeeze};
 use crate::kernel::chains::strategy::{JobSchedule, Settings, heft};
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Number of equal parts into which the time from HEFT's end to the deadline is divided. Variants are planned to end by
 /// HEFT's end, and by the end of each part.
@@ -49,7 +49,8 @@ const ANNEALED: u64 = 400_000;
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
-/// use makespan_core::{Context, Graph, Instance, Job, Payload, NamedTask, Node, Platform, Profile, Scheduler, Time, Edge, cost};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Graph, Instance, Job, Payload, NamedTask, Node, Platform, Profile, Time, Edge, cost};
 ///
 /// let task = |name| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(10)).unwrap());
 /// let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };

@@ -1,8 +1,6 @@
 //! The scheduler DEMT: doubling batches that are filled with tasks of high weight, and then compacted.
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Unsupported,
-};
+use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Unsupported};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -14,6 +12,7 @@ use crate::kernel::compact::{self, Shuffle, Shuffling};
 use crate::kernel::doubling::{self, SelectionTask};
 use crate::kernel::list::{self, AllottedTask, ListSweep};
 use crate::kernel::open::OpenPlatform;
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The stages of the paper by which batches are compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +47,8 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time, Weight};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 ///
 /// let job = |name: &str, time, weight: &str| {
 ///     let profile = Profile::rigid(1, Time::from_seconds(time)).unwrap();

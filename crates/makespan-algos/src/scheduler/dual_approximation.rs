@@ -1,13 +1,11 @@
 //! The 3/2 dual approximation as a scheduler.
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, Reservation, ScheduleBuilder, ScheduleError, Scheduler, TaskId,
-    Time, Unsupported,
-};
+use makespan_core::{Instance, Objective, Reservation, ScheduleBuilder, TaskId, Time, Unsupported};
 
 use super::allotment::DualAllotment;
 use super::{all_monotone, by_guess, check_supported, is_unrestricted, needs_equal_processors};
 use crate::kernel::{batches::by_batches, list, shelves};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Builds two shelves: one of the shortest length that is not refuted, and one of half of this length.
 ///
@@ -27,7 +25,8 @@ use crate::kernel::{batches::by_batches, list, shelves};
 ///
 /// ```
 /// use makespan_algos::scheduler::DualApproximation;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let times = [12, 6, 4].map(Time::from_seconds).to_vec();
 /// let jobs = ["a", "b"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();

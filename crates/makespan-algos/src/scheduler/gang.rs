@@ -3,15 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Time, Unsupported,
-};
+use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Time, Unsupported};
 
 use super::allotment::DualAllotment;
 use super::list_graham::density;
 use super::{check_supported, counted_or_packed, packed};
 use crate::kernel::list::{self, AllottedTask};
 use crate::kernel::open::OpenPlatform;
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Runs one task after another, each on all processors, by decreasing weight over time.
 ///
@@ -25,7 +24,8 @@ use crate::kernel::open::OpenPlatform;
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, SpeedupLaw, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, SpeedupLaw, Time};
 ///
 /// let profile = Profile::law(Time::from_seconds(8), SpeedupLaw::Linear {}, 1, 4).unwrap();
 /// let instance = Instance::new(Platform::flat(4).unwrap(), vec![Job::new("a", profile)], vec![]).unwrap();

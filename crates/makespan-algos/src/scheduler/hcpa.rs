@@ -1,12 +1,13 @@
 //! The scheduler HCPA (CPA for heterogeneous platforms).
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::check_supported;
 use super::moldable_graph::{clusters, earliest, packing_on_clusters};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::critical_area::{CpaLimits, allotments};
 use crate::kernel::packing::{Packing, Row};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// CPA for several clusters of different speeds. Allotments are chosen on a reference cluster with the same total power. Each task
 /// is placed on the cluster where it ends first, with as many processors as it needs there to be as fast as on the reference
@@ -23,7 +24,8 @@ use crate::kernel::packing::{Packing, Row};
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;
-/// use makespan_core::{Context, Instance, Job, Node, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Node, Platform, Profile, Time};
 ///
 /// let nodes = vec![Node { speed: 2.0, ..Node::new("fast", 1) }, Node::new("slow", 4)];
 /// let times = [8, 4, 3, 2].map(Time::from_seconds);

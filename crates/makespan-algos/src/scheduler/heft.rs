@@ -1,9 +1,10 @@
 //! The scheduler HEFT (heterogeneous earliest finish time).
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, TaskPlace, placing::Placing, rank};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Heterogeneous earliest finish time: places tasks by decreasing upward rank, each in the earliest gap of the processor on which
 /// it ends first.
@@ -18,9 +19,8 @@ use crate::kernel::graph::{GraphProblem, TaskPlace, placing::Placing, rank};
 ///
 /// ```
 /// use makespan_algos::scheduler::Heft;
-/// use makespan_core::{
-///     Context, Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Scheduler, Time,
-/// };
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Time};
 ///
 /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
 /// let edge = |from, to| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(2)) };

@@ -2,14 +2,13 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, TaskId, Unsupported,
-};
+use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Unsupported};
 
 use super::allotment::DualAllotment;
 use super::order::Order;
 use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
 use crate::kernel::list::{self, AllottedTask};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Graham's list algorithm on the allotments that the dual approximation selects.
 ///
@@ -28,7 +27,7 @@ use crate::kernel::list::{self, AllottedTask};
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};
-/// use makespan_core::Scheduler;
+/// use makespan_algos::Scheduler;
 /// assert_eq!(ListGraham { order: Order::Saf }.name(), "list[order=saf]");
 /// ```
 #[derive(Clone, Copy, Debug)]

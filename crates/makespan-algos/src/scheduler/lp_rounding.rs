@@ -1,10 +1,11 @@
 //! Allotments by a linear programme and rounding.
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{all_tasks_monotone, is_unrestricted, packed};
 use crate::kernel::packing::{Packing, Row};
 use crate::kernel::path_area::{self, MixedSolution, Mixture};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each task a time
 /// between the times of two allotments. The task gets the slower allotment if its share of this mixture is at least `rho`, and
@@ -31,7 +32,8 @@ use crate::kernel::path_area::{self, MixedSolution, Mixture};
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;
-/// use makespan_core::{Instance, Job, Objective, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::Scheduler;
+/// use makespan_core::{Instance, Job, Objective, Platform, Profile, Time};
 ///
 /// let times = [8, 5, 4, 3].map(Time::from_seconds);
 /// let job = Job::new("a", Profile::table(times.to_vec()).unwrap());

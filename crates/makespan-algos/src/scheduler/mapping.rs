@@ -1,15 +1,13 @@
 //! A scheduler that maps sequential tasks to machines by a rule or a search of `kernel::mapping`.
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Placement, Plan, ProcSet, Profile, Schedule, ScheduleError, Scheduler,
-    TaskId, Time, Unsupported,
-};
+use makespan_core::{Instance, Objective, Placement, ProcSet, Profile, Schedule, TaskId, Time, Unsupported};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::packed::needs_counts;
 use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// A mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without gaps, in
 /// Smith's order: increasing time divided by weight. This order is optimal for weighted completion and does not change
@@ -22,7 +20,8 @@ use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time
 /// ```
 /// use makespan_algos::kernel::mapping::MinMin;
 /// use makespan_algos::scheduler::MappingScheduler;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let job = |name: &str, row: [i64; 2]| Job::new(name, Profile::on_machines(row.map(Time::from_seconds)).unwrap());
 /// let jobs = vec![job("a", [4, 1]), job("b", [2, 9])];

@@ -1,9 +1,10 @@
 //! The scheduler MCPA (modified CPA).
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::moldable_graph::{self, Placing};
 use crate::kernel::critical_area::{CpaLimits, allotments};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// CPA with an additional limit: the tasks of one precedence level together get at most the processors of the platform, so that
 /// they can run at the same time.
@@ -15,7 +16,8 @@ use crate::kernel::critical_area::{CpaLimits, allotments};
 ///
 /// ```
 /// use makespan_algos::scheduler::Mcpa;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let job = |name: &str| {
 ///     let times = [4, 2].map(Time::from_seconds);

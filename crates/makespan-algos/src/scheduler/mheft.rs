@@ -1,11 +1,12 @@
 //! The scheduler M-HEFT (HEFT for moldable tasks).
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::check_supported;
 use super::moldable_graph::{clusters, earliest, packing_on_clusters};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::{Packing, Row};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// HEFT for moldable tasks: places tasks by decreasing upward rank, each on the cluster and with the allotment with which it ends
 /// first.
@@ -21,7 +22,8 @@ use crate::kernel::packing::{Packing, Row};
 ///
 /// ```
 /// use makespan_algos::scheduler::Mheft;
-/// use makespan_core::{Context, Instance, Job, Node, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Node, Platform, Profile, Time};
 ///
 /// let nodes = vec![Node { speed: 2.0, ..Node::new("fast", 1) }, Node::new("slow", 4)];
 /// let times = [8, 4, 3, 2].map(Time::from_seconds);

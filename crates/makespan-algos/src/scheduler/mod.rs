@@ -56,9 +56,10 @@ pub use sweep::Sweep;
 pub use with_bags::WithBags;
 
 use makespan_bounds::dual;
-use makespan_core::{Context, Guarantee, Instance, Objective, ScheduleError, Scheduler, Unsupported, counted};
+use makespan_core::{Instance, Objective, Unsupported, counted};
 
 use crate::kernel::graph::TransferTimes;
+use crate::plan::{Context, Guarantee, ScheduleError, Scheduler};
 
 /// The schedulers that plan tasks of any kind on any nodes, with any resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";

@@ -1,9 +1,10 @@
 //! The scheduler PEFT.
 
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, placing::Placing, rank};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Predict earliest finish time: a HEFT with lookahead. It uses a table of the minimum remaining time after each task, for each
 /// processor that may run the task.
@@ -16,9 +17,8 @@ use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, placing::Placing, ran
 ///
 /// ```
 /// use makespan_algos::scheduler::Peft;
-/// use makespan_core::{
-///     Context, Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Scheduler, Time,
-/// };
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Edge, Graph, Instance, Job, Payload, NamedTask, Platform, Profile, Time};
 ///
 /// let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, Time::from_seconds(seconds)).unwrap());
 /// let edge = |from, to| Edge { from, to, payload: Payload::Fixed(Time::from_seconds(2)) };

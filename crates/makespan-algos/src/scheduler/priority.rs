@@ -1,13 +1,12 @@
 //! Priority rules with both schemes of schedule generation.
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ResourceKind, Schedule, ScheduleError, Scheduler, Unsupported,
-};
+use makespan_core::{Instance, Objective, ResourceKind, Schedule, Unsupported};
 
 use super::{INSTEAD, needs_open_processors, packed};
 use crate::kernel::cumulative::{CumulativeProblem, SerialScheme};
 use crate::kernel::packing::{Packing, Row};
 use crate::kernel::priorities;
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The rule that determines the order of the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +49,8 @@ named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 ///
 /// ```
 /// use makespan_algos::scheduler::{Priority, Rule, Scheme};
-/// use makespan_core::{
-///     Context, Instance, Job, Need, Needs, Platform, Profile, Resources, Scheduler, Time,
-/// };
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Need, Needs, Platform, Profile, Resources, Time};
 ///
 /// // One crew: b waits for a, so that a is the more urgent one of a and c.
 /// let job = |name: &str, seconds, after: &[&str]| {

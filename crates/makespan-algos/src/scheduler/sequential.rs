@@ -2,12 +2,11 @@
 
 use std::cmp::Reverse;
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
-};
+use makespan_core::{Instance, Objective, ScheduleBuilder, Unsupported};
 
 use super::{check_supported, counted_or_packed, greedy_list_guarantee, packed};
 use crate::kernel::list::{self, AllottedTask};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Runs every task on one processor (or the fewest it accepts), longest processing time first.
 ///
@@ -17,7 +16,8 @@ use crate::kernel::list::{self, AllottedTask};
 ///
 /// ```
 /// use makespan_algos::scheduler::Sequential;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let job = |name: &str, time| Job::new(name, Profile::rigid(1, Time::from_seconds(time)).unwrap());
 /// let jobs = vec![job("a", 2), job("b", 3), job("c", 5)];

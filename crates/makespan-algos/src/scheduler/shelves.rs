@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use makespan_bounds::dual::{self, Dual};
 use makespan_core::{
-    Context, Guarantee, Instance, Objective, Placement, Plan, Profile, Schedule, ScheduleBuilder, ScheduleError,
-    Scheduler, TaskId, Time, Unsupported, counted,
+    Instance, Objective, Placement, Profile, Schedule, ScheduleBuilder, TaskId, Time, Unsupported, counted,
 };
 
 use super::allotment::DualAllotment;
 use super::{all_monotone, by_guess, check_supported, needs_equal_processors, some_round_up};
 use crate::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition, widened};
 use crate::kernel::{batches, list, shelves};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Plans on m SMPs of k processors with two shelves, and with columns of processors that are busy for the whole time of
 /// both shelves. Every task is in its best placement.
@@ -23,7 +23,7 @@ use crate::kernel::{batches, list, shelves};
 /// They are placed above the shelves, where they end first. Then the guess is raised in steps of 5 %, and the shortest
 /// schedule is kept. If processors are unavailable at times, or if too many tasks are not monotone, a greedy list in
 /// best placement is used instead. The guess is the smallest makespan that the method does not refute. The largest
-/// refuted guess proves a lower bound ([`makespan_core::proof::Rejection`]), but the bound of
+/// refuted guess proves a lower bound ([`makespan_verify::proof::Rejection`]), but the bound of
 /// `makespan_bounds::makespan` is at least as strong. Guarantee (makespan): for monotone tasks on nodes of k
 /// processors, the ratio to the optimum over all placements is 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power
 /// of two. If k is not a power of two, the ratio is twice the ratio of the next lower power of two (see the proof in
@@ -41,7 +41,8 @@ use crate::kernel::{batches, list, shelves};
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time, validate};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time, validate};
 ///
 /// let times = [12, 6, 4, 3].map(Time::from_seconds).to_vec();
 /// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();

@@ -1,11 +1,10 @@
 //! Shortest jobs first.
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Unsupported,
-};
+use makespan_core::{Instance, Objective, ScheduleBuilder, Unsupported};
 
 use super::{check_supported, needs_equal_processors};
 use crate::kernel::list::{self, AllottedTask};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Runs every job on its minimum number of processors, in ascending order of processing time.
 ///
@@ -14,7 +13,8 @@ use crate::kernel::list::{self, AllottedTask};
 ///
 /// ```
 /// use makespan_algos::scheduler::ShortestFirst;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let job = |name: &str, time| Job::new(name, Profile::rigid(1, Time::from_seconds(time)).unwrap());
 /// let instance = Instance::new(Platform::flat(1).unwrap(), vec![job("a", 3), job("b", 1)], vec![]).unwrap();

@@ -2,7 +2,9 @@
 
 use makespan_bounds::tree::{Precision, throughput};
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Context, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
+
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The name of the scheduler that plans rates instead of placements.
 pub const STEADY_STATE: &str = "steady-state";
@@ -17,7 +19,8 @@ pub const STEADY_STATE: &str = "steady-state";
 ///
 /// ```
 /// use makespan_algos::scheduler::SteadyState;
-/// use makespan_core::{Context, Instance, Job, Link, Node, Plan, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Plan, Scheduler};
+/// use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time};
 ///
 /// // A root that only sends, and two workers of which the port can feed one and a half.
 /// let node = |name: &str, processors, parent: Option<usize>| {

@@ -1,9 +1,6 @@
 //! Lists over a sweep of targets, followed by annealing. They give short makespans in practice.
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, ScheduleBuilder, ScheduleError, Scheduler, Stop, TaskId, Time,
-    Unsupported,
-};
+use makespan_core::{Instance, Objective, ScheduleBuilder, Stop, TaskId, Time, Unsupported};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -12,6 +9,7 @@ use super::{check_supported, counted_or_packed, dual_list_guarantee, packed};
 use crate::kernel::list::{self, AllottedTask, ListSweep};
 use crate::kernel::move_to;
 use crate::kernel::open::OpenPlatform;
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 use crate::search::{Neighbourhood, SearchCourse, anneal, heat};
 
 /// The number of targets tried between the guess of the dual approximation and twice the guess.
@@ -32,7 +30,8 @@ const HOT: f64 = 0.02;
 ///
 /// ```
 /// use makespan_algos::scheduler::Sweep;
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let times = [12, 7, 5].map(Time::from_seconds).to_vec();
 /// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();

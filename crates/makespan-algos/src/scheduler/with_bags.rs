@@ -6,13 +6,15 @@ use std::time::Instant;
 
 use makespan_bounds::Clock;
 use makespan_core::{
-    Bound, Context, Front, FrontPoint, Guarantee, HeldAmount, Instance, Job, JobId, Objective, Placement, Plan,
-    ResourceId, ResourceKind, Schedule, ScheduleError, Scheduler, SubInstance, Time, Unsupported, Variant, Weight,
+    HeldAmount, Instance, Job, JobId, Objective, Placement, ResourceId, ResourceKind, Schedule, SubInstance, Time,
+    Unsupported, Variant, Weight,
 };
+use makespan_verify::Bound;
 
 use self::filling::Filling;
 use super::optimise::Limit;
 use super::packed;
+use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The part of a time limit for bounds on the bags as a whole. The scheduler proves only bounds on the tasks of the
 /// bags.
@@ -36,7 +38,8 @@ const OF_BAGS: f64 = 0.15;
 ///
 /// ```
 /// use makespan_algos::scheduler::{Sequential, WithBags};
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time, Weight};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 ///
 /// let rigid = |name: &str, processors, seconds| {
 ///     Job::new(name, Profile::rigid(processors, Time::from_seconds(seconds)).unwrap())

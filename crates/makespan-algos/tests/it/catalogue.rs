@@ -10,7 +10,8 @@ use crate::harness;
 use harness::draft::{Draft, drafts, exact_drafts};
 use harness::optimum::optimum;
 use harness::{plan, representatives};
-use makespan_core::{Instance, Job, Objective, Placement, Schedule, Scheduler, SimpleJob, Time, validate};
+use makespan_algos::Scheduler;
+use makespan_core::{Instance, Job, Objective, Placement, Schedule, SimpleJob, Time, validate};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 

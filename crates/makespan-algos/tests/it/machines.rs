@@ -1,10 +1,12 @@
 //! Sequential jobs on machines that differ: every scheduler that maps them is compared with the exact optimum.
 
+use makespan_algos::{Context, Plan, Scheduler};
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
-    Bound, Context, Instance, Job, JobId, Node, Objective, Plan, Platform, ProcSet, Profile, Scheduler, SimpleJob,
-    Time, Unavailable, Weight, task_cost, validate, volume,
+    Instance, Job, JobId, Node, Objective, Platform, ProcSet, Profile, SimpleJob, Time, Unavailable, Weight, task_cost,
+    validate, volume,
 };
+use makespan_verify::Bound;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::{RngExt, SeedableRng};

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use makespan_algos::Context;
 use makespan_algos::scheduler;
-use makespan_core::{Context, Instance, Job, Objective, Platform, Profile, Time, validate};
+use makespan_core::{Instance, Job, Objective, Platform, Profile, Time, validate};
 
 /// Returns a matrix of the reference data. If it is not present, prints a message and returns `None`.
 fn matrix(name: &str) -> Option<Instance> {

@@ -3,10 +3,10 @@
 
 use makespan_algos::kernel::packing::Packing;
 use makespan_algos::kernel::path_area;
+use makespan_algos::{Context, Scheduler};
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, NamedTask, Objective, Payload, Platform, Profile, Schedule, Scheduler,
-    SpeedupLaw, Time, validate,
+    Edge, Graph, Instance, Job, NamedTask, Objective, Payload, Platform, Profile, Schedule, SpeedupLaw, Time, validate,
 };
 use proptest::prelude::*;
 

@@ -3,9 +3,8 @@
 //! to.
 
 use makespan_algos::scheduler;
-use makespan_core::{
-    Context, Instance, Job, Objective, Plan, Platform, Profile, Schedule, ScheduleError, Stop, Time, validate,
-};
+use makespan_algos::{Context, Plan, ScheduleError};
+use makespan_core::{Instance, Job, Objective, Platform, Profile, Schedule, Stop, Time, validate};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

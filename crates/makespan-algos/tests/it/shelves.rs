@@ -1,8 +1,9 @@
 //! Tests of `shelves` on nodes of any size, `dual`, and lists: their guarantees hold, for tables and laws.
 
 use makespan_algos::scheduler;
+use makespan_algos::{Context, Guarantee};
 use makespan_bounds::dual;
-use makespan_core::{Context, Guarantee, Instance, Job, Objective, Platform, Profile, SpeedupLaw, Time, validate};
+use makespan_core::{Instance, Job, Objective, Platform, Profile, SpeedupLaw, Time, validate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

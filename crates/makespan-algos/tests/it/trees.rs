@@ -8,13 +8,12 @@
 
 use std::num::NonZeroU64;
 
+use makespan_algos::{Context, Plan, ScheduleError, Scheduler};
 use makespan_algos::{catalogue, scheduler};
 use makespan_bounds::tree::{EXACT_NODES, bound};
 use makespan_core::tree::{Rates, SteadyState, TreeProblem};
-use makespan_core::{
-    Bound, Context, Instance, Job, Link, Node, Objective, Plan, Platform, Profile, Proof, ScheduleError, Scheduler,
-    Time, Value, Weight,
-};
+use makespan_core::{Instance, Job, Link, Node, Objective, Platform, Profile, Time, Weight};
+use makespan_verify::{Bound, Proof, Value};
 use proptest::prelude::*;
 
 /// A node, given by its processors, its speed in halves, its parent, and the bandwidth and latency of its link in

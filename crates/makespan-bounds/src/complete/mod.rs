@@ -14,8 +14,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::Refutation;
-use makespan_core::{Bound, Instance, Objective, Proof, Schedule, ScheduleBuilder, Time, validate};
+use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
+use makespan_verify::proof::Refutation;
+use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 use model::Model;

@@ -1,10 +1,10 @@
 //! The relaxed problem that a complete search examines, in units of the time grid.
 //!
-//! It is the problem that `docs/bounds.md` defines for the certificate `refutation`. The checker in `makespan-core`
+//! It is the problem that `docs/bounds.md` defines for the certificate `refutation`. The checker in `makespan-verify`
 //! creates its own copy from the instance, so an error here costs proofs, but never makes a bound wrong.
 
-use makespan_core::proof::{Refutation, time_grid};
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
+use makespan_verify::proof::{Refutation, time_grid};
 
 /// Upper limit for instants and values. It is the limit of the certificate's byte format.
 const LIMIT: i64 = 1 << 58;

@@ -1,7 +1,7 @@
 //! One search: is there a solution with at most a given value?
 
 use makespan_core::Objective;
-use makespan_core::proof::Refutation;
+use makespan_verify::proof::Refutation;
 
 use super::engine::log::Log;
 use super::engine::prices::{Ascent, Prices};

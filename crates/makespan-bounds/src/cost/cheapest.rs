@@ -1,7 +1,8 @@
 //! A bound on the cost from the least cost of each task.
 
-use makespan_core::proof::CostPrices;
-use makespan_core::{Bound, Instance, Objective, Proof};
+use makespan_core::{Instance, Objective};
+use makespan_verify::proof::CostPrices;
+use makespan_verify::{Bound, Proof};
 
 /// Returns the sum of the least costs of all tasks, which bounds the cost of every schedule. O(tasks * nodes).
 pub fn cheapest(instance: &Instance) -> Bound {

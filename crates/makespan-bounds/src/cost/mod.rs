@@ -16,8 +16,9 @@ mod programme;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{CostPrices, NodeKinds, Spans};
-use makespan_core::{Bound, Instance, JobId, Objective, Proof, Time};
+use makespan_core::{Instance, JobId, Objective, Time};
+use makespan_verify::proof::{CostPrices, NodeKinds, Spans};
+use makespan_verify::{Bound, Proof};
 
 use crate::ascent::{Ascent, AscentParameters};
 use crate::rounding::{finest, places, rounded};

@@ -1,6 +1,7 @@
 use makespan_core::{
-    Bound, Edge, Graph, Instance, Job, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable,
+    Edge, Graph, Instance, Job, NamedTask, Node, Payload, Platform, ProcSet, Profile, Time, Unavailable,
 };
+use makespan_verify::Bound;
 
 use super::{CostSearch, cheapest, within};
 

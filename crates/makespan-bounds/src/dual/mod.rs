@@ -7,8 +7,8 @@ mod choice;
 
 pub use choice::{LeastWork, Need, choose, is_exact};
 
-use makespan_core::proof::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};
+use makespan_verify::proof::{Rejection, Selection};
 
 /// The result of the search, for jobs that are all released at time zero on processors that are always open.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
-use makespan_core::proof::time_grid;
-use makespan_core::{Instance, Job, Objective, Platform, Proof};
+use makespan_core::{Instance, Job, Objective, Platform};
+use makespan_verify::Proof;
+use makespan_verify::proof::time_grid;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! Refutation of deadlines by dual-feasible functions. [`makespan_core::proof::DualFeasible`] states the theorem.
+//! Refutation of deadlines by dual-feasible functions. [`makespan_verify::proof::DualFeasible`] states the theorem.
 //!
 //! The search divides time into equal classes, and also processors if the jobs have little choice of their width. It
 //! gives prices to all functions of the known families on these classes, so that the jobs need as much as possible for
@@ -9,7 +9,8 @@ mod functions;
 mod game;
 mod rounding;
 
-use makespan_core::{Bound, Instance, Objective, Proof, Time};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 

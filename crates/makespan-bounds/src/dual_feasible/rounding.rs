@@ -1,7 +1,7 @@
 //! Conversion of prices from floating point to a certificate in integers.
 
 use makespan_core::Time;
-use makespan_core::proof::{DualFeasible, Scale, Term};
+use makespan_verify::proof::{DualFeasible, Scale, Term};
 
 use super::board::{AllotmentBoard, Grid};
 use super::game::Costs;

@@ -1,4 +1,5 @@
-use makespan_core::{Job, Platform, ProcSet, Profile, Proof, SpeedupLaw, Unavailable};
+use makespan_core::{Job, Platform, ProcSet, Profile, SpeedupLaw, Unavailable};
+use makespan_verify::Proof;
 
 use super::*;
 use crate::{dual, makespan};

@@ -7,7 +7,7 @@ mod longest;
 use std::collections::BTreeMap;
 
 use makespan_core::Instance;
-use makespan_core::proof::{Areas, PathFlow};
+use makespan_verify::proof::{Areas, PathFlow};
 
 use super::{Commodity, Holders};
 use crate::Clock;

@@ -5,8 +5,9 @@ mod deduce;
 mod energy;
 mod flow;
 
-use makespan_core::proof::{Deductions, NodeKinds, NodeRun, Paths, ResourceWindow, Spans, TimeWindow};
-use makespan_core::{Bound, Instance, Objective, Proof, ResourceId, ResourceKind, TaskId, Time};
+use makespan_core::{Instance, Objective, ResourceId, ResourceKind, TaskId, Time};
+use makespan_verify::proof::{Deductions, NodeKinds, NodeRun, Paths, ResourceWindow, Spans, TimeWindow};
+use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 use energy::RefutedDeadline;

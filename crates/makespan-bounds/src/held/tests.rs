@@ -1,9 +1,10 @@
 use std::time::Instant;
 
 use makespan_core::{
-    Bound, Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Objective, Payload, Platform, Profile, Proof,
-    Resources, SpeedupLaw, Time,
+    Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Objective, Payload, Platform, Profile, Resources,
+    SpeedupLaw, Time,
 };
+use makespan_verify::{Bound, Proof};
 
 use crate::{Clock, best};
 

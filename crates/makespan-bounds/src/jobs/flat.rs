@@ -1,7 +1,7 @@
 //! Jobs, tasks and runs of tasks in flat arrays of floats.
 
-use makespan_core::proof::{NodeKinds, Reaching, Spans};
 use makespan_core::{Instance, Objective, ProcSet, Time};
+use makespan_verify::proof::{NodeKinds, Reaching, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 

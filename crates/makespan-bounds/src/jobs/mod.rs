@@ -15,10 +15,11 @@ mod programme;
 #[cfg(test)]
 mod tests;
 
-use makespan_core::proof::{JobPrices, NodeKinds, Spans};
+use makespan_verify::proof::{JobPrices, NodeKinds, Spans};
 use std::time::Instant;
 
-use makespan_core::{Bound, Instance, JobId, Objective, Proof};
+use makespan_core::{Instance, JobId, Objective};
+use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 use crate::ascent::{Ascent, AscentParameters};

@@ -18,8 +18,9 @@ mod newton;
 mod positions;
 mod taking_part;
 
-use makespan_core::proof::{CostPrices, LateWork, MachinePrices};
-use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof, Time, Unsupported};
+use makespan_core::{Instance, JobId, Objective, Profile, Time, Unsupported};
+use makespan_verify::proof::{CostPrices, LateWork, MachinePrices};
+use makespan_verify::{Bound, Proof};
 
 use crate::{Clock, minsum};
 
@@ -67,7 +68,7 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
 }
 
 /// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are
-/// [`MachinePrices`], prices in time ([`makespan_core::proof::MachineTimePrices`]) and, for the makespan of jobs with
+/// [`MachinePrices`], prices in time ([`makespan_verify::proof::MachineTimePrices`]) and, for the makespan of jobs with
 /// different release dates, [`LateWork`]. [`Positions`] is another candidate for the mean flow, and for the weighted
 /// completion of jobs of equal weight.
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {

@@ -1,7 +1,8 @@
 //! Assignment of jobs to positions on machines that minimises the sum of completion times.
 
-use makespan_core::proof::PositionPrices;
-use makespan_core::{Bound, Instance, JobId, Objective, Profile, Proof};
+use makespan_core::{Instance, JobId, Objective, Profile};
+use makespan_verify::proof::PositionPrices;
+use makespan_verify::{Bound, Proof};
 
 use super::taking_part;
 use crate::Clock;

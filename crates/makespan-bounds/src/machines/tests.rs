@@ -1,6 +1,7 @@
 use std::time::Instant;
 
-use makespan_core::{Job, JobId, Objective, Platform, Proof, SimpleJob, TaskId};
+use makespan_core::{Job, JobId, Objective, Platform, SimpleJob, TaskId};
+use makespan_verify::Proof;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -121,7 +122,7 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         assert!(bound.value.integer() <= optimum, "{seed}: {bound:?} is above {optimum}");
         late += usize::from(matches!(bound.proof, Proof::LateWork(_)));
         in_time += usize::from(matches!(bound.proof, Proof::MachineTimePrices(_)));
-        let area = makespan_core::release_area_bound(&instance);
+        let area = makespan_verify::release_area_bound(&instance);
         assert!(i128::from(area.ticks()) <= bound.value.integer(), "{seed}: {area:?} is more");
     }
     assert!(late > 3 && in_time > 30, "only {late} and {in_time} are proved by what is released late and in time");

@@ -9,8 +9,9 @@ mod programme;
 pub use grid::Grid;
 pub use prices::{PriceOptions, PriceSearch, PricedChoice};
 
-use makespan_core::proof::{IntervalPrices, TimePrices};
-use makespan_core::{Area, Bound, Instance, Objective, Proof, Time};
+use makespan_core::{Area, Instance, Objective, Time};
+use makespan_verify::proof::{IntervalPrices, TimePrices};
+use makespan_verify::{Bound, Proof};
 use programme::IntervalProgramme;
 
 use crate::Clock;
@@ -20,7 +21,7 @@ use crate::rounding::{finest, rounded, within_64_bits};
 const STEPS: usize = 300;
 
 /// Returns the proven lower bound on weighted completion by prices in continuous time
-/// ([`makespan_core::proof::TimePrices`], found by [`PriceSearch`]). For up to a dozen jobs, and for instances that
+/// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]). For up to a dozen jobs, and for instances that
 /// are too large for these prices, also computes the corrected interval programme on a fine grid
 /// ([`weighted_completion_on`]). Returns the better bound.
 ///
@@ -72,7 +73,7 @@ pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
 }
 
 /// Returns the proven lower bound on weighted completion or mean flow for sequential jobs on different processors, by
-/// prices in time for each node ([`makespan_core::proof::MachineTimePrices`]). Returns `None` if there are too many
+/// prices in time for each node ([`makespan_verify::proof::MachineTimePrices`]). Returns `None` if there are too many
 /// jobs and nodes.
 pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
     on_nodes_until(instance, objective, &Clock::ENDLESS)
@@ -99,8 +100,8 @@ const MAX_PERIODS: usize = 1000;
 const LATER: f64 = 2e-4;
 
 /// Returns the bound from the largest deadline that prices in time refute, if jobs have release dates or processors are
-/// unavailable at times. The search starts at `known`. The certificate is [`makespan_core::proof::DeadlinePrices`], or
-/// [`makespan_core::proof::MachineTimePrices`] if processors differ. Returns `None` if `known` itself is not refuted.
+/// unavailable at times. The search starts at `known`. The certificate is [`makespan_verify::proof::DeadlinePrices`], or
+/// [`makespan_verify::proof::MachineTimePrices`] if processors differ. Returns `None` if `known` itself is not refuted.
 ///
 /// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So the zero of the
 /// line through the last two points gives a next deadline that is rarely too late.

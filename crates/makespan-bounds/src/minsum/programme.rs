@@ -1,7 +1,7 @@
 //! The dual function of the interval programme.
 
-use makespan_core::proof::soonest_completion;
 use makespan_core::{Instance, SimpleJob, Time};
+use makespan_verify::proof::soonest_completion;
 
 use super::grid::Grid;
 

@@ -1,4 +1,5 @@
-use makespan_core::{Job, Objective, Platform, ProcSet, Profile, Proof, Time, Unavailable, Weight};
+use makespan_core::{Job, Objective, Platform, ProcSet, Profile, Time, Unavailable, Weight};
+use makespan_verify::Proof;
 
 use super::*;
 

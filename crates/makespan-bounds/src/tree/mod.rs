@@ -37,9 +37,10 @@ mod tests;
 mod upgrades;
 
 use dashu_ratio::RBig;
-use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Optimum, Rates, TreeProblem, float_of};
-use makespan_core::{Bound, Instance, Objective, Proof, Unsupported};
+use makespan_core::{Instance, Objective, Unsupported};
+use makespan_verify::proof::TreePrices;
+use makespan_verify::{Bound, Proof};
 
 pub use upgrades::{NodePart, Upgrade, upgrades};
 

@@ -1,8 +1,8 @@
 //! Conversion of a vertex in floats to exactly feasible rates and integer prices.
 
 use dashu_ratio::RBig;
-use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Rates, TreeProblem, float_of};
+use makespan_verify::proof::TreePrices;
 
 use super::Throughput;
 use super::basis::Share;

@@ -1,9 +1,9 @@
 use std::num::NonZeroU64;
 
 use dashu_ratio::RBig;
-use makespan_core::proof::TreePrices;
 use makespan_core::tree::{OptimumError, TreeProblem, decimal_of};
 use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time, Weight};
+use makespan_verify::proof::TreePrices;
 use proptest::prelude::*;
 
 use super::*;

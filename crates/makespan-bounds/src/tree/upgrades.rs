@@ -1,7 +1,7 @@
 //! The machines and links that limit the fair throughput.
 
-use makespan_core::proof::TreePrices;
 use makespan_core::tree::{Rates, TreeProblem, float_of, latency_load, link_load};
+use makespan_verify::proof::TreePrices;
 
 /// The gain of making one part of a node faster. The gains of all processors and links add up to 1 (linear programming duality).
 #[derive(Clone, Copy, Debug, PartialEq)]

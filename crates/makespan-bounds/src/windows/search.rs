@@ -1,7 +1,7 @@
 //! Search for the latest deadline that a window refutes.
 
 use makespan_core::Time;
-use makespan_core::proof::TimeWindow;
+use makespan_verify::proof::TimeWindow;
 
 use super::{KindStarts, NEVER, TaskArrays, prices::prices};
 use crate::Clock;

@@ -2,14 +2,16 @@
 
 use std::process::ExitCode;
 
+use makespan::Plan;
 use makespan::{Planner, STEADY_STATE};
-use makespan_core::proof::{
-    Alone, DeadlinePrices, DueBy, LastJob, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
-};
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Instance, Objective, Plan, Proof, counted};
+use makespan_core::{Instance, Objective, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
+use makespan_verify::proof::{
+    Alone, DeadlinePrices, DueBy, LastJob, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
+};
+use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
 
 use crate::args::{BoundOptions, Format};

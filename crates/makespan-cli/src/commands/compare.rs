@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use makespan::Plan;
 use makespan::{Planned, Planner, split_specs};
-use makespan_core::{Instance, Objective, Plan};
+use makespan_core::{Instance, Objective};
 use makespan_formats::Lists;
 use miette::{Result, miette};
 use serde_json::json;

@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use makespan::Plan;
 use makespan::{Planned, Planner};
-use makespan_core::{Bound, Instance, Plan, Schedule, Stop};
+use makespan_core::{Instance, Schedule, Stop};
 use makespan_exec::Pinning;
 use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
+use makespan_verify::Bound;
 use miette::{Result, miette};
 
 use crate::args::{Format, InstanceOptions, PictureOptions, PlanOptions};
@@ -112,8 +114,8 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);
     let values = if has_bounds { summary::objectives } else { summary::values };
     file.remarks.clone_from(&remarks);
-    let points = front.into_iter().flat_map(makespan_core::Front::points);
-    file.front = points.map(|point| FrontEntry::new(instance, point)).collect();
+    let points = front.into_iter().flat_map(makespan::Front::points);
+    file.front = points.map(|point| FrontEntry::new(instance, &point.schedule, point.bound.as_ref())).collect();
     file.strategy = strategy.map(StrategyEntry::new);
     if let Some(path) = &options.output {
         write_file(path, |out| file.write(instance, out))?;
@@ -129,8 +131,7 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let fronts = front.iter().map(|front| front::section(instance, front, &bounds));
     let mut sections: Vec<Section> = fronts.chain(strategy.into_iter().map(strategy::section)).collect();
     if schedules.len() > 1 {
-        let chosen =
-            front.map_or_else(|| strategy.map_or(0, makespan_core::Strategy::chosen), makespan_core::Front::chosen);
+        let chosen = front.map_or_else(|| strategy.map_or(0, makespan_core::Strategy::chosen), makespan::Front::chosen);
         sections.iter_mut().for_each(|one| one.schedules = Alternatives::positions(chosen, schedules.len()));
     }
     let report = Report {

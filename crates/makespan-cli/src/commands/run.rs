@@ -35,7 +35,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use makespan::estimate::Medians;
-use makespan_core::{Bound, Estimation, Instance, Platform, Schedule, TaskId, Trace};
+use makespan_core::{Estimation, Instance, Platform, Schedule, TaskId, Trace};
 use makespan_exec::journal::{self, task_names};
 use makespan_exec::{
     ExecuteOptions, Intake, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle,
@@ -43,6 +43,7 @@ use makespan_exec::{
 use makespan_formats::list::Arguments;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, write_instance};
+use makespan_verify::Bound;
 use miette::{Result, miette};
 
 use crate::args::RunOptions;

@@ -4,9 +4,10 @@ use std::fs;
 use std::process::ExitCode;
 
 use makespan_core::tree::{TreeProblem, decimal_text};
-use makespan_core::{Bound, Instance, Objective, Schedule, validate};
+use makespan_core::{Instance, Objective, Schedule, validate};
 use makespan_formats::PlanFile;
 use makespan_formats::schedule::{FrontEntry, ScheduleFile};
+use makespan_verify::Bound;
 use miette::{Result, miette};
 
 use crate::args::{Format, VerifyOptions};

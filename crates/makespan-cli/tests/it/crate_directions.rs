@@ -5,21 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// The crates of the workspace on which each crate may depend.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 17] = [
     ("makespan-core", &[]),
-    ("makespan-bounds", &["makespan-core"]),
-    ("makespan-algos", &["makespan-core", "makespan-bounds"]),
+    ("makespan-verify", &["makespan-core"]),
+    ("makespan-bounds", &["makespan-core", "makespan-verify"]),
+    ("makespan-algos", &["makespan-core", "makespan-verify", "makespan-bounds"]),
     ("makespan-exec", &["makespan-core"]),
     ("makespan-history", &["makespan-core"]),
     ("makespan-sim", &["makespan-core"]),
     ("makespan-slurm", &["makespan-core", "makespan-exec"]),
-    ("makespan-formats", &["makespan-core"]),
-    ("makespan", &["makespan-core", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim"]),
+    ("makespan-formats", &["makespan-core", "makespan-verify"]),
+    (
+        "makespan",
+        &["makespan-core", "makespan-verify", "makespan-bounds", "makespan-algos", "makespan-formats", "makespan-sim"],
+    ),
     ("makespan-generate", &["makespan-core", "makespan-algos"]),
     (
         "makespan-lab",
         &[
             "makespan-core",
+            "makespan-verify",
             "makespan-bounds",
             "makespan-algos",
             "makespan-formats",
@@ -37,6 +42,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
         "makespan-cli",
         &[
             "makespan-core",
+            "makespan-verify",
             "makespan-exec",
             "makespan-history",
             "makespan-sim",

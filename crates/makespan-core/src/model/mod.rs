@@ -19,6 +19,7 @@ mod site;
 mod table;
 mod task;
 mod time;
+mod unsupported;
 mod weight;
 
 pub use availability::{Availability, Unavailable};
@@ -39,4 +40,5 @@ pub use site::{Association, Limits, Partition, Qos, Site, SiteError, SiteReserva
 pub use table::Dependence;
 pub use task::{Task, TaskId};
 pub use time::{Area, Time, TimeError};
+pub use unsupported::Unsupported;
 pub use weight::{Weight, WeightError, WeightedTime};

@@ -10,6 +10,7 @@ mod failure;
 mod left;
 mod policy;
 mod residual;
+mod stop;
 mod task_set;
 mod trace;
 
@@ -23,5 +24,6 @@ pub use failure::Failure;
 pub use left::FreeAmounts;
 pub(crate) use policy::quarter;
 pub use policy::{Decision, Event, LogEntry, LoggedDecision, Policy, Running, StartPlace, View, believed_end};
+pub use stop::Stop;
 pub use task_set::TaskSet;
 pub use trace::{Outcome, Run, Trace};

@@ -53,8 +53,8 @@ impl Optimum {
     }
 }
 
-/// Returns the exact upper bound on the fair throughput that these prices prove (see [`crate::proof::TreePrices`]).
-/// Returns `None` if prices are negative, missing or all zero.
+/// Returns the exact upper bound on the fair throughput that these prices prove. Returns `None` if prices are negative,
+/// missing or all zero.
 pub fn dual_value(problem: &TreeProblem, task_prices: &[RBig], port_prices: &[RBig]) -> Option<RBig> {
     let applications = problem.applications();
     let negative = |prices: &[RBig]| prices.iter().any(|price| *price < RBig::ZERO);

@@ -16,7 +16,8 @@ pub(crate) mod ticks;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
-use makespan_core::{Bound, Instance, Objective, Schedule, Time};
+use makespan_core::{Instance, Objective, Schedule, Time};
+use makespan_verify::Bound;
 
 use escape::{PixelCoordinate, Text, fitting};
 use palette::Colours;

@@ -1,6 +1,7 @@
 //! Formats objectives, bounds and ratios as text.
 
-use makespan_core::{Bound, Instance, Objective, Placement, Schedule, SeparateEnds};
+use makespan_core::{Instance, Objective, Placement, Schedule, SeparateEnds};
+use makespan_verify::Bound;
 
 use super::ticks::duration;
 

@@ -1,5 +1,6 @@
-use makespan_core::proof::Alone;
-use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, TaskId, Unavailable};
+use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, TaskId, Unavailable};
+use makespan_verify::Proof;
+use makespan_verify::proof::Alone;
 
 use super::*;
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use makespan_core::{
-    Bound, Dependence, Instance, Job, JobId, Objective, Outcome, Placement, ResourceKind, Rows, Schedule, Time,
+    Dependence, Instance, Job, JobId, Objective, Outcome, Placement, ResourceKind, Rows, Schedule, Time,
 };
+use makespan_verify::Bound;
 use serde::Serialize;
 
 use super::pack::{Distinct, PackedBytes};

@@ -17,7 +17,8 @@ mod tree;
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Instance, Objective};
+use makespan_core::{Instance, Objective};
+use makespan_verify::Bound;
 
 use crate::gantt::escape::Text;
 use crate::gantt::{Marks, NamedSchedule};

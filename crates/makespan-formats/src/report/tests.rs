@@ -1,7 +1,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use makespan_core::proof::Alone;
-use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Proof, Schedule, TaskId, Time};
+use makespan_core::{Job, JobId, Objective, Placement, Platform, ProcSet, Profile, Schedule, TaskId, Time};
+use makespan_verify::Proof;
+use makespan_verify::proof::Alone;
 
 use super::shell::hash;
 use super::*;

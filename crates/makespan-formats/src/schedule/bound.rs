@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use dashu_ratio::RBig;
 use makespan_core::tree::parse_decimal;
-use makespan_core::{Bound, Instance, Objective, Proof, Time, Value};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::{Bound, Proof, Value};
 use serde::Deserialize;
 
 use crate::error::{FilePlace, FormatError};

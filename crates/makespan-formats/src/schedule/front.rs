@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, FrontPoint, Instance, Objective, Schedule};
+use makespan_core::{Instance, Objective, Schedule};
+use makespan_verify::Bound;
 use serde::Deserialize;
 
 use super::bound::{BoundEntry, read_bound, value, write_bounds};
@@ -26,14 +27,14 @@ pub struct FrontEntry {
 }
 
 impl FrontEntry {
-    /// Returns the entry for a point of a front, with its true values.
-    pub fn new(instance: &Instance, point: &FrontPoint) -> Self {
-        let value = |objective: Objective| objective.value(instance, &point.schedule);
+    /// Returns the entry for a schedule of a front, with its true values.
+    pub fn new(instance: &Instance, schedule: &Schedule, bound: Option<&Bound>) -> Self {
+        let value = |objective: Objective| objective.value(instance, schedule);
         Self {
             makespan: value(Objective::Makespan),
             weighted_completion: value(Objective::WeightedCompletion),
-            bound: point.bound.clone(),
-            schedule: point.schedule.clone(),
+            bound: bound.cloned(),
+            schedule: schedule.clone(),
         }
     }
 

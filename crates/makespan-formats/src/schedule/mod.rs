@@ -19,7 +19,8 @@ pub use strategy::{StrategyEntry, VariantEntry};
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Bound, Instance, Objective, Schedule};
+use makespan_core::{Instance, Objective, Schedule};
+use makespan_verify::Bound;
 
 /// A schedule, with all other data in its file.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::{Bound, Instance, Objective, Schedule};
+use makespan_core::{Instance, Objective, Schedule};
+use makespan_verify::Bound;
 use serde::Deserialize;
 
 use super::bound::{BoundEntry, read_bound, value};

@@ -1,9 +1,8 @@
-use makespan_core::proof::{
+use makespan_core::{Job, JobId, Objective, Placement, Platform, Profile, Strategy, TaskId, Time, Variant};
+use makespan_verify::proof::{
     Alone, CostPrices, DualFeasible, IntervalPrices, Rejection, Scale, Selection, Term, TimePrices,
 };
-use makespan_core::{
-    Job, JobId, Objective, Placement, Platform, Profile, Proof, Strategy, TaskId, Time, Value, Variant,
-};
+use makespan_verify::{Proof, Value};
 
 use super::*;
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use makespan_core::{Bound, Instance, Objective, Placement, Schedule};
+use makespan_core::{Instance, Objective, Placement, Schedule};
+use makespan_verify::Bound;
 
 use super::ScheduleFile;
 use super::bound::write_bounds;

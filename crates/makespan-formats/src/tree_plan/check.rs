@@ -1,7 +1,8 @@
 //! Checks a plan for a tree. Problems are described in sentences.
 
+use makespan_core::Instance;
 use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
-use makespan_core::{Bound, Instance};
+use makespan_verify::Bound;
 
 use super::{StatedPeriod, TreePlanFile};
 

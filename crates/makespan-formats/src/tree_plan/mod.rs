@@ -12,8 +12,8 @@ mod unrolled;
 mod write;
 
 use dashu_ratio::RBig;
-use makespan_core::Bound;
 use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
+use makespan_verify::Bound;
 
 pub use svg::write_tree_svg;
 pub(crate) use svg::{FULL, shares};

@@ -1,6 +1,7 @@
-use makespan_core::proof::TreePrices;
 use makespan_core::tree::{decimal_of, decimal_text};
-use makespan_core::{Instance, Objective, Proof};
+use makespan_core::{Instance, Objective};
+use makespan_verify::Proof;
+use makespan_verify::proof::TreePrices;
 
 use super::*;
 use crate::instance::read_json;

@@ -1,6 +1,7 @@
 //! Sets deadlines of compound jobs.
 
-use makespan_core::{Context, Instance, Job, Platform, Time};
+use makespan_algos::Context;
+use makespan_core::{Instance, Job, Platform, Time};
 
 use crate::GenerateError;
 

@@ -106,7 +106,7 @@ fn deadlines_are_multiples_of_what_a_job_takes_alone() {
         assert_eq!((plain.deadline, &plain.work, plain.release), (None, &once.work, once.release));
         let alone = without.with_jobs(vec![plain.with_release(Time::ZERO)]);
         let makespan =
-            heft.schedule(&alone, &mut makespan_core::Context::default()).unwrap().into_schedule().unwrap().makespan();
+            heft.schedule(&alone, &mut makespan_algos::Context::default()).unwrap().into_schedule().unwrap().makespan();
         let deadline = once.deadline.unwrap() - once.release;
         assert!(makespan <= deadline && deadline <= makespan + Time::from_ticks(1_000_000), "rounded up");
         assert!(2.0 * deadline.seconds() - (twice.deadline.unwrap() - twice.release).seconds() < 0.0021);

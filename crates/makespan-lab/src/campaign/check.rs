@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use makespan_core::{Bound, Instance, Objective, Schedule, validate};
+use makespan_core::{Instance, Objective, Schedule, validate};
+use makespan_verify::Bound;
 
 use crate::LabError;
 

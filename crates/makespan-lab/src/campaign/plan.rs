@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::time::Instant;
 
 use makespan::Planner;
-use makespan_core::{Context, Instance, Objective, Schedule};
+use makespan_algos::Context;
+use makespan_core::{Instance, Objective, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::{AnyRun, GridRun, at_least, failed, valid, verified};

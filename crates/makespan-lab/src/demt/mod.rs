@@ -17,7 +17,8 @@ use std::time::Instant;
 
 use clap::{Args, Command};
 use makespan::split_specs;
-use makespan_core::{Context, Instance, Objective, Schedule};
+use makespan_algos::Context;
+use makespan_core::{Instance, Objective, Schedule};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;

@@ -135,7 +135,8 @@ fn unusable_options_are_refused() {
 
 #[test]
 fn shuffling_batches_gains_on_cirne_instances() {
-    use makespan_core::{Context, Objective};
+    use makespan_algos::Context;
+    use makespan_core::Objective;
 
     use makespan_generate::{MoldableOptions, generate};
     let mut gains = 0;

@@ -2,7 +2,8 @@
 
 use makespan_algos::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition};
 use makespan_bounds::dual;
-use makespan_core::{Bound, Instance, Objective, Placement, Profile, Proof, Schedule, TaskId, Time};
+use makespan_core::{Instance, Objective, Placement, Profile, Schedule, TaskId, Time};
+use makespan_verify::{Bound, Proof};
 use serde::{Deserialize, Serialize};
 
 use super::HierarchicalKey;

@@ -1,5 +1,6 @@
-use makespan_core::proof::Alone;
-use makespan_core::{JobId, Proof, Schedule};
+use makespan_core::{JobId, Schedule};
+use makespan_verify::Proof;
+use makespan_verify::proof::Alone;
 
 use super::*;
 use crate::campaign::tests::{played, refused, without_times};

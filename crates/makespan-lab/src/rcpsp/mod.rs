@@ -17,8 +17,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use clap::Args;
-use makespan_core::proof::Paths;
-use makespan_core::{Bound, Objective, Proof};
+use makespan_core::Objective;
+use makespan_verify::proof::Paths;
+use makespan_verify::{Bound, Proof};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use makespan_algos::Context;
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{
-    Context, Instance, Job, Objective, Platform, ProcSet, Profile, Schedule, SpeedupLaw, Task, Time, Unavailable, Work,
-    validate,
+    Instance, Job, Objective, Platform, ProcSet, Profile, Schedule, SpeedupLaw, Task, Time, Unavailable, Work, validate,
 };
 use makespan_generate::{Family, MoldableOptions, generate};
 use rand::{Rng, RngExt, SeedableRng};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use makespan_core::{Context, Edge, Graph, Instance, Job, JobId, Objective, Work, validate};
+use makespan_algos::Context;
+use makespan_core::{Edge, Graph, Instance, Job, JobId, Objective, Work, validate};
 use makespan_formats::{ReadOptions, read_instance};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");

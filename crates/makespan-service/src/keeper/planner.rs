@@ -34,7 +34,7 @@ const PAST: usize = 2000;
 const PENDING: usize = 1000;
 
 /// Plans an instance with a fast algorithm. Returns the schedule and bounds on its objectives.
-pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_core::Bound>), String> {
+pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan::Bound>), String> {
     if instance.tasks() == 0 {
         return Ok((Schedule::new(Vec::new()), Vec::new()));
     }
@@ -48,10 +48,10 @@ pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan_cor
 pub(super) fn pictured(
     instance: &Instance,
     schedule: &Schedule,
-    bounds: &[makespan_core::Bound],
+    bounds: &[makespan::Bound],
     now: Time,
 ) -> Vec<BoundPicture> {
-    let one = |bound: &makespan_core::Bound| {
+    let one = |bound: &makespan::Bound| {
         let weights = || instance.task_ids().map(|task| i128::from(instance.weight(task).millionths())).sum::<i128>();
         let (name, unit, before) = match bound.objective {
             Objective::Makespan => ("makespan", 1e9, i128::from(now.ticks())),

@@ -1,8 +1,8 @@
 //! The choice of the tasks of the first shelf.
 
 use makespan_bounds::dual::{Need, choose};
-use makespan_core::proof::{Rejection, Selection};
 use makespan_core::{Area, Profile, Time};
+use makespan_verify::proof::{Rejection, Selection};
 
 use super::Cluster;
 

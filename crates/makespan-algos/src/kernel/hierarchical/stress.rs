@@ -1,10 +1,9 @@
 //! Tests of the guarantee with thousands of adversarial profiles, for every guess that is not refuted.
 
 use makespan_bounds::dual;
-use makespan_core::proof::time_grid;
-use makespan_core::{
-    Bound, Instance, Job, Objective, Placement, Platform, Profile, Proof, Schedule, TaskId, Time, validate,
-};
+use makespan_core::{Instance, Job, Objective, Placement, Platform, Profile, Schedule, TaskId, Time, validate};
+use makespan_verify::proof::time_grid;
+use makespan_verify::{Bound, Proof};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -16,7 +16,7 @@ const NEAR: f64 = 1e-4;
 ///
 /// The prices follow from the longest paths so far and ascend the dual of the linear programme of R. Lepère, D.
 /// Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in
-/// [`makespan_core::proof::PathFlow`]. The averages of the times that are best for each price converge to a solution
+/// [`makespan_verify::proof::PathFlow`]. The averages of the times that are best for each price converge to a solution
 /// of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
 /// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, with c choices of a task.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {

@@ -1,13 +1,14 @@
 //! Tests that a kept plan is followed exactly, never delays a task forever, and is improved during a run.
 
 use makespan_core::{
-    Cluster, Context, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule,
-    SpeedupLaw, Time, Weight, validate,
+    Cluster, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule, SpeedupLaw,
+    Time, Weight, validate,
 };
 use proptest::prelude::*;
 
 use super::alike::are_alike;
 use super::*;
+use crate::plan::Context;
 use crate::policy::play::{PolicySimulation, WIDE, a_wide_job_among_narrow_ones};
 
 /// A job, given by its width or parallelism, its time, its weight, and whether it is moldable.

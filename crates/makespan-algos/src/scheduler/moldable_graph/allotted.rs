@@ -1,10 +1,11 @@
 //! Graphs whose allotments are chosen before any task is placed.
 
-use makespan_core::{Instance, Plan, ScheduleError, Scheduler, Unsupported};
+use makespan_core::{Instance, Unsupported};
 
 use super::{clusters, packing_on_clusters};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::Packing;
+use crate::plan::{Plan, ScheduleError, Scheduler};
 use crate::scheduler::{needs_open_processors, packed};
 
 /// The way in which tasks with given allotments are placed.

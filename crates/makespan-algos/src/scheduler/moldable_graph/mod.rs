@@ -2,11 +2,12 @@
 
 mod allotted;
 
-use makespan_core::{Instance, Plan, Schedule, Unsupported};
+use makespan_core::{Instance, Schedule, Unsupported};
 
 use super::{INSTEAD, needs_open_processors, packed};
 use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::{Packing, Row};
+use crate::plan::Plan;
 
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};

@@ -1,8 +1,9 @@
 //! The front of makespan and weighted completion.
 
-use makespan_core::{FrontPoint, Objective, Time};
+use makespan_core::{Objective, Time};
 
 use super::search::{OptimiseRun, SearchResult, SearchTask};
+use crate::plan::FrontPoint;
 
 /// Number of limits on the makespan between the shortest schedule and the schedule with the least weighted completion.
 const BETWEEN: i128 = 4;

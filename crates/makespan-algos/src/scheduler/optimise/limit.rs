@@ -1,6 +1,8 @@
 //! The limit on the makespan.
 
-use makespan_core::{Context, ScheduleError, Scheduler, Time};
+use makespan_core::Time;
+
+use crate::plan::{Context, ScheduleError, Scheduler};
 
 /// A limit on the makespan, and the proven bound of which it is a multiple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

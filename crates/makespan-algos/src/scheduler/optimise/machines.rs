@@ -6,7 +6,8 @@ mod lightest;
 use std::time::Instant;
 
 use makespan_bounds::machines::{self, Positions};
-use makespan_core::{Bound, Context, FrontPoint, Instance, Objective, Schedule, TaskId, Time};
+use makespan_core::{Instance, Objective, Schedule, TaskId, Time};
+use makespan_verify::Bound;
 use rand_chacha::ChaCha8Rng;
 
 use super::front::limits;
@@ -14,6 +15,7 @@ use super::{Limit, Optimise, Target};
 use crate::kernel::mapping::{
     Candidates, Descent, EjectionChains, Loads, MachineId, Mapper, MappingProblem, MinMin, MinimumCompletion, Sufferage,
 };
+use crate::plan::{Context, FrontPoint};
 use crate::scheduler::mapping::{problem_of, schedule_for};
 use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 

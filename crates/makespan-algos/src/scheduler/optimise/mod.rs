@@ -16,9 +16,7 @@ mod wholes;
 
 use std::time::{Duration, Instant};
 
-use makespan_core::{
-    Context, Front, FrontPoint, Guarantee, Instance, Objective, Plan, ScheduleError, Scheduler, Unsupported,
-};
+use makespan_core::{Instance, Objective, Unsupported};
 
 pub(crate) use change::Solution;
 pub(crate) use goal::GoalTask;
@@ -35,6 +33,7 @@ use super::{
     needs_single_processors_or,
 };
 use crate::free_time::Skyline;
+use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 use crate::search::{Budget, Portfolio};
 use search::{OptimiseRun, SearchTask};
 use wholes::OfWholes;
@@ -92,7 +91,8 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};
-/// use makespan_core::{Context, Instance, Job, Platform, Profile, Scheduler, Time};
+/// use makespan_algos::{Context, Scheduler};
+/// use makespan_core::{Instance, Job, Platform, Profile, Time};
 ///
 /// let times = [12, 7, 5].map(Time::from_seconds).to_vec();
 /// let jobs = ["a", "b", "c"].map(|name| Job::new(name, Profile::table(times.clone()).unwrap())).to_vec();

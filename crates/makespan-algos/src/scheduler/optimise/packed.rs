@@ -3,12 +3,13 @@
 
 use std::time::Instant;
 
-use makespan_core::{Context, Instance, Objective, Schedule, Time, Unsupported};
+use makespan_core::{Instance, Objective, Schedule, Time, Unsupported};
 
 use super::front::limits;
 use super::machines::{LIGHTEST, MachineOutcome, SHORTEST, proved};
 use super::proofs::prove;
 use super::{Limit, Optimise, Target};
+use crate::plan::Context;
 use crate::scheduler::packed::{self, Moldable, PlanSearch, Pools, SearchAim};
 use crate::search::Portfolio;
 

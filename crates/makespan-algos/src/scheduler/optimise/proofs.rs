@@ -1,8 +1,10 @@
 //! Bounds that are proved before a search.
 
 use makespan_bounds::best_by;
-use makespan_core::{Bound, Context, Instance, Objective};
+use makespan_core::{Instance, Objective};
+use makespan_verify::Bound;
 
+use crate::plan::Context;
 use crate::search::Portfolio;
 
 /// The total share of the time that proofs may take. Unused time is left to the search.

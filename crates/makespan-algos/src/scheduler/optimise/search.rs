@@ -6,7 +6,8 @@ use std::panic::resume_unwind;
 use std::time::Instant;
 
 use makespan_bounds::{Clock, PriceOptions, PriceSearch, PricedChoice};
-use makespan_core::{Bound, Context, Instance, Objective, Schedule, Time};
+use makespan_core::{Instance, Objective, Schedule, Time};
+use makespan_verify::Bound;
 use rand_chacha::ChaCha8Rng;
 
 use super::annealing::{Annealing, RankedSolution};
@@ -16,6 +17,7 @@ use super::start::Deadlines;
 use super::wholes::NumberedWholes;
 use super::{Optimise, Target, start};
 use crate::kernel::choices::Choices;
+use crate::plan::Context;
 use crate::search::{Portfolio, SearchCourse};
 
 /// Maximum number of jobs for annealing. With more jobs, a single change would take milliseconds.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use makespan_bounds::PricedChoice;
-use makespan_core::{Context, FreeTime, Instance, ProcSet, Schedule, ScheduleBuilder, Stop, TaskId, Time};
+use makespan_core::{FreeTime, Instance, ProcSet, Schedule, ScheduleBuilder, Stop, TaskId, Time};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -12,6 +12,7 @@ use crate::free_time::Skyline;
 use crate::kernel::choices::{Choice, Choices};
 use crate::kernel::fit::Fit;
 use crate::kernel::list::{self, AllottedTask};
+use crate::plan::Context;
 use crate::search::SearchCourse;
 
 /// The algorithms of the catalogue, fast ones first.
@@ -50,7 +51,7 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
         let plan = crate::scheduler(spec).ok().and_then(|scheduler| {
             scheduler.schedule(instance, &mut Context { stop: stop.clone(), ..Context::with_seed(seed) }).ok()
         });
-        plans.extend(plan.and_then(makespan_core::Plan::into_schedule));
+        plans.extend(plan.and_then(crate::plan::Plan::into_schedule));
     }
     plans
 }

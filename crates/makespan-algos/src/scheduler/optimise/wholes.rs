@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::time::Duration;
 
-use makespan_core::{
-    Context, Guarantee, Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Unsupported, Weight,
-};
+use makespan_core::{Instance, Objective, Schedule, Unsupported, Weight};
 
 use super::Optimise;
 use super::change::Solution;
 use crate::kernel::choices::{Choice, Choices};
+use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// The scheduler `optimise` for jobs that are parts of wholes.
 #[derive(Debug)]

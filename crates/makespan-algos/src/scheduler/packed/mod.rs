@@ -8,12 +8,13 @@ mod search;
 
 use std::borrow::Cow;
 
-use makespan_core::{Instance, Objective, Plan, Schedule, ScheduleError, Scheduler, Stop, TaskId, Unsupported};
+use makespan_core::{Instance, Objective, Schedule, Stop, TaskId, Unsupported};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::graph::TransferTimes;
 use crate::kernel::packing::{AffordableAllotments, ListEntry, Packer, Packing, Row};
+use crate::plan::{Plan, ScheduleError, Scheduler};
 use crate::search::SearchCourse;
 
 use super::order::Order;

@@ -6,8 +6,9 @@ mod moves;
 mod two_jobs;
 
 use instances::{instance, t};
+use makespan_algos::Context;
 use makespan_algos::policy::{Follow, PolicyError, policies, policy_for};
-use makespan_core::{Actual, Context, Failure, Outcome, Placement, ProcSet, Profile, Schedule, TaskId, validate};
+use makespan_core::{Actual, Failure, Outcome, Placement, ProcSet, Profile, Schedule, TaskId, validate};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use proptest::prelude::*;
 

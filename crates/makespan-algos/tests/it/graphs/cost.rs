@@ -2,8 +2,10 @@
 //! have the least cost.
 
 use makespan_algos::scheduler;
-use makespan_core::proof::CostPrices;
-use makespan_core::{Bound, Context, Instance, Job, JobId, Objective, Proof, Schedule, ScheduleError, Time, validate};
+use makespan_algos::{Context, ScheduleError};
+use makespan_core::{Instance, Job, JobId, Objective, Schedule, Time, validate};
+use makespan_verify::proof::CostPrices;
+use makespan_verify::{Bound, Proof};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 

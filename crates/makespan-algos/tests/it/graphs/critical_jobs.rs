@@ -2,9 +2,10 @@
 
 use makespan_algos::scheduler;
 use makespan_algos::scheduler::CriticalJobs;
+use makespan_algos::{Context, Plan};
 use makespan_core::{
-    Context, Edge, Graph, Instance, Job, Link, Metrics, NamedTask, Node, Payload, Placement, Plan, Platform, Profile,
-    Schedule, Time, validate,
+    Edge, Graph, Instance, Job, Link, Metrics, NamedTask, Node, Payload, Placement, Platform, Profile, Schedule, Time,
+    validate,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

@@ -8,8 +8,10 @@ mod draft;
 mod optimum;
 
 use draft::{Draft, drafts};
+use makespan_algos::{Context, Scheduler};
 use makespan_algos::{catalogue, scheduler};
-use makespan_core::{Bound, Context, Instance, Objective, Placement, Proof, Schedule, Scheduler, Time, validate};
+use makespan_core::{Instance, Objective, Placement, Schedule, Time, validate};
+use makespan_verify::{Bound, Proof};
 use optimum::optima;
 use proptest::prelude::*;
 
@@ -127,7 +129,7 @@ proptest! {
         let instance = draft.instance(1);
         let prices = prices[..instance.platform().nodes().len().min(3)].to_vec();
         let ticks = Time::from_ticks;
-        let window = makespan_core::proof::TimeWindow {
+        let window = makespan_verify::proof::TimeWindow {
             deadline: ticks(deadline),
             from: ticks(from),
             until: ticks(until),

@@ -4,8 +4,9 @@ use makespan_bounds::{
     Grid, PriceOptions, PriceSearch, makespan, makespan_in_time, mean_flow, standard, weighted_completion,
     weighted_completion_on,
 };
-use makespan_core::proof::{Alone, IntervalPrices, LastJob, Rejection, Selection, TimePrices};
-use makespan_core::{Bound, Instance, JobId, Objective, Proof, Time};
+use makespan_core::{Instance, JobId, Objective, Time};
+use makespan_verify::proof::{Alone, IntervalPrices, LastJob, Rejection, Selection, TimePrices};
+use makespan_verify::{Bound, Proof};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 

@@ -1,7 +1,8 @@
 //! Tests with instances at the limits of valid input: every algorithm plans them, and every bound is proved.
 
 use makespan_core::validate;
-use makespan_core::{Bound, Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
+use makespan_core::{Instance, Job, Platform, ProcSet, Profile, SpeedupLaw, Time, Unavailable, Weight};
+use makespan_verify::Bound;
 
 use super::{plan, representatives};
 

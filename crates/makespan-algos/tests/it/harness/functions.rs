@@ -1,8 +1,9 @@
 //! Tests of dual-feasible functions that are found, modified or drawn at random: an accepted bound must be valid.
 
 use makespan_bounds::dual_feasible;
-use makespan_core::proof::{DualFeasible, Scale, Term};
-use makespan_core::{Instance, Objective, Proof, Time};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::Proof;
+use makespan_verify::proof::{DualFeasible, Scale, Term};
 use proptest::prelude::*;
 
 use super::bounds::{Truth, Twist, twist};

@@ -7,8 +7,9 @@ pub mod functions;
 pub mod optimum;
 pub mod solved;
 
+use makespan_algos::{Context, Scheduler};
 use makespan_algos::{catalogue, scheduler};
-use makespan_core::{Context, Instance, Schedule, Scheduler};
+use makespan_core::{Instance, Schedule};
 
 /// Returns every representative of every entry that places tasks. An entry that is added to the catalogue is tested without further
 /// work. Schedulers of rates are tested in `trees`.

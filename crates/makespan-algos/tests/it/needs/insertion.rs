@@ -3,9 +3,9 @@
 
 use makespan_algos::kernel::packing::{Inserter, ListEntry, Packing, Row};
 use makespan_algos::scheduler::{Budget, Optimise, Target};
+use makespan_algos::{Context, Scheduler};
 use makespan_core::{
-    Context, Instance, Job, Need, Needs, Node, Objective, Platform, Profile, Resources, Scheduler, Time, Weight,
-    validate,
+    Instance, Job, Need, Needs, Node, Objective, Platform, Profile, Resources, Time, Weight, validate,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};

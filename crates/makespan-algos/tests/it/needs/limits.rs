@@ -1,8 +1,10 @@
 //! Tests of limits on the makespan and on the time, for any instance and objective.
 
 use makespan_algos::scheduler;
+use makespan_algos::{Context, ScheduleError};
 use makespan_bounds::{Clock, best_by};
-use makespan_core::{Bound, Context, Instance, Objective, Placement, ScheduleError, Time, validate};
+use makespan_core::{Instance, Objective, Placement, Time, validate};
+use makespan_verify::Bound;
 use proptest::prelude::*;
 
 use super::draft::draft;
@@ -67,7 +69,7 @@ proptest! {
     fn bounds_end_with_their_clock(draft in draft(), questions in prop::sample::select(vec![0_u32, 1, 2, 5, 20, 100, 1000])) {
         let instance = draft.instance(1).unwrap();
         let schedule = scheduler("list").unwrap().schedule(&instance, &mut Context::with_seed(1));
-        let schedule = schedule.ok().and_then(makespan_core::Plan::into_schedule);
+        let schedule = schedule.ok().and_then(makespan_algos::Plan::into_schedule);
         for objective in Objective::OF_TIME {
             let clock = Clock::of_questions(questions);
             let bound = best_by(&instance, objective, &clock).unwrap();

@@ -6,11 +6,9 @@ mod limits;
 mod online;
 
 use draft::draft;
+use makespan_algos::{Context, Plan, Scheduler};
 use makespan_algos::{catalogue, scheduler};
-use makespan_core::{
-    Context, Instance, JobId, Objective, Placement, Plan, ProcSet, ResourceKind, Schedule, Scheduler, TaskId, Time,
-    validate,
-};
+use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, ResourceKind, Schedule, TaskId, Time, validate};
 use proptest::prelude::*;
 
 /// Returns the schedulers of the catalogue. Schedulers that search get few steps.

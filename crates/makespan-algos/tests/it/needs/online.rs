@@ -1,10 +1,11 @@
 //! Tests of policies in simulated time: the simulated cluster refuses tasks that would need more than is available.
 
+use makespan_algos::Context;
 use makespan_algos::policy::{Improve, Improving, PolicyError, policies, policy_for};
 use makespan_algos::scheduler;
 use makespan_core::{
-    Actual, Context, Estimate, Estimation, Estimator, Failure, Instance, NewTimes, Outcome, Placement, ProcSet, Run,
-    Schedule, TaskSet, Time, validate,
+    Actual, Estimate, Estimation, Estimator, Failure, Instance, NewTimes, Outcome, Placement, ProcSet, Run, Schedule,
+    TaskSet, Time, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;

@@ -1,10 +1,11 @@
 //! Tests of estimates that change during a simulation: every policy still runs every task once, and no policy plans by outdated
 //! estimates.
 
+use makespan_algos::Context;
 use makespan_algos::policy::{Follow, policies, policy, policy_for};
 use makespan_core::{
-    Actual, Context, Decision, Estimate, Estimation, Estimator, Event, Failure, Instance, NewTimes, Platform, Policy,
-    ProcSet, Profile, Run, Schedule, TaskSet, Time, View, validate,
+    Actual, Decision, Estimate, Estimation, Estimator, Event, Failure, Instance, NewTimes, Platform, Policy, ProcSet,
+    Profile, Run, Schedule, TaskSet, Time, View, validate,
 };
 use makespan_sim::{Silent, Simulation, SimulationOptions, simulate};
 use proptest::prelude::*;

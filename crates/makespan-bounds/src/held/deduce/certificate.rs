@@ -1,6 +1,6 @@
 //! Selection of the steps that a refutation needs.
 
-use makespan_core::proof::{Reason, Step};
+use makespan_verify::proof::{Reason, Step};
 
 use super::problem::Problem;
 use super::state::{Cause, Conflict, RefutedSupposition, WindowChange};

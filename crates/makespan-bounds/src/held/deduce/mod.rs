@@ -9,8 +9,8 @@ mod state;
 mod time_table;
 mod window;
 
-use makespan_core::proof::{Deductions, NodeKinds, Step};
 use makespan_core::{Instance, Time};
+use makespan_verify::proof::{Deductions, NodeKinds, Step};
 
 use crate::Clock;
 use certificate::Pruning;

@@ -1,7 +1,7 @@
 //! An instance in flat arrays. Times are in units of the instance.
 
-use makespan_core::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
+use makespan_verify::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;

@@ -1,7 +1,8 @@
 //! The certificate of the best prices.
 
-use makespan_core::proof::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
-use makespan_core::{Bound, CertificateError, Instance, Objective, Proof, Time};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::proof::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
+use makespan_verify::{Bound, CertificateError, Proof};
 
 use super::PriceSearch;
 use super::terms::{Terms, Width};

@@ -1,5 +1,5 @@
 //! Lower bounds on weighted completion by prices in continuous time. The search maximises the bound that
-//! [`makespan_core::proof::TimePrices`] proves.
+//! [`makespan_verify::proof::TimePrices`] proves.
 
 mod allotments;
 mod certificate;

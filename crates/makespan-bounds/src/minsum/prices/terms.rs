@@ -1,7 +1,7 @@
 //! The priced quantities: the processors that a job holds, or functions of their number.
 
 use makespan_core::Availability;
-use makespan_core::proof::Scale;
+use makespan_verify::proof::Scale;
 
 use super::allotments::PricedAllotment;
 use super::instants;

@@ -1,18 +1,19 @@
 //! Deductions from a deadline never prove a bound above the optimum. The tests check the deductions that the search
 //! finds, and certificates made from these deductions by small changes.
 
-#[path = "../../../../makespan-core/tests/it/certificates/instances.rs"]
+#[path = "../../../../makespan-verify/tests/it/certificates/instances.rs"]
 #[allow(dead_code)]
 mod instances;
-#[path = "../../../../makespan-core/tests/it/certificates/outcomes.rs"]
+#[path = "../../../../makespan-verify/tests/it/certificates/outcomes.rs"]
 #[allow(dead_code)]
 mod outcomes;
 mod projects;
 
 use instances::{Extent, Family, SMALL};
 use makespan_bounds::deduced;
-use makespan_core::proof::{Deductions, Reason, Step};
-use makespan_core::{Instance, Objective, Proof, Time};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::Proof;
+use makespan_verify::proof::{Deductions, Reason, Step};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,6 +1,7 @@
 //! The comparison of algorithms on one instance.
 
-use makespan_core::{Bound, Instance, Metrics, Objective, Value};
+use makespan_core::{Instance, Metrics, Objective};
+use makespan_verify::{Bound, Value};
 use serde_json::json;
 
 use super::Row;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use makespan::{Front, Plan};
+use makespan_core::Instance;
 use makespan_core::tree::TreeProblem;
-use makespan_core::{Front, Instance, Plan};
 use makespan_exec::fingerprint;
 use makespan_formats::schedule::ScheduleFile;
 use makespan_formats::{Language, ReadOptions, read_instance, write_instance};

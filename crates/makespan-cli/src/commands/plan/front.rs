@@ -1,8 +1,10 @@
 //! The section of a report about a front.
 
-use makespan_core::{Bound, Front, FrontPoint, Instance, Objective};
+use makespan::{Front, FrontPoint};
+use makespan_core::{Instance, Objective};
 use makespan_formats::plot::{Figure, Line, Point, Series};
 use makespan_formats::report::Section;
+use makespan_verify::Bound;
 
 use crate::summary;
 

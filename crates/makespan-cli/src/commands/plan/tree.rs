@@ -7,9 +7,10 @@ pub use unroll::length;
 
 use makespan::{NodePart, STEADY_STATE, SteadyState, upgrades};
 use makespan_core::tree::{TreeProblem, decimal_text, exact_period, float_of};
-use makespan_core::{Bound, Instance, Objective, Proof, Time, counted};
+use makespan_core::{Instance, Objective, Time, counted};
 use makespan_formats::report::{Section, TreePicture, TreeReport, write_tree};
 use makespan_formats::tree_plan::{StatedPeriod, TreePlanFile, write_tree_svg};
+use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
 
 use super::Told;

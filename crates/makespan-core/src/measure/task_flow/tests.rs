@@ -3,7 +3,6 @@
 use super::*;
 use crate::model::{Job, Node, Platform, ProcSet, Profile, TaskId};
 use crate::online::Run;
-use crate::proof::release_area_bound;
 
 fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
@@ -71,33 +70,13 @@ fn saturation_needs_enough_tasks() {
 #[test]
 fn figures_by_hand() {
     let (instance, trace) = played();
-    let measures = TaskFlowMeasures::of(&instance, &trace, release_area_bound(&instance));
+    let measures = TaskFlowMeasures::of(&instance, &trace, s(31));
     // In 31 s, the slow node runs tasks for 12 s, and the fast node for 1 + 2 + 2 + 2 + 2 + 1 s.
     let (slow, fast) = (12.0 / 31.0, 10.0 / 31.0);
     assert!((measures.utilisation - f64::midpoint(slow, fast)).abs() < 1e-12);
     assert!((measures.utilisation_by_speed - (slow + 3.0 * fast) / 4.0).abs() < 1e-12);
     assert!((measures.throughput - 8.0 / 31.0).abs() < 1e-12);
-    // The largest lower bound is the one of the last task: its release plus its time on the fast node.
-    assert!((measures.bound - 31.0).abs() < 1e-6 && measures.bound <= 31.0, "{}", measures.bound);
     assert!(measures.gap() < 1e-8);
     assert!(TaskFlowMeasures::suits(&instance));
     assert!(!TaskFlowMeasures::suits(&flow(&[1.0, 1.0], &[(1, 0), (1, 1)])));
-}
-
-#[test]
-fn the_bound_is_the_largest_over_instants_and_numbers_of_tasks() {
-    let bound = |instance: &Instance| release_area_bound(instance).seconds();
-    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-8, "{a} is not {b}");
-    // The lower bounds are 20 / 4 from all work and all speeds, (8 + 8) / 4 from the two largest tasks, and 8 / 3 from
-    // the largest task.
-    near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 0), (4, 0)])), 5.0);
-    // The largest lower bound is the one of the largest task.
-    near(bound(&flow(&[1.0, 3.0], &[(30, 0), (2, 0)])), 10.0);
-    // The largest lower bound is the one of the work that is released at 4.
-    near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 4), (8, 4)])), 8.0);
-    // The task takes 6 s on the first machine and 2 s on the second.
-    let row = Job::new("r", Profile::on_machines(vec![s(6), s(2)]).unwrap());
-    let platform = Platform::cluster(2, 1).unwrap();
-    near(bound(&Instance::new(platform, vec![row], vec![]).unwrap()), 2.0);
-    assert_eq!(release_area_bound(&flow(&[1.0], &[])), Time::ZERO);
 }

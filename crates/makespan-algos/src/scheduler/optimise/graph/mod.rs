@@ -8,7 +8,8 @@ mod start;
 
 use std::time::Instant;
 
-use makespan_core::{Bound, Context, Instance, Objective, Time};
+use makespan_core::{Instance, Objective, Time};
+use makespan_verify::Bound;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -19,6 +20,7 @@ use super::{Limit, Optimise, Target};
 use crate::kernel::graph::machine_orders::MachineOrders;
 use crate::kernel::graph::sequence::Sequence;
 use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace};
+use crate::plan::Context;
 use crate::search::{Portfolio, SearchCourse, anneal};
 use annealing::Annealing;
 use relocating::Relocating;

@@ -8,10 +8,12 @@ mod task;
 use super::super::Limit;
 use super::super::proofs::prove;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
+use crate::plan::Context;
 use crate::search::{Budget, Portfolio, anneal};
 use annealing::Annealing;
 use makespan_bounds::cost::{self, CostSearch};
-use makespan_core::{Bound, Context, Instance, Objective, Schedule};
+use makespan_core::{Instance, Objective, Schedule};
+use makespan_verify::Bound;
 use task::{CostRank, CostTask};
 
 /// Maximum number of steps of the search for prices. `SHARE` is the share of the time that this search may take. If the

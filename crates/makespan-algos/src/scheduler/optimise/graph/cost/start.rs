@@ -1,12 +1,13 @@
 //! The initial solutions of the searches for a low cost.
 
 use makespan_bounds::cost::CostSearch;
-use makespan_core::{Context, Plan, Schedule, Scheduler};
+use makespan_core::Schedule;
 
 use super::task::{CostTask, heft};
 use crate::kernel::chains::method::Method;
 use crate::kernel::graph::sequence::{Sequence, SequenceSolution};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
+use crate::plan::{Context, Plan, Scheduler};
 use crate::scheduler::CriticalJobs;
 
 /// Returns the best suggestion of the critical jobs method and HEFT, and the suggestion of the prices of the bound.

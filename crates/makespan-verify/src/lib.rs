@@ -1,0 +1,26 @@
+//! The checker of Makespan: bounds, and the certificates from which they follow.
+//!
+//! A [`Bound`] carries a certificate that [`Bound::verify`] checks in exact integers. The crate uses the model of
+//! [`makespan_core`] and libraries for integers and JSON. It has no solver, no search and no thread. If a checker is
+//! simple, an error in the code that finds bounds cannot make a wrong bound look proved.
+//!
+//! ```
+//! use makespan_core::{Instance, Job, JobId, Objective, Platform, Profile, Time};
+//! use makespan_verify::proof::Alone;
+//! use makespan_verify::{Bound, Proof};
+//!
+//! let job = Job::new("a", Profile::rigid(1, Time::from_seconds(6))?);
+//! let instance = Instance::new(Platform::flat(4)?, vec![job], vec![])?;
+//! let proof = Proof::Alone(Alone { job: JobId(0) });
+//! let mut bound = Bound::proved_by(Objective::Makespan, proof, &instance)?;
+//! assert_eq!((bound.ticks(), bound.verify(&instance)), (Time::from_seconds(6), Ok(())));
+//! bound.value = (Time::from_seconds(6).ticks() as i128 + 1).into();
+//! assert!(bound.verify(&instance).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![warn(missing_docs)]
+
+pub mod proof;
+
+pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};

@@ -1,0 +1,98 @@
+//! Bounds on lateness from the jobs with early deadlines.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CertificateError, Kind, Proof, Scope, Value, total};
+use makespan_core::{Instance, JobId, Objective, Time};
+
+/// A bound on lateness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for the instance
+/// that consists only of these jobs. In the whole instance, other jobs can only delay the early jobs.
+///
+/// Suppose that the early jobs and their predecessors cannot all end before M. Then one of the early jobs ends at M or
+/// later, because its predecessors end earlier. The lateness of this job is at least M minus `due`. So a bound on the
+/// makespan yields a bound on the largest lateness.
+///
+/// The weighted lateness of the early jobs is at least their weighted completion, minus the sum of their deadlines
+/// multiplied by their weights. So a bound on the weighted completion of the early jobs yields a bound on the weighted
+/// lateness.
+///
+/// A bound on the makespan also yields a bound on the weighted lateness: the minimum weight of an early job,
+/// multiplied by the bound on the largest lateness.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DueBy {
+    /// The latest deadline of the jobs that the bound includes.
+    pub due: Time,
+    /// The proof of a bound on the makespan or the weighted completion of these jobs. In the proof, these jobs are
+    /// numbered from 0, in file order.
+    pub proof: Box<Proof>,
+}
+
+impl Kind for DueBy {
+    fn objectives(&self) -> &'static [Objective] {
+        &Objective::OF_DEADLINES
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        if self.proof.horizon().is_some() {
+            let problem = "it must hold for all schedules of the jobs, not only for those that end by a horizon";
+            return Err(CertificateError::Malformed(problem.into()));
+        }
+        if Self::early(instance, self.due).is_empty() {
+            return Ok(Value::Integer(0));
+        }
+        let latest = || {
+            let part = Self::part(instance, self.due, Objective::MaxLateness);
+            let end = self.proof.proves(Objective::Makespan, &part)?.integer();
+            Ok((end - i128::from(self.due.ticks())).max(0))
+        };
+        if objective == Objective::MaxLateness {
+            return latest().map(Value::Integer);
+        }
+        // The weighted lateness is at least the minimum weight of these jobs, multiplied by the largest lateness.
+        let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
+        let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
+        let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));
+        if !self.proof.objectives().contains(&Objective::WeightedCompletion) {
+            return of_one.map(Value::Integer);
+        }
+        let proven = self.proof.proves(Objective::WeightedCompletion, &Self::part(instance, self.due, objective))?;
+        let dues = total(own().map(|job| Some(job.weight.times(job.deadline?).0)))?;
+        let late = proven.integer().checked_sub(dues).ok_or(CertificateError::Overflow)?.max(0);
+        Ok(Value::Integer(late.max(of_one.unwrap_or(0))))
+    }
+}
+
+impl DueBy {
+    /// Returns the objective that the inner proof must bound, so that a bound on `objective` follows. `objective` must
+    /// be one of [`Objective::OF_DEADLINES`].
+    pub const fn objective(objective: Objective) -> Objective {
+        match objective {
+            Objective::MaxLateness => Objective::Makespan,
+            _ => Objective::WeightedCompletion,
+        }
+    }
+
+    /// Returns the instance that consists of the jobs with deadlines up to `due`. If `objective` is the largest
+    /// lateness, the instance also contains the predecessors of these jobs.
+    pub fn part(instance: &Instance, due: Time, objective: Objective) -> Instance {
+        let mut wanted = vec![false; instance.jobs().len()];
+        Self::early(instance, due).iter().for_each(|id| wanted[id.index()] = true);
+        if objective == Objective::MaxLateness {
+            for id in instance.jobs_in_order().into_iter().rev().filter(|_| instance.has_edges_between_jobs()) {
+                if wanted[id.index()] {
+                    instance.job(id).waits_for().iter().for_each(|before| wanted[before.index()] = true);
+                }
+            }
+        }
+        let own = instance.ids().filter(|id| wanted[id.index()]);
+        instance.with_jobs(own.map(|id| instance.submitted(id)).collect())
+    }
+
+    fn early(instance: &Instance, due: Time) -> Vec<JobId> {
+        instance.ids().filter(|&id| instance.job(id).deadline.is_some_and(|deadline| deadline <= due)).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! Prices that change over time and that all tasks of a job pay.
+
+mod curve;
+mod ways;
+
+use serde::{Deserialize, Serialize};
+
+use super::capacity::open_cost;
+use super::prefix::PriceIntegral;
+use super::prices::{self, Sum};
+use super::time_window::WindowData;
+use super::{CertificateError, Kind, Scope, Value};
+use makespan_core::{Instance, Job, Objective, Rows, Time};
+
+/// Prices for the time of processors. Every task of every job pays these prices, and each job chooses the end at which
+/// its cost is minimal.
+///
+/// Let `lambda(t) >= 0` be a price at each instant t, and `a_k >= 0` the share of this price that a processor of node
+/// k costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
+/// satisfies
+///
+/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda
+/// open_k`,
+///
+/// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
+/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of
+/// length t from s on is its number of processors, multiplied by the integral of `a_k lambda` over `[s, s + t]`. The
+/// minimum is over the ways to run the task, and over the starts s from its head until `C - tail - t`. The head of a
+/// task is the length of the longest path before it, and its tail is the length of the longest path behind it. For
+/// sequential tasks, heads and tails include the transfers that no placement avoids ([`super::Reaching`]). If a task
+/// holds several processors, it pays, for each of them, the minimum price of the nodes that are at least as fast as
+/// the slowest one.
+///
+/// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
+/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open. So
+/// adding the payments to the value of the schedule and subtracting the last sum does not increase the value. The
+/// result is a sum over jobs, and the term of each job is at least its minimum. ∎
+///
+/// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors: the end of a job
+/// connects its tasks. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H.
+/// Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, but with
+/// one window for each task instead of the edges between tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobPrices {
+    /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
+    pub instants: Vec<Time>,
+    /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. The price is zero before `t_0` and after
+    /// `t_J`.
+    pub prices: Vec<i64>,
+    /// For each node, the share of the price that one of its processors costs. If the list is empty, all shares are
+    /// one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<u64>,
+    /// Number of binary places of the prices.
+    pub scale: u32,
+}
+
+impl Kind for JobPrices {
+    fn objectives(&self) -> &'static [Objective] {
+        &Objective::SUMS
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    /// Returns the proven value. Values are integers, so a fractional bound is rounded up. With J prices, takes O(a^2
+    /// J) and a sort for each task, where a <= 16 is its number of ways to run.
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        self.check(instance)?;
+        let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
+        let sum = if objective.is_mean() {
+            // Computes the sum of the completion times with weight 1, and converts it to the mean flow.
+            prices::flow(self.sum(instance, |_| (1, Time::ZERO))?, instance)
+        } else {
+            self.sum(instance, |job| {
+                let cost = shape.cost(job);
+                (cost.weight, Time::from_ticks(cost.from))
+            })?
+        };
+        Ok(Value::Integer(sum.max(0)))
+    }
+}
+
+impl JobPrices {
+    fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
+        prices::check_in_time(&self.instants, self.scale, [&self.prices])?;
+        if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
+    }
+
+    /// Returns the bound on the sum over all jobs of the cost of their ends. `weigh` returns a job's cost per tick,
+    /// and the instant from which ticks are counted.
+    fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
+        let overflow = || CertificateError::Overflow;
+        let shares =
+            if self.shares.is_empty() { vec![1; instance.platform().nodes().len()] } else { self.shares.clone() };
+        let integral = PriceIntegral::new(&self.instants, &self.prices).ok_or_else(overflow)?;
+        let (known, mut negative) = (WindowData::new(instance), Sum::default());
+        for (pair, &price) in self.instants.windows(2).zip(&self.prices) {
+            let open = open_cost(instance, &shares, pair[0].ticks().into(), pair[1].ticks().into());
+            negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
+        }
+        for (id, job) in instance.ids().zip(instance.jobs()) {
+            // Delaying a job without weight costs nothing. So the job runs after the last price and pays nothing.
+            let (weight, from) = weigh(job);
+            if weight == 0 {
+                continue;
+            }
+            let weight = i128::from(weight).checked_mul(1 << self.scale).ok_or_else(overflow)?;
+            let rows = ways::of_job(&known, id, &shares)?;
+            let least = curve::least(&rows, job.equal_tasks(), &integral, weight, from.ticks().into());
+            negative.add(least.map(|least| -least))?;
+        }
+        // The shift rounds down the negative of the bound, so the bound is rounded up.
+        Ok(-(negative.0 >> self.scale))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The ways to run the tasks of a job, with their payments per tick.
+
+use makespan_core::{Instance, JobId};
+
+use crate::proof::time_window::WindowData;
+use crate::proof::{CertificateError, Reaching};
+
+/// A way to run a task: it starts at or after `head`, runs for `time` ticks, and ends at least `tail` ticks before the
+/// end of the job. In each tick, it pays the price multiplied by `rate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TaskWay {
+    pub(super) head: i128,
+    pub(super) time: i128,
+    pub(super) tail: i128,
+    pub(super) rate: i128,
+}
+
+impl TaskWay {
+    /// Returns the earliest end of the job if the task runs in this way.
+    pub(super) fn first(&self) -> i128 {
+        self.head + self.time + self.tail
+    }
+
+    /// Returns true if this way is at least as good as the other way, whatever the prices are.
+    fn replaces(&self, other: &Self) -> bool {
+        self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
+    }
+}
+
+/// Maximum number of ways to run a task. If there are more, several ways are replaced by one way that is at least as
+/// good as each of them.
+const MAX_WAYS: usize = 16;
+/// An instant after every schedule of an instance.
+const LATE: i128 = i64::MAX as i128;
+
+/// Returns the ways to run each distinct task of a job. Ways that another way can replace are omitted.
+pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<TaskWay>>, CertificateError> {
+    let instance: &Instance = known.times.instance;
+    let job = instance.job(id);
+    let spans = known.spans.alone(instance, id);
+    let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&spans));
+    let reach = match reaching {
+        Some(reaching) => Some((reaching.by(LATE).ok_or(CertificateError::Overflow)?, reaching)),
+        None => None,
+    };
+    let by_kind = known.places.least_prices(shares);
+    let each = spans.iter().enumerate().map(|(number, span)| {
+        let task = job.task(number as u32);
+        let mut ways = Vec::new();
+        let mut add = |way: TaskWay| {
+            if !ways.iter().any(|other: &TaskWay| other.replaces(&way)) {
+                ways.retain(|other| !way.replaces(other));
+                ways.push(way);
+            }
+        };
+        if let Some((reach, reaching)) = &reach {
+            for (node, processor) in &known.times.nodes {
+                let Some(time) = known.times.on(task, processor) else { continue };
+                let Some((head, tail)) = reaching.kind_of(*node).and_then(|kind| reach.of(number, kind)) else {
+                    continue;
+                };
+                let (head, tail) = (head.max(span.head), tail.max(span.tail));
+                add(TaskWay { head, time, tail, rate: shares[*node].into() });
+            }
+        } else {
+            known.places.each(task, |run| {
+                let share = i128::from(known.places.price(run, shares, &by_kind));
+                add(TaskWay { head: span.head, time: run.time, tail: span.tail, rate: share * i128::from(run.first) });
+            });
+        }
+        if ways.is_empty() { Err(CertificateError::Overflow) } else { Ok(joined(ways)) }
+    });
+    each.collect()
+}
+
+/// If there are too many ways, joins ways of similar length into one way that can replace each of them.
+fn joined(mut ways: Vec<TaskWay>) -> Vec<TaskWay> {
+    if ways.len() <= MAX_WAYS {
+        return ways;
+    }
+    ways.sort_unstable_by_key(|way| (way.time, way.rate, way.head, way.tail));
+    let each = ways.chunks(ways.len().div_ceil(MAX_WAYS)).map(|some| {
+        let least = |of: fn(&TaskWay) -> i128| some.iter().map(of).min().unwrap_or(0);
+        TaskWay {
+            head: least(|way| way.head),
+            time: least(|way| way.time),
+            tail: least(|way| way.tail),
+            rate: least(|way| way.rate),
+        }
+    });
+    each.collect()
+}

@@ -1,0 +1,259 @@
+//! Proven bounds: lower bounds, upper bounds on a throughput, and the proofs from which they follow by arithmetic
+//! alone.
+//!
+//! A certificate is an objective and a [`Proof`]. The file of each kind of proof documents the objectives and
+//! instances that the kind supports. Proofs are not trusted: [`Proof::proves`] recomputes their consequences in
+//! integers or rationals.
+
+mod alone;
+mod bound;
+mod capacity;
+mod choices;
+mod cost_prices;
+mod deductions;
+mod dual_feasible;
+mod due_by;
+mod error;
+mod grid;
+mod interval_prices;
+mod job_prices;
+mod job_windows;
+mod kind;
+mod last_job;
+mod late_work;
+mod machine_prices;
+mod path_flow;
+mod paths;
+mod places;
+mod position_prices;
+mod prefix;
+mod prices;
+mod reach;
+mod refutation;
+mod rejection;
+mod release_area;
+mod resource_window;
+#[cfg(test)]
+mod samples;
+mod soonest;
+mod spans;
+mod time_prices;
+mod time_window;
+mod tree_prices;
+mod value;
+
+use makespan_core::{Instance, Objective, Time};
+use serde::{Deserialize, Serialize};
+
+use kind::{Kind, Scope};
+
+pub use alone::Alone;
+pub use bound::Bound;
+pub use cost_prices::CostPrices;
+pub use deductions::{Deductions, LimitedAmount, Reason, Step};
+pub use dual_feasible::{DualFeasible, Scale, Term};
+pub use due_by::DueBy;
+pub use error::CertificateError;
+pub use grid::time_grid;
+pub use interval_prices::IntervalPrices;
+pub use job_prices::JobPrices;
+pub use job_windows::JobWindows;
+pub use last_job::LastJob;
+pub use late_work::LateWork;
+pub use machine_prices::MachinePrices;
+pub use path_flow::{Areas, PathFlow};
+pub use paths::Paths;
+pub use places::{NodeKinds, NodeRun};
+pub use position_prices::PositionPrices;
+pub use reach::{Reach, Reaching};
+pub use refutation::Refutation;
+pub use rejection::{Rejection, Selection};
+pub use release_area::release_area_bound;
+pub use resource_window::ResourceWindow;
+pub use soonest::{earliest_completion, soonest_completion};
+pub use spans::{Spans, TaskSpan};
+pub use time_prices::{DeadlinePrices, MachineTimePrices, TimePrices, WidthPrices};
+pub use time_window::TimeWindow;
+pub use tree_prices::TreePrices;
+pub use value::Value;
+
+/// Data from which a bound on an objective follows by arithmetic alone.
+///
+/// In earlier versions of the file format, a kind of proof that supports several objectives had a separate name for
+/// each objective. Files with these names can still be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Proof {
+    /// The time of a single job that is alone on the empty platform.
+    Alone(Alone),
+    /// A deadline that is refuted by the work and the allotments of jobs.
+    Rejection(Rejection),
+    /// A deadline that is refuted by dual-feasible functions.
+    DualFeasible(DualFeasible),
+    /// Prices for area in intervals of time.
+    IntervalPrices(IntervalPrices),
+    /// Prices for processors in continuous time.
+    TimePrices(TimePrices),
+    /// Prices for time on machines that differ.
+    MachinePrices(MachinePrices),
+    /// Prices for processors in continuous time that refute a deadline.
+    DeadlinePrices(DeadlinePrices),
+    /// Prices in continuous time for machines that differ.
+    MachineTimePrices(MachineTimePrices),
+    /// Prices for positions on machines.
+    PositionPrices(PositionPrices),
+    /// Prices of processors for the work that is released at or after an instant.
+    LateWork(LateWork),
+    /// A deadline that is refuted by the work of tasks within a window of time.
+    TimeWindow(TimeWindow),
+    /// For each job, a deadline that the job cannot meet even if it is alone.
+    JobWindows(JobWindows),
+    /// Prices in continuous time that all tasks of a job pay. Each job chooses its end.
+    JobPrices(JobPrices),
+    /// A deadline that is refuted by the amounts of a resource that tasks hold within a window of time.
+    ResourceWindow(ResourceWindow),
+    /// The longest path of tasks before the end of each job.
+    Paths(Paths),
+    /// Paths of tasks combined with the available processors and resources.
+    PathFlow(PathFlow),
+    /// A deadline that is refuted by deductions, step by step.
+    Deductions(Deductions),
+    /// A value that is refuted by the nogoods of a complete search.
+    Refutation(Refutation),
+    /// A bound on lateness from the jobs with early deadlines.
+    DueBy(DueBy),
+    /// A bound from the fact that one job ends at the makespan.
+    LastJob(LastJob),
+    /// The minimum cost of every task. With a horizon, also prices of processors and of the time between tasks.
+    CostPrices(CostPrices),
+    /// Prices of the tasks and of the ports of a tree.
+    TreePrices(TreePrices),
+}
+
+impl Proof {
+    /// Returns a description of the proof for users, which reports print after "proved by".
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Alone(_) => "a job that takes this long even alone",
+            Self::Rejection(_) => "more work than fits before an earlier end",
+            Self::DualFeasible(_) => "jobs that cannot all run before an earlier end",
+            Self::IntervalPrices(_) => "prices of the processors in intervals of time",
+            Self::TimePrices(_) => "prices of the processors over time",
+            Self::MachinePrices(_) => "prices of the machines",
+            Self::DeadlinePrices(_) => "prices of the processors that rule out an earlier end",
+            Self::MachineTimePrices(_) => "prices of the machines over time",
+            Self::PositionPrices(_) => "prices of the positions on each machine",
+            Self::LateWork(_) => "the work that comes late",
+            Self::TimeWindow(_) => "the work within a window of time",
+            Self::JobWindows(_) => "a window of time for each job",
+            Self::JobPrices(_) => "prices that all tasks of a job pay",
+            Self::ResourceWindow(_) => "the use of a resource within a window of time",
+            Self::Paths(_) => "the longest chain of tasks",
+            Self::PathFlow(_) => "chains of tasks and the amounts that tasks hold",
+            Self::Deductions(_) => "deductions that rule out an earlier end",
+            Self::Refutation(_) => "a complete search that found nothing better",
+            Self::DueBy(_) => "the jobs with early deadlines",
+            Self::LastJob(_) => "the bound on the makespan, which the last job reaches",
+            Self::CostPrices(_) => "the minimum cost of every task",
+            Self::TreePrices(_) => "prices of the nodes and links of the tree",
+        }
+    }
+
+    /// Returns the name of this kind of proof in files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Alone(_) => "alone",
+            Self::Rejection(_) => "rejection",
+            Self::DualFeasible(_) => "dual_feasible",
+            Self::IntervalPrices(_) => "interval_prices",
+            Self::TimePrices(_) => "time_prices",
+            Self::MachinePrices(_) => "machine_prices",
+            Self::DeadlinePrices(_) => "deadline_prices",
+            Self::MachineTimePrices(_) => "machine_time_prices",
+            Self::PositionPrices(_) => "position_prices",
+            Self::LateWork(_) => "late_work",
+            Self::TimeWindow(_) => "time_window",
+            Self::JobWindows(_) => "job_windows",
+            Self::JobPrices(_) => "job_prices",
+            Self::ResourceWindow(_) => "resource_window",
+            Self::Paths(_) => "paths",
+            Self::PathFlow(_) => "path_flow",
+            Self::Deductions(_) => "deductions",
+            Self::Refutation(_) => "refutation",
+            Self::DueBy(_) => "due_by",
+            Self::LastJob(_) => "last_job",
+            Self::CostPrices(_) => "cost_prices",
+            Self::TreePrices(_) => "tree_prices",
+        }
+    }
+
+    fn kind(&self) -> &dyn Kind {
+        match self {
+            Self::Alone(proof) => proof,
+            Self::Rejection(proof) => proof,
+            Self::DualFeasible(proof) => proof,
+            Self::IntervalPrices(proof) => proof,
+            Self::TimePrices(proof) => proof,
+            Self::MachinePrices(proof) => proof,
+            Self::DeadlinePrices(proof) => proof,
+            Self::MachineTimePrices(proof) => proof,
+            Self::PositionPrices(proof) => proof,
+            Self::LateWork(proof) => proof,
+            Self::TimeWindow(proof) => proof,
+            Self::JobWindows(proof) => proof,
+            Self::JobPrices(proof) => proof,
+            Self::ResourceWindow(proof) => proof,
+            Self::Paths(proof) => proof,
+            Self::PathFlow(proof) => proof,
+            Self::Deductions(proof) => proof,
+            Self::Refutation(proof) => proof,
+            Self::DueBy(proof) => proof,
+            Self::LastJob(proof) => proof,
+            Self::CostPrices(proof) => proof,
+            Self::TreePrices(proof) => proof,
+        }
+    }
+
+    /// Returns the objectives that this kind of proof supports.
+    pub fn objectives(&self) -> &'static [Objective] {
+        self.kind().objectives()
+    }
+
+    /// Returns the makespan up to which the proof applies to schedules, or `None` if it applies to all schedules.
+    pub fn horizon(&self) -> Option<Time> {
+        self.kind().horizon()
+    }
+
+    /// Returns the strongest proven bound on the objective, for all schedules with makespan at most
+    /// [`Proof::horizon`]. It is a lower bound, or an upper bound on a throughput. In some schedule of minimum value,
+    /// all starts and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next value that a
+    /// schedule of this kind can have.
+    ///
+    /// # Errors
+    /// [`CertificateError`] if nothing is proved for this instance.
+    pub fn proves(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        grid::rounded(objective, self.proves_unrounded(objective, instance)?, instance)
+    }
+
+    /// If [`time_grid`] is longer than a tick, and [`Proof::proves`] rounds values up to this grid, returns the grid.
+    pub fn rounding(&self, objective: Objective, instance: &Instance) -> Option<Time> {
+        let (exact, proven) =
+            (self.proves_unrounded(objective, instance).ok()?, self.proves(objective, instance).ok()?);
+        let grid = Time::from_ticks(time_grid(instance));
+        (exact < proven && grid > Time::TICK).then_some(grid)
+    }
+
+    fn proves_unrounded(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        let kind = self.kind();
+        if !kind.objectives().contains(&objective) {
+            return Err(CertificateError::OtherObjective { objective });
+        }
+        kind.scope().check(instance)?;
+        kind.value(objective, instance)
+    }
+}
+
+/// Returns the sum of values. If a value is `None`, which represents an overflow, returns an error.
+fn total(mut each: impl Iterator<Item = Option<i128>>) -> Result<i128, CertificateError> {
+    each.try_fold(0_i128, |sum, one| sum.checked_add(one?)).ok_or(CertificateError::Overflow)
+}

@@ -1,0 +1,137 @@
+//! Refutation of a value by nogoods: the certificate of a complete search with learning.
+
+mod bytes;
+mod curve;
+mod deadlines;
+mod meter;
+mod price_vector;
+mod relaxation;
+mod replay;
+mod rules;
+mod state;
+mod step;
+mod supply;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::malformed;
+use super::{CertificateError, Kind, Scope, Value, prices};
+use makespan_core::{Instance, Objective, Weight};
+
+use relaxation::Relaxation;
+use replay::Replay;
+use supply::Supply;
+
+/// Maximum length of the byte string of a refutation.
+const MAX_BYTES: usize = 1 << 20;
+/// Maximum number of tasks, including all tasks of bags.
+const MAX_TASKS: u64 = 1000;
+/// Upper limit for instants and values. Sums of four numbers below this limit fit into 64 bits.
+const LIMIT: i64 = 1 << 58;
+
+/// A proof that no schedule has a smaller value of the objective than `value`.
+///
+/// The proof is about a relaxed problem, whose times are whole numbers of units of `grid` ticks. Each task has a
+/// window of starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of
+/// this resource at this instant excludes an earlier start of this task". The check applies the rule to the windows
+/// that it has computed itself. So a step contains no premise and no conclusion, and a wrong step proves nothing.
+///
+/// A nogood is a list of literals of which at least one is true in every schedule of the relaxed problem that has a
+/// smaller value. Steps prove a nogood: if all its literals are false, some task has no start or no mode left. Later
+/// steps may use the nogood. The claim is proved when the windows are empty without any assumption.
+///
+/// `docs/bounds.md` defines the relaxed problem, the byte format and all rules.
+///
+/// # Numbers
+/// * Tasks: [`crate::TaskId`], with one number for each task of a bag.
+/// * Modes: [`crate::Profile::allotments`], numbered from 0.
+/// * Supplies: 0 for the processors, then the resources of [`crate::Platform::resources`] in their order without the
+///   consumables, then the scales in the order of their records. A scale is an additional supply: a task on k
+///   processors holds the amount that the scale contains at k.
+/// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
+///   [`Refutation::weights`] returns them.
+///
+/// # Objectives
+/// [`Objective::Makespan`] and [`Objective::MaxLateness`], whose unit is the grid; [`Objective::WeightedCompletion`]
+/// and [`Objective::MeanFlow`], whose unit is the grid times the greatest common divisor of the weights. For the mean
+/// flow, `value` is a bound on the sum of the ends.
+///
+/// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI
+/// 10.1007/s10601-008-9064-x; energy, J. Erschler, P. Lopez (PMS 1990).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refutation {
+    /// The bound that is proved, in units of the objective on the grid.
+    pub value: i64,
+    /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are not multiples of the
+    /// unit are rounded, which weakens the bound but keeps it valid.
+    pub grid: i64,
+    /// The records of the proof. In files, they are written as base64.
+    #[serde(with = "bytes")]
+    pub steps: Vec<u8>,
+}
+
+impl Refutation {
+    /// Maximum length of [`Refutation::steps`].
+    pub const MAX_BYTES: usize = MAX_BYTES;
+
+    /// Returns the weight of the end of each task, and the unit of these weights in millionths of a unit of weight.
+    /// The unit is 0 if no task has a weight. All weights are 0 unless the objective is a sum of ends
+    /// ([`Objective::is_sum_of_ends`]).
+    pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
+        if !objective.is_sum_of_ends() {
+            return (vec![0; usize::try_from(instance.tasks()).unwrap_or(0)], 0);
+        }
+        deadlines::weights_in_units(instance, objective)
+    }
+}
+
+impl Kind for Refutation {
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness]
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Any
+    }
+
+    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is O(tasks) for each
+    /// nogood that is stored at a time, plus the certificate, the amounts of all modes, and 2^20 points of prices.
+    fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
+        if self.steps.len() > MAX_BYTES {
+            return malformed(format!("its steps have more than {MAX_BYTES} bytes"));
+        }
+        if self.grid < 1 || self.value < 1 || self.value > LIMIT {
+            return malformed("its value and its grid must be positive, and the value at most 2^58");
+        }
+        let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
+        let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);
+        if !Replay::new(relaxation, deadline)?.refutes(&self.steps)? {
+            return malformed("its steps leave a window to every task");
+        }
+        let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
+        Ok(Value::Integer(match objective {
+            Objective::WeightedCompletion => weighted(value, objective, instance)?,
+            Objective::MeanFlow => {
+                let ends = weighted(value, objective, instance)?;
+                let whole = i128::from(Weight::ONE.millionths());
+                prices::flow(-(-ends).div_euclid(whole), instance)
+            }
+            _ => value,
+        }))
+    }
+}
+
+/// Multiplies a value on the grid by the unit of weight, if the objective is a sum of ends.
+fn weighted(value: i128, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
+    let unit = i128::from(deadlines::unit(instance, objective));
+    value.checked_mul(unit).ok_or(CertificateError::Overflow)
+}
+
+/// Returns true if time reversal maps the schedules of the relaxed problem that end by a deadline onto each other.
+fn is_symmetric(relaxation: &Relaxation) -> bool {
+    relaxation.waits.is_empty()
+        && relaxation.tasks.iter().all(|task| task.release == 0)
+        && relaxation.supplies.iter().all(Supply::is_constant)
+}

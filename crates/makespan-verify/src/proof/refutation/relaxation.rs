@@ -1,0 +1,244 @@
+//! The relaxed problem of a refutation.
+
+use makespan_core::{Instance, Objective, ResourceKind, Route, TaskId, Time};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::proof::CertificateError;
+use crate::proof::error::malformed;
+
+use super::supply::Supply;
+use super::{LIMIT, MAX_TASKS};
+
+/// Maximum number of allotments of all tasks, including dominated ones.
+const MAX_ALLOTMENTS: u64 = 1 << 20;
+/// Maximum number of amounts: modes of all tasks times resources.
+const MAX_AMOUNTS: usize = 1 << 20;
+/// Maximum number of edges between tasks, after bags were expanded.
+const MAX_WAITS: usize = 1 << 16;
+/// Maximum number of closed periods and of amounts that other work holds.
+const MAX_PERIODS: usize = 1 << 12;
+
+/// Tasks that need amounts of renewable resources. The problem does not place tasks on nodes. Times are in units of
+/// the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and deadlines are
+/// rounded up. So every schedule of the instance yields a schedule of this problem in which no task ends later.
+#[derive(Clone, Debug)]
+pub(super) struct Relaxation {
+    pub(super) tasks: Vec<RelaxedTask>,
+    /// The supplies, in this order: the processors, the renewable resources of the platform, and the scales. A scale
+    /// is an additional supply, of which a task holds an amount that depends only on its number of processors.
+    pub(super) supplies: Vec<Supply>,
+    /// The time from the end of one task to the start of another task that waits for it.
+    pub(super) waits: FxHashMap<(usize, usize), i64>,
+    /// The value that no schedule reaches, in the unit of the claim: one less than the claimed bound.
+    pub(super) value: i64,
+    /// True if the objective is a sum of weighted ends.
+    pub(super) is_sum: bool,
+    /// True if the longest paths of tasks alone exceed the value.
+    pub(super) is_refuted: bool,
+}
+
+/// A task of the relaxed problem.
+#[derive(Clone, Debug)]
+pub(super) struct RelaxedTask {
+    pub(super) release: i64,
+    /// The earliest start that follows from releases and the tasks for which this task waits.
+    pub(super) head: i64,
+    /// The latest end that follows from the claim for this task alone.
+    pub(super) due: i64,
+    /// Weight of the end, in the unit of the claim. It is 0 unless the objective is a sum.
+    pub(super) weight: i64,
+    /// The modes. Times never increase from one mode to the next.
+    pub(super) modes: Vec<Mode>,
+}
+
+/// A way to run a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mode {
+    pub(super) time: i64,
+    /// The latest start in this mode.
+    pub(super) latest: i64,
+    /// The amount of each supply that the task holds while it runs.
+    pub(super) amounts: Vec<i128>,
+}
+
+impl RelaxedTask {
+    pub(super) fn shortest(&self) -> i64 {
+        self.modes[self.modes.len() - 1].time
+    }
+}
+
+/// Conversion of ticks to units of the grid.
+#[derive(Clone, Copy)]
+pub(super) struct Grid(pub(super) i64);
+
+impl Grid {
+    fn down(self, time: Time) -> i64 {
+        time.ticks().div_euclid(self.0)
+    }
+
+    pub(super) fn up(self, time: Time) -> i64 {
+        -(-time.ticks()).div_euclid(self.0)
+    }
+}
+
+impl Relaxation {
+    /// Creates the relaxed problem without deadlines and weights.
+    pub(super) fn new(
+        instance: &Instance,
+        objective: Objective,
+        grid: Grid,
+        value: i64,
+    ) -> Result<Self, CertificateError> {
+        if !instance.has_equal_processors() {
+            return Err(CertificateError::UnequalProcessors);
+        }
+        if instance.tasks() > MAX_TASKS {
+            return malformed(format!("a refutation supports at most {MAX_TASKS} tasks"));
+        }
+        if instance.jobs().iter().any(|job| job.release < Time::ZERO) {
+            return malformed("a refutation supports no release before 0");
+        }
+        let supplies = supplies(instance, grid)?;
+        let tasks = tasks(instance, grid, supplies.len())?;
+        let waits = waits(instance, grid)?;
+        let is_sum = objective.is_sum_of_ends();
+        let mut relaxation = Self { tasks, supplies, waits, value, is_sum, is_refuted: false };
+        relaxation.find_heads();
+        Ok(relaxation)
+    }
+
+    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. Between the last release or
+    /// change of a supply and the end of the schedule, some task always runs or waits only for its delay.
+    pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
+        let last = self.tasks.iter().map(|task| task.release);
+        let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);
+        let times = self.tasks.iter().map(|task| task.modes[0].time).chain(self.waits.values().copied());
+        let end = times.fold(i128::from(last), |sum, time| sum + i128::from(time));
+        i64::try_from(end).ok().filter(|end| *end <= LIMIT).ok_or(CertificateError::Overflow)
+    }
+
+    fn find_heads(&mut self) {
+        loop {
+            let mut is_changed = false;
+            for (&(from, to), &delay) in &self.waits {
+                let start = self.tasks[from].head.saturating_add(self.tasks[from].shortest()).saturating_add(delay);
+                is_changed |= start > self.tasks[to].head;
+                self.tasks[to].head = self.tasks[to].head.max(start);
+            }
+            if !is_changed {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the supply of processors and of each renewable resource.
+fn supplies(instance: &Instance, grid: Grid) -> Result<Vec<Supply>, CertificateError> {
+    let (platform, classes) = (instance.platform(), instance.availability().classes());
+    let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
+    if periods + instance.held().len() > MAX_PERIODS {
+        return malformed(format!("a refutation supports at most {MAX_PERIODS} closed periods"));
+    }
+    let of_class = |class: &makespan_core::availability::Class| {
+        let count = i128::from(class.processors.len());
+        let period = move |&(start, end): &(Time, Time)| (grid.down(start), grid.down(end), count);
+        class.closed.iter().map(period).collect::<Vec<_>>()
+    };
+    let closed: Vec<(i64, i64, i128)> = classes.iter().flat_map(of_class).collect();
+    let mut supplies = vec![Supply::new(platform.processors().into(), &closed)?];
+    for resource in renewable(instance) {
+        let total = i128::try_from(platform.total(resource)).map_err(|_| CertificateError::Overflow)?;
+        let held = instance.held().iter().filter(|held| held.resource == resource);
+        let held: Vec<_> = held.map(|held| (0, grid.down(held.until), i128::from(held.amount))).collect();
+        supplies.push(Supply::new(total, &held)?);
+    }
+    Ok(supplies)
+}
+
+/// Returns the resources that tasks return, in the order of the platform.
+fn renewable(instance: &Instance) -> impl Iterator<Item = makespan_core::ResourceId> + '_ {
+    let all = instance.platform().resources().iter().zip(0..);
+    let returned = all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable);
+    returned.map(|(_, number)| makespan_core::ResourceId(number))
+}
+
+/// Returns all tasks, in the order of their numbers, without heads, deadlines and latest starts.
+fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<RelaxedTask>, CertificateError> {
+    let range = |task: TaskId| {
+        let profile = instance.profile(task);
+        u64::from(profile.max_processors() - profile.min_processors()) + 1
+    };
+    if instance.task_ids().map(range).sum::<u64>() > MAX_ALLOTMENTS {
+        return malformed(format!("a refutation supports at most {MAX_ALLOTMENTS} allotments"));
+    }
+    let mut tasks: Vec<RelaxedTask> = Vec::new();
+    let mut amounts = 0;
+    for task in instance.task_ids() {
+        let release = grid.down(instance.release(task));
+        let modes = modes(instance, task, grid);
+        amounts += modes.len() * supplies;
+        if amounts > MAX_AMOUNTS {
+            return malformed(format!("a refutation supports at most {MAX_AMOUNTS} amounts of modes"));
+        }
+        tasks.push(RelaxedTask { release, head: release, due: LIMIT, weight: 0, modes });
+    }
+    Ok(tasks)
+}
+
+/// Returns the modes of a task: the allotments that are not dominated. A dominated allotment may need less of a
+/// resource than the mode before it. So each amount of a mode is the minimum over its allotment and the dominated
+/// allotments up to the next mode.
+fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
+    let profile = instance.profile(task);
+    let allotments: Vec<u32> = profile.allotments().collect();
+    let ends = allotments.iter().skip(1).copied().chain([profile.max_processors() + 1]);
+    let mode = |(&processors, end): (&u32, u32)| {
+        let need = |resource| {
+            let demand = instance.demands(task).iter().find(|demand| demand.resource == resource)?;
+            (processors..end).map(|processors| i128::from(demand.need.total(processors))).min()
+        };
+        let needs = renewable(instance).map(|resource| need(resource).unwrap_or(0));
+        let amounts = std::iter::once(i128::from(processors)).chain(needs).collect();
+        Mode { time: grid.down(profile.time(processors)), latest: LIMIT, amounts }
+    };
+    allotments.iter().zip(ends).map(mode).collect()
+}
+
+/// Returns the delays along the edges between tasks. An edge of a bag applies to all tasks of the bag.
+fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i64>, CertificateError> {
+    let platform = instance.platform();
+    // If there are several nodes, the delay is zero. With one node, the delay is the time of a transfer in this node.
+    let is_delayed = platform.has_local_transfers() && platform.node_count() == 1;
+    let route = if is_delayed { platform.route(0, 0) } else { Route::LOCAL };
+    let mut waits: FxHashMap<(usize, usize), i64> = FxHashMap::default();
+    for edge in instance.edges() {
+        let delay = grid.down(route.time(edge.payload)).max(0);
+        for from in instance.equal_tasks(edge.from) {
+            for to in instance.equal_tasks(edge.to) {
+                let known = waits.entry((from.index(), to.index())).or_default();
+                *known = delay.max(*known);
+            }
+        }
+        if waits.len() > MAX_WAITS {
+            return malformed(format!("a refutation supports at most {MAX_WAITS} edges"));
+        }
+    }
+    Ok(waits)
+}
+
+/// Returns true if two tasks are equal except for their numbers, so that they can be exchanged in every schedule.
+pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) -> bool {
+    let (one, other) = (&relaxation.tasks[first], &relaxation.tasks[second]);
+    let neighbours = |task: usize| {
+        let waits = relaxation.waits.iter();
+        let beside = waits.filter_map(move |(&(from, to), &delay)| match (from == task, to == task) {
+            (true, _) => Some((true, to, delay)),
+            (_, true) => Some((false, from, delay)),
+            _ => None,
+        });
+        beside.collect::<FxHashSet<_>>()
+    };
+    (one.release, one.due, one.weight) == (other.release, other.due, other.weight)
+        && one.modes == other.modes
+        && neighbours(first) == neighbours(second)
+}

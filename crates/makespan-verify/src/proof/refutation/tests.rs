@@ -1,0 +1,180 @@
+//! Tests of refutations. A search writes proofs for tiny instances. The proofs are compared with the minimum over all
+//! schedules, and altered proofs must not prove more than this minimum.
+
+mod search;
+mod tiny;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use makespan_core::{Job, JobId, Need, Needs, Node, Platform, Profile, Resources, Time};
+
+use crate::proof::{DueBy, LastJob, Proof};
+use search::{Extras, refutation};
+use tiny::Tiny;
+
+fn proven(instance: &Instance, objective: Objective, refutation: &Refutation) -> Option<i128> {
+    Proof::Refutation(refutation.clone()).proves(objective, instance).ok().map(|value| value.integer())
+}
+
+/// Compares proofs on `count` random instances with the minimum over all schedules: the proofs must prove the minimum,
+/// and no larger value. Returns the number of bytes of all proofs.
+fn compare(seed: u64, count: usize) -> usize {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut bytes = 0;
+    for _ in 0..count {
+        let tiny = Tiny::draw(&mut rng);
+        let instance = tiny.instance();
+        for objective in
+            [Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness]
+        {
+            let Some(least) = tiny.least(objective) else { continue };
+            let extras = Extras::draw(&mut rng);
+            let proof = refutation(&instance, objective, tiny.grid, least, &extras);
+            let proof = proof.unwrap_or_else(|| panic!("not refuted below {least} of the {objective}: {tiny:?}"));
+            let value = tiny.value(objective, least);
+            assert_eq!(proven(&instance, objective, &proof), Some(value), "{objective}: {tiny:?}");
+            assert_eq!(refutation(&instance, objective, tiny.grid, least + 1, &extras), None, "{objective}: {tiny:?}");
+            bytes += proof.steps.len();
+            attack(&instance, objective, &proof, value, &mut rng);
+            coarse(&instance, objective, rng.random_range(2..5) * tiny.grid.div_euclid(2).max(1), value);
+        }
+    }
+    bytes
+}
+
+/// Checks that refutations on another grid, on which times are rounded, prove at most `value`.
+fn coarse(instance: &Instance, objective: Objective, grid: i64, value: i128) {
+    let extras = Extras::default();
+    let found = (1..60).map_while(|least| refutation(instance, objective, grid, least, &extras)).last();
+    let proven = found.and_then(|found| proven(instance, objective, &found));
+    assert!(proven.is_none_or(|proven| proven <= value), "{proven:?} > {value}: {objective} of {instance:?}");
+}
+
+/// Checks that changes of a proof, and higher claims, never prove more than `value`.
+fn attack(instance: &Instance, objective: Objective, proof: &Refutation, value: i128, rng: &mut ChaCha8Rng) {
+    let higher = Refutation { value: proof.value + 1, ..proof.clone() };
+    assert_eq!(proven(instance, objective, &higher), None, "{objective} of {instance:?}");
+    for _ in 0..if proof.steps.is_empty() { 0 } else { 24 } {
+        let mut changed = Refutation { value: proof.value + rng.random_range(0..2), ..proof.clone() };
+        for _ in 0..rng.random_range(1..4) {
+            let at = rng.random_range(0..changed.steps.len());
+            match rng.random_range(0..3) {
+                0 => changed.steps[at] = rng.random(),
+                1 => changed.steps[at] = changed.steps[at].wrapping_add(1),
+                _ => changed.steps[at] = changed.steps[rng.random_range(0..changed.steps.len())],
+            }
+        }
+        let proven = proven(instance, objective, &changed);
+        assert!(proven.is_none_or(|proven| proven <= value), "{proven:?} > {value}: {changed:?} of {instance:?}");
+    }
+}
+
+#[test]
+fn refutations_prove_the_optimum_and_nothing_more() {
+    assert!(compare(1, 120) > 10_000);
+}
+
+#[test]
+#[ignore = "long: 4000 instances"]
+fn many_refutations_prove_the_optimum_and_nothing_more() {
+    assert!(compare(2, 4000) > 100_000);
+}
+
+/// Returns two jobs of 3 s and 4 s on one processor.
+fn pair() -> Instance {
+    let job = |name: &str, time| Job::new(name, Profile::rigid(1, Time::from_seconds(time)).unwrap());
+    let jobs = vec![job("a", 3).with_deadline(Time::from_seconds(2)), job("b", 4)];
+    Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap()
+}
+
+#[test]
+fn a_proof_by_hand() {
+    let instance = pair();
+    // The claim is that 6 s is too short. The tasks hold 7 processor-seconds from 0 to 6: energy (9) of supply 0.
+    let steps = vec![20, 9, 0, 0, 12];
+    let proof = Refutation { value: 7, grid: 1_000_000_000, steps };
+    assert_eq!(proven(&instance, Objective::Makespan, &proof), Some(7_000_000_000));
+    let text = serde_json::to_string(&Proof::Refutation(proof.clone())).unwrap();
+    assert_eq!(text, r#"{"kind":"refutation","value":7,"grid":1000000000,"steps":"FAkAAAw="}"#);
+    assert_eq!(serde_json::from_str::<Proof>(&text).unwrap(), Proof::Refutation(proof.clone()));
+    for changed in [
+        Refutation { value: 8, ..proof.clone() },
+        Refutation { value: 0, ..proof.clone() },
+        Refutation { grid: 0, ..proof.clone() },
+        Refutation { steps: vec![], ..proof.clone() },
+        Refutation { steps: vec![20, 9, 0, 0], ..proof.clone() },
+        Refutation { steps: vec![20, 9, 1, 0, 12], ..proof.clone() },
+        Refutation { steps: vec![0; MAX_BYTES + 1], ..proof.clone() },
+    ] {
+        assert_eq!(proven(&instance, Objective::Makespan, &changed), None, "{changed:?}");
+    }
+    // With a longer unit, times are rounded down: 1 and 2 units of 2 s on one processor need 3 units.
+    let coarse = Refutation { value: 3, grid: 2_000_000_000, steps: vec![20, 9, 0, 0, 4] };
+    assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
+}
+
+/// In each schedule that ends by 4, the task `middle` runs from 1 to 3. So the mirror symmetry excludes no later start.
+#[test]
+fn a_task_in_the_middle_is_its_own_mirror_image() {
+    let job = |name: &str, processors, time, x, y| {
+        let needs = Needs::new([("x", Need::whole(x)), ("y", Need::whole(y))]).unwrap();
+        Job::new(name, Profile::rigid(processors, Time::from_seconds(time)).unwrap()).with_needs(needs)
+    };
+    // `a` excludes `second`, and `b` excludes `first`.
+    let jobs = vec![
+        job("middle", 1, 2, 0, 0),
+        job("first", 2, 2, 0, 1),
+        job("second", 2, 2, 1, 0),
+        job("a", 1, 1, 1, 0),
+        job("b", 1, 1, 0, 1),
+    ];
+    let licences = Resources::new([("x", 1), ("y", 1)]).unwrap();
+    let platform = Platform::flat(3).unwrap().with_licences(licences).unwrap();
+    let instance = Instance::new(platform, jobs, vec![]).unwrap();
+    let below = |value| refutation(&instance, Objective::Makespan, 1_000_000_000, value, &Extras::mirrored());
+    assert_eq!(below(4).and_then(|proof| proven(&instance, Objective::Makespan, &proof)), Some(4_000_000_000));
+    assert_eq!(below(5), None);
+}
+
+#[test]
+fn a_wider_allotment_that_needs_less_counts() {
+    // On two processors, a task is no faster, but needs only one of two licences. So two tasks run together.
+    let needs = Needs::new([("solver", Need::ByAllotment([2, 1].into()))]).unwrap();
+    let profile = Profile::table(vec![Time::from_seconds(5); 2]).unwrap();
+    let job = |name: &str| Job::new(name, profile.clone()).with_needs(needs.clone());
+    let licences = Resources::new([("solver", 2)]).unwrap();
+    let platform = Platform::flat(4).unwrap().with_licences(licences).unwrap();
+    let instance = Instance::new(platform, vec![job("a"), job("b")], vec![]).unwrap();
+    let second = |value| refutation(&instance, Objective::Makespan, 1_000_000_000, value, &Extras::default());
+    assert_eq!(second(5).and_then(|proof| proven(&instance, Objective::Makespan, &proof)), Some(5_000_000_000));
+    assert_eq!(second(6), None);
+}
+
+#[test]
+fn other_kinds_can_contain_a_refutation() {
+    let instance = pair();
+    let proof = Box::new(Proof::Refutation(Refutation { value: 7, grid: 1_000_000_000, steps: vec![20, 9, 0, 0, 12] }));
+    let last = Proof::LastJob(LastJob { proof: proof.clone() });
+    // The last job ends at 7 s, and the other one at 3 s or later.
+    let value = last.proves(Objective::WeightedCompletion, &instance).map(|value| value.integer());
+    assert_eq!(value, Ok(10_000_000_000 * i128::from(Weight::ONE.millionths())));
+    let alone = Proof::Refutation(Refutation { value: 3, grid: 1_000_000_000, steps: vec![] });
+    let due = Proof::DueBy(DueBy { due: instance.job(JobId(0)).deadline.unwrap(), proof: Box::new(alone) });
+    assert_eq!(due.proves(Objective::MaxLateness, &instance).map(|value| value.integer()), Ok(1_000_000_000));
+}
+
+#[test]
+fn unsupported_instances_are_refused() {
+    let proof = Refutation { value: 1, grid: 1, steps: vec![] };
+    let nodes = vec![Node { speed: 2.0, ..Node::new("a", 1) }, Node::new("b", 1)];
+    let job = Job::new("a", Profile::rigid(1, Time::from_seconds(3)).unwrap());
+    let instance = Instance::new(Platform::new(nodes).unwrap(), vec![job.clone()], vec![]).unwrap();
+    let value = Proof::Refutation(proof.clone()).proves(Objective::Makespan, &instance);
+    assert_eq!(value, Err(CertificateError::UnequalProcessors));
+    let many = job.with_count(std::num::NonZeroU64::new(MAX_TASKS + 1).unwrap());
+    let instance = Instance::new(Platform::flat(1).unwrap(), vec![many], vec![]).unwrap();
+    assert_eq!(proven(&instance, Objective::Makespan, &proof), None);
+    assert_eq!(proven(&pair(), Objective::WeightedLateness, &proof), None);
+}

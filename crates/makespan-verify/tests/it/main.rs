@@ -1,0 +1,3 @@
+//! Integration tests of this crate. They form a single program, because several programs would take longer to link.
+
+mod certificates;
