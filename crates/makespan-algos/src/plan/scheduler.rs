@@ -19,7 +19,8 @@ pub trait Scheduler: Send + Sync {
     /// [`Unsupported`] names the property of the instance that the scheduler cannot handle.
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported>;
 
-    /// Returns the proven guarantee of the plan's value relative to the optimum, if one is known for this instance.
+    /// If a guarantee is known for this instance, returns the proven guarantee of the plan's value relative to the
+    /// optimum.
     fn guarantee(&self, instance: &Instance, objective: Objective) -> Option<Guarantee>;
 
     /// Returns true if the scheduler searches for better plans until [`Context::stop`] is requested, and then returns
@@ -29,7 +30,7 @@ pub trait Scheduler: Send + Sync {
     }
 
     /// Returns the limit, if set, on the makespan of all schedules of the plan, divided by the proven bound on the
-    /// makespan. Best-effort bags that are added to the plan later do not count in the makespan.
+    /// makespan. The makespan excludes best-effort bags that are added to the plan later.
     fn makespan_at_most(&self) -> Option<f64> {
         None
     }
@@ -39,16 +40,16 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
-    /// Returns a variant of this algorithm that uses the weights of jobs, if the algorithm minimises a sum over jobs
-    /// in which every job has the weight 1. A caller that cuts a job into parts needs the variant, because the parts
-    /// share the job's weight. Returns `None` for every other algorithm.
+    /// If the algorithm minimises a sum over jobs with equal weights, returns a variant of the algorithm that uses the
+    /// weights of jobs. A caller that cuts a job into parts needs the variant, because the parts share the job's
+    /// weight. Returns `None` for every other algorithm.
     fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
         None
     }
 
     /// Returns a variant of this algorithm for jobs that were cut into parts. Each part is a job with its share of the
-    /// weight, but the objective counts only the end of the last part. `wholes` contains a number for each job of the
-    /// instance, and the parts of one job have equal numbers. Returns `None` if the algorithm has no such variant.
+    /// weight, but the objective includes only the end of the last part. `wholes` contains a number for each job of
+    /// the instance, and the parts of one job have equal numbers. Returns `None` if the algorithm has no such variant.
     fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
         let _ = wholes;
         None
@@ -129,10 +130,10 @@ pub struct Context {
     /// differs from a bound for the jobs.
     pub floor: Option<Time>,
     /// True if the scheduler should prove the standard bounds ([`Objective::standard`]), in addition to the bounds
-    /// that help its search. The time for the proofs counts towards the time limit of the scheduler.
+    /// that help its search. The time limit of the scheduler includes the time for these proofs.
     pub prove: bool,
-    /// Time that the caller needs for other work, such as input and output. It counts towards the time limit of the
-    /// scheduler.
+    /// Time that the caller needs for other work, such as input and output. The time limit of the scheduler includes
+    /// this time.
     pub spent: Duration,
 }
 
@@ -172,8 +173,8 @@ pub enum ScheduleError {
     },
 }
 
-/// Returns a limit, as a factor with four decimal places, within which the search would have found a schedule: its
-/// product with `floor` is at least `reached`.
+/// Returns a limit, as a factor with four decimal places, with which the search would have found a schedule. The
+/// factor multiplied by `floor` is at least `reached`.
 fn enough(reached: Time, floor: Time) -> f64 {
     let ten_thousandths = 10_000 * i128::from(reached.ticks()) / i128::from(floor.ticks().max(1)) + 1;
     ten_thousandths as f64 / 1e4

@@ -36,7 +36,7 @@ pub struct JobMeasures {
     pub end: Option<Time>,
     /// The result of the job.
     pub ending: JobEnding,
-    /// The deadline of the job that the user stated.
+    /// The deadline that the user stated for the job.
     pub stated: Option<Time>,
     /// The deadline in the policy's last log entry about the job. It may differ from `stated`: a policy may compute
     /// the deadline from an instant after the release, and may set a deadline if the user stated none.
@@ -81,8 +81,8 @@ pub struct FlowMeasures {
     pub to: Time,
     /// The load of the processors between `from` and `to`.
     pub load: LoadBalance,
-    /// Number of collisions of all jobs, from the policy's log. If a job was planned several times, only the
-    /// collisions since its last plan count.
+    /// Number of collisions of all jobs, from the policy's log. If a job was planned several times, the number
+    /// includes only the collisions since its last plan.
     pub collisions: usize,
     /// Sum of the penalties of the collisions in `collisions`.
     pub penalty: i128,

@@ -14,12 +14,11 @@ use crate::model::{Area, Instance, TaskId, Time, Unavailable, WeightedTime};
 use crate::online::{Outcome, Run, Trace};
 use crate::schedule::Metrics;
 
-/// Measures of a trace. They are floats for display and statistics. Times are in seconds.
+/// Measures of a trace. The measures are floats for display and statistics. Times are in seconds.
 ///
-/// The measures count jobs that ended, with or without success. Jobs that were cancelled or never started do not
-/// count. For an interrupted job, the run time is the time of the last run, and the waiting time lasts from the
-/// release to the start of the last run. A compound job counts as one job that starts with its first task and ends
-/// with its last task. Each task of a bag counts as a job.
+/// The measures include only jobs that ended, with or without success. For an interrupted job, the run time is the
+/// time of the last run. Its waiting time lasts from its release to the start of the last run. A compound job is one
+/// job, which starts with its first task and ends with its last task. Each task of a bag is treated as a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// Number of jobs that ended.
@@ -28,9 +27,9 @@ pub struct Measures {
     pub wait: Distribution,
     /// Times from release to end.
     pub flow: Distribution,
-    /// The bounded slowdown of a job is `max(1, (wait + run) / max(run, 10 s))`, in which `wait` is the time from its
-    /// release to its start and `run` the time from its start to its end. Source: D. G. Feitelson, L. Rudolph, U.
-    /// Schwiegelshohn, K. C. Sevcik and P. Wong, "Theory and practice in parallel job scheduling", JSSPP 1997.
+    /// The bounded slowdown of a job is `max(1, (wait + run) / max(run, 10 s))`, in which `wait` is the time from
+    /// release to start, and `run` the time from start to end. Source: D. G. Feitelson, L. Rudolph, U. Schwiegelshohn,
+    /// K. C. Sevcik and P. Wong, "Theory and practice in parallel job scheduling", JSSPP 1997.
     pub bounded_slowdown: Distribution,
     /// Sum over all jobs of the weight multiplied by the end, in seconds.
     pub weighted_completion: f64,
@@ -43,7 +42,7 @@ pub struct Measures {
     /// id.
     pub backfilled: usize,
     /// Number of runs whose work is lost: runs whose processors failed, and runs that failed for another reason. Runs
-    /// that reached their walltime do not count.
+    /// that reached their walltime are excluded.
     pub interrupted_runs: usize,
     /// Area of the runs that `interrupted_runs` counts, in processor-seconds.
     pub lost_area: f64,

@@ -20,7 +20,7 @@ pub struct TaskFlowMeasures {
     /// A lower bound on the makespan that any policy can reach with the real times.
     pub bound: f64,
     /// Mean over all processors of the fraction of time, from 0 to the makespan, in which a processor runs a task. A
-    /// policy that prefers fast processors gets a lower value. This is the paper's definition.
+    /// policy that prefers fast processors gets a lower value. The definition is from the source of [`Phase`].
     pub utilisation: f64,
     /// Like `utilisation`, but each processor is weighted by its speed.
     pub utilisation_by_speed: f64,
@@ -31,17 +31,17 @@ pub struct TaskFlowMeasures {
 }
 
 impl TaskFlowMeasures {
-    /// Returns true if an instance is a flow: independent tasks on one processor each, some of which arrive later, on
-    /// machines that differ in speed.
+    /// Returns true if an instance is a flow. A flow consists of independent sequential tasks with several release
+    /// dates. Its machines differ in speed.
     pub fn suits(instance: &Instance) -> bool {
         instance.is_sequential()
             && instance.has_release_dates()
             && (!instance.platform().has_unit_speed() || instance.has_machine_times())
     }
 
-    /// Computes the measures of a trace of a sequential instance. Interrupted runs count as use of processors. `bound`
-    /// is a lower bound on the makespan for the real run times. If the real run times equal the estimates, it is
-    /// [`crate::release_area_bound`].
+    /// Computes the measures of a trace of a sequential instance. The use of processors includes interrupted runs.
+    /// `bound` is a lower bound on the makespan for the real run times. If the real run times equal the estimates,
+    /// `makespan_verify::release_area_bound` computes this bound.
     pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);

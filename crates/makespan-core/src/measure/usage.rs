@@ -29,8 +29,8 @@ impl Usage {
     /// their cancellation.
     pub fn of(instance: &Instance, trace: &Trace) -> Self {
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);
-        // For each job, the instant from which it waits: its release or the end of its previous run. A trace lists the
-        // runs of a job in order of time.
+        // For each job, the instant from which the job waits: its release, or the end of its previous run. A trace
+        // lists the runs of a job in order of time.
         let jobs = instance.jobs().iter();
         let mut since: Vec<Time> =
             jobs.flat_map(|job| std::iter::repeat_n(job.release, job.tasks() as usize)).collect();

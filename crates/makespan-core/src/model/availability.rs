@@ -400,7 +400,7 @@ mod tests {
         }
     }
 
-    /// The number of stored tree nodes bounds the work of the walk. Therefore, it must grow only in proportion to the
+    /// The number of stored tree nodes bounds the work of the walk. So this number must grow only in proportion to the
     /// number of periods.
     #[test]
     fn sets_of_many_periods_share_what_they_have_in_common() {

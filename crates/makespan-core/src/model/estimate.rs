@@ -4,7 +4,7 @@
 /// are unknown.
 ///
 /// Schedulers treat guessed times like stated times. A bound on an instance with guesses is proved only under the
-/// condition that the guesses are right, so output that shows such a bound must add [`crate::Instance::condition`].
+/// condition that the guesses are right. Output that shows this bound must add [`crate::Instance::condition`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Estimate {
     /// The times are stated by the user or in the file.

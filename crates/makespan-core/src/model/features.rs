@@ -21,8 +21,8 @@ pub enum Features {
 pub struct FeatureChoice {
     /// Requirements that hold on each node.
     pub each: Vec<Features>,
-    /// Requirements, each with the number of nodes on which it must hold. A node counts for only one of these
-    /// requirements.
+    /// Requirements, each with the number of nodes on which it must hold. Each node of the job is assigned to at most
+    /// one of these requirements.
     pub counted: Vec<(Features, u32)>,
 }
 
@@ -118,7 +118,8 @@ impl Features {
         }
     }
 
-    /// Returns true if a single node satisfies the expression, if numbers of nodes in it are ignored.
+    /// Returns true if a node with these features satisfies the expression. Ignores the numbers of nodes in the
+    /// expression.
     fn holds_on<S: AsRef<str>>(&self, features: &[S]) -> bool {
         match self {
             Self::Has(name) => features.iter().any(|feature| feature.as_ref() == name),
@@ -214,7 +215,7 @@ impl FeatureChoice {
     /// Returns true if a node with these features can be one of the nodes of a job that has `nodes` nodes in total.
     pub fn serves<S: AsRef<str>>(&self, features: &[S], nodes: u32) -> bool {
         let holds = self.each.iter().all(|part| part.holds_on(features));
-        // If the counted parts require all nodes of the job, then each node must count for one of these parts.
+        // If the counted parts require all nodes of the job, each node must satisfy one of these parts.
         holds
             && (self.nodes() < nodes
                 || self.counted.is_empty()

@@ -73,7 +73,7 @@ pub struct Instance {
 /// An amount of a resource that is in use by work outside this instance, such as tasks that already run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldAmount {
-    /// The position on the platform of the node that provides the amount, if the resource belongs to nodes.
+    /// Index in the platform of the node that provides the amount, or `None` if the resource does not belong to nodes.
     pub node: Option<usize>,
     /// The resource of which the amount is in use.
     pub resource: ResourceId,
@@ -282,7 +282,7 @@ impl Instance {
         self.table.distinct_demands().len() > 1
     }
 
-    /// Returns the number of distinct tasks: all tasks of a bag count as one, and any other task counts as itself.
+    /// Returns the number of distinct tasks: a bag has one distinct task, and a compound job as many as it has tasks.
     pub fn different_tasks(&self) -> usize {
         self.table.rows()
     }
@@ -475,8 +475,8 @@ impl Instance {
     }
 
     /// Returns the estimated time of a task on these processors. If the profile states a time for each machine, the
-    /// result is the time on the machine of the processors. Otherwise, it is the profile's time on this number of
-    /// processors, at the speed of the slowest processor.
+    /// result is the time on the machine of the processors. Otherwise, the result is the profile's time on this number
+    /// of processors, at the speed of the slowest processor.
     ///
     /// # Panics
     /// Panics if the task does not accept these processors ([`Instance::accepts`]).
@@ -490,15 +490,15 @@ impl Instance {
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Returns true if a task can run on these processors: it accepts their number, it ends within its walltime, and
-    /// the machine of the processors can run it. Ids beyond the platform are ignored.
+    /// Returns true if a task can run on these processors: the task accepts this number of processors, can run on
+    /// their machine, and ends within its walltime. Ids beyond the platform are ignored.
     pub fn accepts(&self, task: TaskId, processors: &ProcSet) -> bool {
         self.try_time(task, processors).is_some()
     }
 
-    /// Returns the time of a sequential task on one processor of the node at position `node`. This is the profile's
-    /// time for this machine if it states one, otherwise the time of the task divided by the speed of the node,
-    /// rounded up to a tick. Returns `None` if the task is not sequential, or cannot run on the node within its
+    /// Returns the time of a sequential task on one processor of the node at position `node`. If the profile states a
+    /// time for this machine, returns this time. Otherwise, returns the time of the task divided by the speed of the
+    /// node, rounded up to a tick. Returns `None` if the task is not sequential, or cannot run on the node within its
     /// walltime.
     pub fn time_on(&self, task: TaskId, node: usize) -> Option<Time> {
         let time = self.platform.time_on(self.profile(task), node)?;
@@ -511,14 +511,14 @@ impl Instance {
     }
 
     /// Returns true if the time of a task depends only on its number of processors, and there is no network.
-    /// Algorithms that only count processors require this. Some sets of processors may still be forbidden
+    /// Algorithms that only count processors require such instances. Some sets of processors may still be forbidden
     /// ([`Platform::restricts_placement`]).
     pub fn has_equal_processors(&self) -> bool {
         self.platform.is_homogeneous() && !self.has_machine_times()
     }
 
-    /// Returns true if every job takes one processor, on any node. Algorithms that map jobs to machines require this.
-    /// The machines may be *uniform* (the time of a job is its work divided by the speed of the machine) or
+    /// Returns true if every job takes one processor, on any node. Algorithms that map jobs to machines require such
+    /// instances. The machines may be *uniform* (the time of a job is its work divided by the speed of the machine) or
     /// *unrelated* (each job states a time for each machine).
     pub fn is_sequential(&self) -> bool {
         self.totals.parallel == 0 && !self.has_compound_jobs()
@@ -570,7 +570,7 @@ impl Instance {
         self.totals.compound > 0
     }
 
-    /// Returns true if some task may have to wait for data from another task, that is, if some edge carries data and
+    /// Returns true if some task may have to wait for data from another task. This is so if some edge carries data and
     /// not all processors are on one node.
     pub fn has_transfers(&self) -> bool {
         totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.payload))

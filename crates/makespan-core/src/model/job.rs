@@ -59,7 +59,8 @@ pub struct Job<W = Work> {
     /// Names of the jobs that this job waits for. No task starts before all tasks of these jobs have ended
     /// successfully.
     pub after: Vec<Arc<str>>,
-    /// How the job was submitted to a shared cluster, if known. Several jobs may share one value in memory.
+    /// The account, the partition and other properties of the job's submission to a shared cluster, if known. Several
+    /// jobs may share one value in memory.
     pub submission: Option<Arc<Submission>>,
     /// The tasks: [`Work`], or [`Rows`] in an instance.
     pub work: W,
@@ -356,8 +357,8 @@ impl Job<Rows> {
         matches!(self.work.kind, Kind::Bag(_))
     }
 
-    /// Returns true if the job is a bag of weight zero. Such a bag is planned after all other jobs and delays none of
-    /// them.
+    /// Returns true if the job is a bag of weight zero. Such a bag is planned after all other jobs, so it does not
+    /// delay them.
     pub fn is_best_effort(&self) -> bool {
         self.is_bag() && self.weight == Weight::ZERO
     }

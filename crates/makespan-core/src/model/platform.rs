@@ -179,15 +179,14 @@ impl Platform {
         Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
     }
 
-    /// Requires best placement: at most one of the nodes of a job is held in part, that is, the job holds some but not
-    /// all of its processors. On m nodes of k processors each, a job on p = a k + r processors (r < k) holds all
-    /// processors of exactly a nodes, and r processors of one more node. Source: the minimal penalty hypothesis of
-    /// P.-F. Dutot and D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis
-    /// 1.
+    /// Requires best placement: a job holds all processors of each of its nodes, except for at most one node. On m
+    /// nodes of k processors each, a job on p = a k + r processors (r < k) holds all processors of exactly a nodes,
+    /// and r processors of one more node. Source: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram,
+    /// "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1.
     ///
-    /// If nodes differ in size, two more rules are required, which follow from the first rule on nodes of equal size:
-    /// a job that fits on the largest node is on one node, and a wider job holds all processors of a node of the
-    /// largest size. Every number of processors has a best placement.
+    /// If nodes differ in size, two more rules apply. A job that fits on the largest node is on one node. A wider job
+    /// holds all processors of a node of the largest size. On nodes of equal size, these two rules follow from the
+    /// first rule. Every number of processors has a best placement.
     #[must_use]
     pub fn requiring_compact(self) -> Self {
         Self { compact: Some(true), ..self }
@@ -256,7 +255,7 @@ impl Platform {
     }
 
     /// Returns true if some sets of processors are forbidden for every job. This is so if best placement is required,
-    /// at least two nodes have processors, and at least one node has several.
+    /// at least two nodes have processors, and at least one node has several processors.
     pub fn restricts_placement(&self) -> bool {
         let computing = || self.kinds().filter(|(node, _)| node.processors > 0);
         self.is_compact()
@@ -279,8 +278,8 @@ impl Platform {
         in_part <= 1 && is_near
     }
 
-    /// Returns the nodes that a job on these processors holds in part: it holds some but not all of their processors.
-    /// The nodes are in order. Ids beyond the platform are ignored.
+    /// Returns the nodes of which a job on these processors holds some, but not all processors. The nodes are in
+    /// order. Ids beyond the platform are ignored.
     pub fn held_in_part(&self, processors: &ProcSet) -> Vec<usize> {
         let mut held = self.parts(processors);
         held.retain(|&(node, count)| count < self.list.processors(node));
@@ -354,9 +353,9 @@ impl Platform {
     }
 
     /// Returns the time of a task with this profile on these processors. If the profile states a time for each
-    /// machine, the result is the time on the machine of the processors. Otherwise, it is the profile's time on this
-    /// number of processors, at the speed of the slowest processor. Returns `None` if the task does not accept this
-    /// number of processors or cannot run on their machine.
+    /// machine, the result is the time on the machine of the processors. Otherwise, the result is the profile's time
+    /// on this number of processors, at the speed of the slowest processor. Returns `None` if the task does not accept
+    /// this number of processors or cannot run on their machine.
     pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
         let Some(row) = profile.machine_times() else {
             let count = processors.len();

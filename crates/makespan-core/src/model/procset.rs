@@ -187,9 +187,9 @@ impl ProcSet {
         })
     }
 
-    /// Removes `count` processors from the set and returns them: the lowest ids of the first contiguous block that has
-    /// enough processors, or, if no block has enough, the lowest ids of the set. Returns `None` and removes nothing if
-    /// the set has fewer processors.
+    /// Removes `count` processors from the set and returns them. These are the lowest ids of the first contiguous
+    /// block that has enough processors. If no block has enough, they are the lowest ids of the set. Returns `None`
+    /// and removes nothing if the set has fewer processors.
     pub fn take(&mut self, count: u32) -> Option<Self> {
         if count == 0 {
             return Some(Self::new());
@@ -319,7 +319,8 @@ mod tests {
     }
 
     proptest! {
-        /// A text of ids and ranges is valid if and only if no id occurs twice. A simple count of the ids decides this.
+        /// A text of ids and ranges is valid if and only if no id occurs twice. The test counts the ids to decide
+        /// whether the text is valid.
         #[test]
         fn a_text_that_names_an_id_twice_is_no_set(parts in proptest::collection::vec((0_u32..60, 0_u32..4), 1..12)) {
             let parts: Vec<(u32, u32)> = parts.into_iter().map(|(first, more)| (first, first + more)).collect();

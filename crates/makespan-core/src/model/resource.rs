@@ -57,8 +57,8 @@ impl Resource {
         unit.map(|(unit, shift)| (amount >> shift, *unit))
     }
 
-    /// Formats an amount of this resource: bytes of memory in the largest unit that divides them without remainder, any
-    /// other amount as a plain number.
+    /// Formats an amount of this resource: an amount of memory in the largest unit that divides it without remainder,
+    /// any other amount as a plain number.
     pub fn amount(&self, amount: u64) -> String {
         amount_of(&self.name, amount)
     }
@@ -205,8 +205,8 @@ impl Need {
         share.saturating_add(self.each().saturating_mul(here.into()))
     }
 
-    /// Returns the maximum number, up to `most`, of the task's `processors` processors that a node can provide if the
-    /// amount `left` of the resource is free there.
+    /// Returns the maximum number, up to `most`, of the task's processors that can be on one node. `left` is the free
+    /// amount of the resource on this node. `processors` is the total number of the task's processors.
     #[inline]
     pub fn fitting(&self, left: u64, most: u32, processors: u32) -> u32 {
         if let Self::Linear { whole: 0, per_processor } = *self {
@@ -263,8 +263,8 @@ impl Need {
 
 /// The resources that a task needs besides processors, by name. On each node, a task holds two amounts: the amount for
 /// each of its processors there, and a share of the amount for the whole task. The share is proportional to the task's
-/// processors on the node and is rounded up. A task holds its total amount of a
-/// licence or a consumable once.
+/// processors on the node and is rounded up. If the resource is a licence or a consumable, the task holds a single
+/// amount for all its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Needs(Option<Arc<[NamedNeed]>>);
 

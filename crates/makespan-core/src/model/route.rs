@@ -74,8 +74,8 @@ impl Platform {
         route
     }
 
-    /// Returns the transfer time of a payload from one set of processors to another: the time of the slowest route from
-    /// any node of the first set to any node of the second.
+    /// Returns the transfer time of a payload from the processors `from` to the processors `to`: the time of the
+    /// slowest route from any node of `from` to any node of `to`.
     pub fn transfer_between(&self, from: &ProcSet, to: &ProcSet, payload: Payload) -> Time {
         let each = self.nodes_of(to).flat_map(|to| self.nodes_of(from).map(move |from| (from, to)));
         each.map(|(from, to)| self.route(from, to).time(payload)).max().unwrap_or(Time::ZERO)

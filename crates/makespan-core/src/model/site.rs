@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::model::{Resources, Time};
 
-/// The properties of a job that the rules of a cluster refer to, such as its account. Each is the name that the job's
-/// user or an operator of the cluster stated. The rules contain defaults for properties that are not stated.
+/// The properties of a job that the rules of a cluster refer to, such as its account. The job's user or an operator of
+/// the cluster stated these properties. The rules contain defaults for properties that are not stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Submission {
     /// The user who submitted the job.
@@ -43,7 +43,7 @@ pub struct Submission {
     pub priority: Option<u32>,
     /// Reason why the job is held. A held job cannot start. `None` if the job is not held.
     pub held: Option<Arc<str>>,
-    /// A shorter time limit that the job accepts, if the user stated one.
+    /// Minimum time limit that the job accepts, if the user stated one.
     pub least_time: Option<Time>,
     /// The latest instant at which the job may run. The job is discarded as soon as it can no longer end by this
     /// instant.
@@ -161,8 +161,8 @@ pub struct Association {
     pub parent: Option<Box<str>>,
     /// Number of shares, relative to the shares of the other associations with the same parent.
     pub shares: u32,
-    /// Processor seconds that were used before time 0, with older use decayed. For an account, this value is ignored;
-    /// the usage of its users counts instead.
+    /// Processor seconds that were used before time 0, with older use decayed. For an account, this value is ignored,
+    /// because the usage of an account is the sum over its users.
     pub usage: f64,
     /// Limits on all jobs of this account or user, and of all accounts and users below it, together (`GrpJobs`,
     /// `GrpTRES`).

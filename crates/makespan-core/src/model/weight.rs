@@ -28,7 +28,7 @@ pub struct WeightError(String);
 impl Weight {
     /// The default weight.
     pub const ONE: Self = Self(Self::MILLIONTHS);
-    /// The weight of a job that does not count in weighted completion.
+    /// The weight of a job that adds nothing to the weighted completion.
     pub const ZERO: Self = Self(0);
     /// Number of millionths in one unit of weight.
     pub const MILLIONTHS: u64 = 1_000_000;

@@ -120,9 +120,10 @@ impl<'a> Cluster<'a> {
     /// Announces future unavailable periods. They replace previously announced periods; the initial periods of the
     /// instance remain. If the instance is borrowed, the first change copies it.
     ///
-    /// Announced periods are visible to the policy but not enforced: processors close only when they fail
-    /// ([`Cluster::fail`]), and a task may start even if an announced period begins before its expected end. Returns
-    /// true on success, and false if a period is empty, has unknown processors, or would make schedules too long.
+    /// Announced periods are visible to the policy but not enforced. Processors close only when they fail
+    /// ([`Cluster::fail`]). A task may start even if an announced period begins before the expected end of the task.
+    /// Returns true on success, and false if a period is empty, has unknown processors, or would make schedules too
+    /// long.
     pub fn announce(&mut self, announced: Vec<Unavailable>) -> bool {
         let is_new = self.instance.unavailable()[self.own_periods..] != announced[..];
         !is_new || self.instance.to_mut().announce(self.own_periods, announced)

@@ -75,7 +75,7 @@ pub enum Defect {
         /// Maximum number of processors that the job accepts.
         max: u32,
     },
-    /// The job accepts the number of processors, but cannot run on these.
+    /// The job accepts the number of processors, but cannot run on these processors.
     #[error("it starts job `{job}` on processors {processors}, on which the job cannot run")]
     Machine {
         /// Name of the job.

@@ -27,8 +27,8 @@ impl<'a> EndedTasks<'a> {
     }
 
     /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the edge's
-    /// first task, plus the slowest transfer from any of its nodes to any node of these processors. Returns `None` if
-    /// the first task has not succeeded.
+    /// first task, plus the slowest transfer from any node of this task to any node of these processors. Returns
+    /// `None` if the first task has not succeeded.
     pub fn arrival(&self, instance: &Instance, edge: &Dependence, processors: &ProcSet) -> Option<Time> {
         let (end, from) = self.run(edge.from)?;
         if self.at_hand {

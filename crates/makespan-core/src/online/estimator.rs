@@ -7,7 +7,7 @@ use crate::model::{Instance, NewTimes};
 use crate::online::Run;
 
 /// A method that learns run times from tasks that have ended. The driver of a policy calls an estimator after each
-/// success. It puts the returned times into the instance that the policy sees ([`Instance::restate`]).
+/// success. The driver puts the returned times into the instance that the policy sees ([`Instance::restate`]).
 ///
 /// The driver calls [`Estimator::ended`] in the order in which tasks end. Equal sequences of calls must give equal
 /// results: a run that is resumed in another process first repeats the calls for all tasks that ended in the earlier
@@ -17,8 +17,8 @@ pub trait Estimator {
     /// result may also contain an entry for this task, which stands for the whole bag.
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes>;
 
-    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns new times for those of
-    /// their tasks for which the estimator has a better estimate. The default implementation returns none.
+    /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns new times for the tasks of
+    /// these jobs for which the estimator has better estimates. The default implementation returns none.
     fn grown(&mut self, _instance: &Instance) -> Vec<NewTimes> {
         Vec::new()
     }

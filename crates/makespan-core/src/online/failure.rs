@@ -9,7 +9,7 @@ pub struct Failure {
     pub processors: ProcSet,
     /// Start of the failure.
     pub down: Time,
-    /// End of the failure, when the processors are repaired. No policy sees it.
+    /// End of the failure, when the processors are repaired. No policy sees this instant.
     pub up: Time,
     /// The instant at which policies expect the repair. `None` if no repair was announced.
     pub expected_up: Option<Time>,

@@ -7,8 +7,8 @@ use crate::schedule::{FreeTime, Placement, Reservation, Schedule, Timeline};
 
 /// Collects reservations for tasks, and assigns processor ids at the end.
 ///
-/// Reservations contain only numbers of processors. If they never hold more processors than a class has, ids can be
-/// assigned in the order of starts, because all processors of a class are available at the same times.
+/// Reservations contain only numbers of processors. All processors of a class are available at the same times. So ids
+/// can be assigned in the order of starts, if the reservations never hold more processors than the class has.
 #[derive(Debug)]
 pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
@@ -67,7 +67,7 @@ impl<'a> ScheduleBuilder<'a> {
     ///
     /// # Panics
     ///
-    /// Panics if the reservations hold more processors of a pool than it has, which is a defect of the caller.
+    /// Panics if the reservations hold more processors of a pool than the pool has, which is a defect of the caller.
     pub fn finish_from(self, pools: Vec<ProcSet>) -> Schedule {
         let mut free = pools;
         let mut by_start: Vec<usize> = (0..self.held.len()).collect();

@@ -1,7 +1,8 @@
 //! Queries for free processors over time.
 
 /// The number of free processors over time. Every search for an earliest fit uses this trait.
-/// [`Timeline`](crate::Timeline) is the general implementation. Others are several times faster in special cases.
+/// [`Timeline`](crate::Timeline) is the general implementation. Other implementations are several times faster in
+/// special cases.
 pub trait FreeTime {
     /// An instant or a duration: [`Time`](crate::Time), or a number of ticks in searches that use flat arrays of
     /// numbers.

@@ -18,8 +18,8 @@ pub enum Objective {
     /// The sum over jobs of the weight multiplied by the completion time ("minsum"), in millionths of a unit of weight
     /// times ticks. A bag completes when its last task ends.
     WeightedCompletion,
-    /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down. A bag counts
-    /// as one job.
+    /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down. A bag is one
+    /// job.
     MeanFlow,
     /// The sum over tasks of the volume divided by the time ([`crate::cost`]). Each quotient is in thousandths and
     /// rounded up. A task costs more on fast processors than on slow ones.
@@ -60,8 +60,9 @@ impl Objective {
     /// The objectives that are reported with a bound for every schedule, in the order in which reports list them.
     pub const STANDARD: [Self; 2] = [Self::Makespan, Self::WeightedCompletion];
 
-    /// Returns the objectives that are reported with a bound for every schedule of this instance, in the order in which
-    /// reports list them: [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] if some job has a deadline.
+    /// Returns the objectives that are reported with a bound for every schedule of this instance:
+    /// [`Objective::STANDARD`], and [`Objective::OF_DEADLINES`] if some job has a deadline. The order is the order in
+    /// reports.
     pub fn standard(instance: &Instance) -> impl Iterator<Item = Self> + Clone + use<> {
         let of_deadlines = Self::OF_DEADLINES.into_iter().take(if instance.has_deadlines() { 2 } else { 0 });
         Self::STANDARD.into_iter().chain(of_deadlines)
@@ -145,7 +146,7 @@ impl Objective {
             Some(Shape { unit: Unit::Time, .. }) => {
                 Time::from_ticks(i64::try_from(value).unwrap_or(i64::MAX)).to_string()
             }
-            // Weighted time has the smallest unit of all remaining objectives.
+            // The unit of weighted time has at least as many decimal places as the units of all remaining objectives.
             _ => {
                 let scale = 10_i128.pow((Unit::WeightedTime.places() - self.places()) as u32);
                 WeightedTime(value.saturating_mul(scale)).to_string()
@@ -285,7 +286,7 @@ fn spans(instance: &Instance, schedule: &Schedule) -> Vec<Option<Span>> {
     spans
 }
 
-/// Returns the weighted completion. Each job counts once, with the end of its last task.
+/// Returns the weighted completion. The sum contains each job once, with the end of its last task.
 fn weighted_completion(instance: &Instance, schedule: &Schedule) -> WeightedTime {
     let ends = spans(instance, schedule);
     let each = instance.jobs().iter().zip(ends);

@@ -33,8 +33,8 @@ impl Schedule {
         Self { placements, groups: Vec::new() }
     }
 
-    /// Creates a schedule from placements in any order. Each may have the name of a group. Groups are only for
-    /// display; no rule depends on them. To save memory, placements of one group should share one `Arc`.
+    /// Creates a schedule from placements in any order. Each placement may have the name of a group. Groups are only
+    /// for display; no rule depends on them. To save memory, placements of one group should share one `Arc`.
     pub fn with_groups(mut placements: Vec<(Placement, Option<Arc<str>>)>) -> Self {
         placements.sort_by_key(|(placement, _)| (placement.start, placement.task));
         let (placements, mut groups): (Vec<_>, Vec<_>) = placements.into_iter().unzip();

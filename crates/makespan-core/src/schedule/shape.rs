@@ -107,13 +107,13 @@ impl EndCost {
         if self.is_lateness { ticks.max(0) } else { ticks }
     }
 
-    /// Returns the cost of the end `end`, as a float.
+    /// Returns the cost if the job ends at `end`, as a float.
     #[inline]
     pub fn of(self, end: i64) -> f64 {
         self.weight as f64 * self.ticks(end) as f64
     }
 
-    /// Returns the exact cost of the end `end`, or `None` if it does not fit into the integer type.
+    /// Returns the exact cost if the job ends at `end`, or `None` if it does not fit into the integer type.
     pub fn exact(self, end: i128) -> Option<i128> {
         let ticks = end.checked_sub(i128::from(self.from))?;
         if self.is_lateness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))

@@ -158,8 +158,8 @@ impl TreeProblem {
         Ok(Self { nodes, applications, children, order, times })
     }
 
-    /// Returns true if a steady state suits this instance: the platform is a tree, and some job has tasks with data or
-    /// all jobs are bags.
+    /// Returns true if a steady state suits this instance: the platform is a tree, and either some job has tasks with
+    /// data, or all jobs are bags.
     pub fn is_meant(instance: &Instance) -> bool {
         let jobs = instance.jobs();
         let has_data = |job: &Job<Rows>| instance.task(job.first()).data.is_some();

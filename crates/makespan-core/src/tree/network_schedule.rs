@@ -69,7 +69,7 @@ pub enum NetworkViolation {
         /// The instant at which the node sends or computes.
         at: Time,
     },
-    /// A node receives a task twice, or receives a task that neither it nor a node below it computes.
+    /// A node receives a task twice, or receives a task that is computed neither at this node nor below it.
     #[error("task {task} of job `{job}` is sent to node `{node}` twice, or is not computed at this node or below it")]
     Astray {
         /// Name of the job.

@@ -1,6 +1,6 @@
-//! Periods of a steady state, in whole tasks, as in section 3.2 of the paper. In each period, every node sends and
-//! computes the tasks that it received in the previous period. A node has only one parent, so it never receives two
-//! tasks at the same time. Within a period, the sends of a node can have any order.
+//! Periods of a steady state, in whole tasks, as in Beaumont et al. (IPDPS 2006), section 3.2. In each period, every
+//! node sends and computes the tasks that it received in the previous period. A node has only one parent, so it never
+//! receives two tasks at the same time. Within a period, the sends of a node can have any order.
 
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
@@ -11,8 +11,8 @@ use crate::model::Time;
 
 /// A period of a steady state, in whole tasks and ticks.
 ///
-/// The clock of a node is one period behind the clock of its parent. In period i of its own clock, a node computes or
-/// sends to its children the tasks that its parent sent in period i of the parent's clock.
+/// The clock of a node is one period behind the clock of its parent. In period i of its parent's clock, a node
+/// receives tasks. In period i of its own clock, the node computes these tasks or sends them to its children.
 ///
 /// The processors of a node take turns: each computes all tasks of one period. If the node has n processors, each has
 /// n periods of time for this. So the tasks of a period need not be divided among processors.
@@ -181,10 +181,10 @@ impl Periodic {
     }
 
     /// Returns the start of each node's clock: 0 for the root, and for any other node one period after the start of
-    /// its parent's clock. The *start-up* lasts until the latest start of a node with work. After it, the tree is in
-    /// its steady state. After the root has sent the tasks of its last period, the *clean-up* takes as long as the
-    /// start-up, plus the time in which processors complete their turns. The start of a node is `None` if it exceeds
-    /// the range of a schedule.
+    /// its parent's clock. The *start-up* lasts until the latest start of a node with work. After the start-up, the
+    /// tree is in its steady state. After the root has sent the tasks of its last period, the *clean-up* takes as long
+    /// as the start-up, plus the time in which processors complete their turns. The start of a node is `None` if it
+    /// exceeds the range of a schedule.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {
@@ -204,9 +204,10 @@ impl Periodic {
         (0..starts.len()).filter(works).map(|node| starts[node]).max_by_key(|start| start.unwrap_or(Time::MAX))?
     }
 
-    /// Returns the maximum number of tasks in the buffer of each node: the tasks that arrive in a period, the tasks
-    /// that the node sends or computes in this period, and the tasks of earlier periods that its other processors
-    /// still compute. Returns 0 for the root, which has all tasks and needs no buffer.
+    /// Returns the maximum number of tasks in the buffer of each node. The buffer contains the tasks that arrive in a
+    /// period, and the tasks that the node sends or computes in this period. It also contains the tasks of earlier
+    /// periods that other processors of the node still compute. Returns 0 for the root, which has all tasks and needs
+    /// no buffer.
     pub fn buffers(&self, problem: &TreeProblem) -> Vec<u64> {
         let applications = problem.applications().len();
         let flows = self.flows(problem);

@@ -11,10 +11,10 @@ pub struct SteadyState {
     pub rates: Rates,
     /// Exact fair throughput of the rates, in weighted tasks per second.
     pub throughput: RBig,
-    /// The optimum with its proof, if it was found. Its rates equal `rates`.
+    /// The optimum with its proof, if the optimum was found. The rates of the optimum equal `rates`.
     pub optimum: Option<Optimum>,
-    /// A period in which nodes compute whole numbers of tasks. It is the exact period of the rates if this period is
-    /// short. Otherwise, the rates are rounded.
+    /// A period in which nodes compute whole numbers of tasks. If the exact period of the rates is short, this field
+    /// contains the exact period. Otherwise, the rates are rounded.
     pub period: Result<Periodic, PeriodicError>,
 }
 

@@ -100,7 +100,7 @@ fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
             planned.bounds[1].proof = Proof::Alone(Alone { job: JobId(0) });
             Ok(planned)
         },
-        "says nothing of the weighted completion",
+        "does not bound the weighted completion",
     );
 }
 

@@ -59,7 +59,7 @@ pub enum CertificateError {
         horizon: Time,
     },
     /// The kind of proof does not bound this objective.
-    #[error("this kind of certificate says nothing of the {objective}")]
+    #[error("this kind of certificate does not bound the {objective}")]
     OtherObjective {
         /// The objective of the bound.
         objective: Objective,

@@ -20,7 +20,7 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// while the other tasks stay. So each start is one of these instants:
 ///
 /// * the release of the task;
-/// * the end of a closed period of one of its processors, or of another task on one of them;
+/// * the end of a closed period of one of the task's processors, or of another task on one of these processors;
 /// * the end of a task for which it waits, plus the time of the transfer. This time depends only on the processors of
 ///   both tasks, because transfers do not slow each other down;
 /// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value, total};
 use makespan_core::{Instance, JobId, Objective, Shape};
 
-/// A bound on the end of each job: the end of the longest path of tasks, which leads from a release to a last task of
-/// the job. Each task on the path has its shortest time. Paths include the edges between jobs.
+/// A bound on the end of each job: the end of the longest path of tasks from a release to a last task of the job. Each
+/// task on the path has its shortest time. Paths include the edges between jobs.
 ///
 /// The bound follows from the instance, so the certificate contains no data. Transfers of data and tasks that are not
 /// on the path are ignored.

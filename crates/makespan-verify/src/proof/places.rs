@@ -240,8 +240,9 @@ impl NodeRun {
         }
     }
 
-    /// Returns the minimum amount of a resource that a task holds over all allotments that this run represents. Returns
-    /// zero for a consumable, which is used up and not held, and for a resource that the task does not need.
+    /// Returns the minimum amount of a resource that a task holds over all allotments that this run represents.
+    /// Returns zero if the task does not need the resource, or if the resource is a consumable, because tasks use up
+    /// consumables instead of holding them.
     pub fn holds(&self, demands: &[Demand], resource: makespan_core::ResourceId) -> u64 {
         let held = demands.iter().find(|demand| demand.resource == resource);
         held.filter(|demand| demand.kind != ResourceKind::Consumable).map_or(0, |demand| self.least(&demand.need))

@@ -76,8 +76,8 @@ impl PositionPrices {
             for (processor, prices) in self.prices.iter().enumerate() {
                 let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
-                // The first position without a price is the cheapest position without a price. So later positions
-                // without a price are skipped.
+                // Positions without a price all have price zero, so the first of them is the cheapest. The search
+                // stops after it.
                 for price in prices.iter().copied().chain([0]) {
                     end += i128::from(time.ticks());
                     let cost = end + i128::from(price);

@@ -118,15 +118,15 @@ mod tests {
     fn the_bound_is_the_largest_over_instants_and_numbers_of_tasks() {
         let bound = |instance: &Instance| release_area_bound(instance).seconds();
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-8, "{a} is not {b}");
-        // The largest lower bound is the one of the last task: its release plus its time on the fast node.
+        // The largest lower bound follows from the last task: its release plus its time on the fast node.
         let tasks = [(3, 0), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (3, 30)];
         near(bound(&flow(&[1.0, 3.0], &tasks)), 31.0);
         // The lower bounds are 20 / 4 from all work and all speeds, (8 + 8) / 4 from the two largest tasks, and 8 / 3 from
         // the largest task.
         near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 0), (4, 0)])), 5.0);
-        // The largest lower bound is the one of the largest task.
+        // The largest lower bound follows from the largest task.
         near(bound(&flow(&[1.0, 3.0], &[(30, 0), (2, 0)])), 10.0);
-        // The largest lower bound is the one of the work that is released at 4.
+        // The largest lower bound follows from the work that is released at 4.
         near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 4), (8, 4)])), 8.0);
         // The task takes 6 s on the first machine and 2 s on the second.
         let row = Job::new("r", Profile::on_machines(vec![s(6), s(2)]).unwrap());

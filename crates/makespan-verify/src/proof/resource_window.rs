@@ -8,12 +8,12 @@ use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value};
 use makespan_core::{Instance, Objective, ResourceKind, Time};
 
 /// A deadline that is refuted by the amounts of one resource (such as memory, GPUs or licences) that tasks hold within
-/// a window, as [`super::TimeWindow`] does for processors.
+/// a window. [`super::TimeWindow`] uses the same argument for processors.
 ///
 /// Suppose that all tasks end by `deadline`. On each allotment, a task holds some amount, and overlaps the window
 /// `from .. until` for some minimum time. The task holds, within the window, at least the minimum over all allotments
 /// of this amount multiplied by this time. If the sum over all tasks exceeds the available amount, multiplied by the
-/// length of the window, the supposition is false, and the makespan is at least `deadline` plus one tick.
+/// length of the window, the supposition is false. So the makespan is at least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceWindow {
     /// The refuted deadline.

@@ -22,8 +22,9 @@ pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     Time::from_ticks(low)
 }
 
-/// Returns the earliest end of a job, or of one task of a bag, if it is alone on the platform. If all processors are
-/// equal, the result respects reservations and outages; otherwise, it ignores them.
+/// Returns the earliest end of a job that is alone on the platform. If the job is a bag, returns the earliest end of
+/// one of its tasks. If all processors are equal, the result respects reservations and outages; otherwise, it ignores
+/// them.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     if !instance.has_equal_processors() {

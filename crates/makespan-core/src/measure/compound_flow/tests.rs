@@ -10,8 +10,8 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Returns an instance of two compound jobs, each with a task of 10 s and a task of 20 s, the first job with a deadline
-/// at 35 s, and a simple job of 6 s with a walltime of 8 s, on processors of speeds 1 and 2.
+/// Returns an instance on processors of speeds 1 and 2. Two compound jobs each have a task of 10 s and a task of 20 s.
+/// The first of these jobs has a deadline at 35 s. A simple job takes 6 s and has a walltime of 8 s.
 fn instance() -> Instance {
     let task = |name, seconds| NamedTask::new(name, Profile::rigid(1, s(seconds)).unwrap());
     let edge = Edge { from: 0, to: 1, payload: Payload::Fixed(Time::ZERO) };

@@ -8,8 +8,8 @@ use crate::online::{Outcome, Run};
 ///
 /// A combined run is a run of the first task of the job. It lasts from the first start to the last end of the job's
 /// tasks. It has succeeded if all tasks have succeeded; otherwise, its outcome is the outcome of the first run that
-/// did not succeed. A compound job is omitted if it has not ended, that is, if all its ended runs have succeeded but
-/// some of its tasks have no ended run.
+/// did not succeed. A compound job that has not ended is omitted: all its ended runs have succeeded, but some of its
+/// tasks have no ended run.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
         return None;
@@ -38,8 +38,8 @@ pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     Some(spans)
 }
 
-/// Returns the weight to multiply by the end of a task: the weight of its compound job, or the share of the task in
-/// the weight of any other job.
+/// Returns the weight of the end of a task. A task of a compound job has the weight of the job. Any other task has its
+/// share of the weight of its job.
 pub(super) fn weight(instance: &Instance, task: TaskId) -> Weight {
     let job = instance.job_of(task);
     if job.is_compound() { job.weight } else { job.task_weight() }

@@ -25,8 +25,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Computes the distribution of these values. The values are summed in the given order. In percentiles, NaN counts
-    /// as larger than every number.
+    /// Computes the distribution of these values. The values are summed in the given order. Percentiles treat NaN as
+    /// larger than every number.
     pub fn of(mut values: Vec<f64>) -> Self {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         values.sort_unstable_by(f64::total_cmp);

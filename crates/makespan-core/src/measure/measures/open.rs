@@ -4,7 +4,7 @@ use crate::model::{Area, Instance, ProcSet, Time, Unavailable};
 
 /// Returns the usable area between two instants: the processors that are neither unavailable nor down, summed over all
 /// ticks. Takes O(k (log k + m)), where k is the number of failures and unavailable periods, and m the maximum number
-/// of processors of one of them.
+/// of processors in one failure or period.
 pub(super) fn area(instance: &Instance, down: &[Unavailable], from: Time, until: Time) -> Area {
     if down.is_empty() {
         return instance.availability().open_area(from, until);

@@ -16,8 +16,8 @@ use crate::model::{Profile, Task, Time};
 
 /// The tasks of a compound job and the edges between them. The graph has no cycle and no edge to a missing task.
 ///
-/// A task starts after every task with an edge to it has ended and the payload of the edge has arrived. Tasks and edges
-/// are numbered from 0, in file order.
+/// A task starts when, for each edge to the task, the first task of the edge has ended and the payload has arrived.
+/// Tasks and edges are numbered from 0, in file order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     tasks: Vec<NamedTask>,

@@ -34,7 +34,7 @@ pub(super) fn topological(tasks: usize, edges: &[Edge]) -> Result<Vec<u32>, Vec<
 }
 
 /// Returns the tasks of a cycle, from the earliest one in file order. Every task that could not be ordered waits for
-/// another such task. So a walk from each task to one that it waits for must visit some task twice.
+/// another task that could not be ordered. So a walk from task to predecessor must visit some task twice.
 fn cycle(edges: &[Edge], missing: &[u32]) -> Vec<u32> {
     let incoming = Adjacency::of(missing.len(), edges, |edge| edge.to);
     let waits = |task: u32| missing[task as usize] > 0;

@@ -62,7 +62,8 @@ impl JobTaskLimits<'_, '_> {
             let kept = walltime::kept(profile, walltime, self.platform, self.classes);
             profile = kept.map_err(|shortest| InstanceError::Walltime { job: name(), shortest, walltime })?;
         }
-        // If speeds differ, fewer processors may be fast enough for the walltime than the smallest allotment needs.
+        // If speeds differ, the processors that are fast enough for the walltime may be fewer than the smallest
+        // allotment needs.
         let unequal = self.walltime.is_some() && self.classes.len() > 1 && !profile.is_sequential();
         if !task.needs.is_empty() || unequal {
             profile = self.room.left(&task, profile, self.walltime, &name)?;

@@ -17,9 +17,9 @@ pub enum Note {
     },
     /// Some times are guessed.
     Guessed {
-        /// Number of distinct tasks with guessed times. All tasks of a bag count as one.
+        /// Number of distinct tasks with guessed times. A bag has one distinct task.
         guesses: usize,
-        /// Number of distinct tasks. All tasks of a bag count as one.
+        /// Number of distinct tasks. A bag has one distinct task.
         times: usize,
     },
 }

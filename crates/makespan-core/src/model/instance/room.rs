@@ -84,7 +84,7 @@ fn has_in_all(platform: &Platform, demand: &Demand, processors: u32) -> bool {
     demand.kind == ResourceKind::OfNodes || u128::from(demand.need.total(processors)) <= platform.total(demand.resource)
 }
 
-/// Returns how many of a task's processors these nodes have room for if the largest nodes are used first. Obeys best
+/// Returns the number of a task's processors that fit on these nodes if the largest nodes are used first. Obeys best
 /// placement ([`Platform::requiring_compact`]) if the platform requires it.
 fn room_on<'a>(
     platform: &Platform,
@@ -105,7 +105,7 @@ fn room_on<'a>(
         let most = if room == class.processors { u64::from(rest / class.processors).min(class.count) } else { 0 };
         rest -= most as u32 * class.processors;
         has_largest |= most > 0 && class.processors == platform.largest_node();
-        // Room on a node that the task holds in part.
+        // The number of processors that fit on a node of which the task holds only a part.
         part = part.max(if most < class.count { room } else { 0 });
     }
     if has_largest { u64::from(processors - rest) + u64::from(part.min(rest)) } else { u64::from(part) }
@@ -124,9 +124,9 @@ impl<'a> AllotmentFilter<'a> {
         Self { platform, classes: None, demands: FxHashMap::default() }
     }
 
-    /// Returns the profile of a task without the smallest and without the largest allotments for which the empty
-    /// platform has no room on nodes that are fast enough for the walltime. Allotments between the smallest and the
-    /// largest remaining one may also have no room, because shares of nodes are rounded up.
+    /// Removes allotments from a profile at both ends of its range, until the smallest and the largest allotment fit
+    /// on the empty platform. Only nodes that are fast enough for the walltime are used. An allotment between these
+    /// two may still not fit, because shares of nodes are rounded up.
     ///
     /// # Errors
     /// [`InstanceError`] names the resource that does not exist or is insufficient.
@@ -224,7 +224,7 @@ impl TooLittle<'_> {
             return format!("all nodes together have {}; {remedy}", amount(total));
         }
         if wanted.profile.machine_times().is_some() {
-            return format!("no node on which the job has a time has this amount; {remedy}");
+            return format!("no node on which the job can run has this amount; {remedy}");
         }
         let largest = classes.0.iter().map(|class| platform.amount(class.node, demand.resource)).max();
         let most = amount(largest.unwrap_or(0).into());
@@ -246,8 +246,8 @@ impl TooLittle<'_> {
 mod tests {
     use crate::model::{Instance, Job, Need, Needs, Node, Platform, Profile, Resources, TaskId, Time};
 
-    /// Fits a job of 1 to `max` processors to a platform of two nodes with 4 processors and 8 bytes of memory each, one
-    /// node with 2 processors and 20 bytes, and 3 licences.
+    /// Fits a job of 1 to `max` processors to a platform. Two nodes have 4 processors and 8 bytes of memory each, and
+    /// one node has 2 processors and 20 bytes. There are 3 licences.
     fn fitted(max: u32, needs: &[(&str, Need)]) -> Result<(u32, u32), String> {
         let node = |name: &str, processors, memory| Node {
             resources: Resources::new([("memory", memory)]).unwrap(),
@@ -326,7 +326,7 @@ mod tests {
         };
         assert!(Instance::new(platform.clone(), vec![job(1)], vec![]).is_ok());
         let refused = Instance::new(platform, vec![job(2)], vec![]).unwrap_err().to_string();
-        assert!(refused.contains("no node on which the job has a time has this amount"), "{refused}");
+        assert!(refused.contains("no node on which the job can run has this amount"), "{refused}");
     }
 
     #[test]

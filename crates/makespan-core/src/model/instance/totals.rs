@@ -97,15 +97,15 @@ pub(super) struct Horizon {
     fast: i128,
     /// Sum over all tasks of the largest work (processors times ticks) of any allotment.
     work: i128,
-    /// Sum over all tasks of the longest time, multiplied by the maximum number of processors.
+    /// Sum, over all tasks, of the task's longest time multiplied by its maximum number of processors.
     wide: i128,
     /// Sum of the longest times of all tasks, plus the longest times of all transfers.
     with_transfers: i128,
     /// Sum of the longest times of the tasks of all jobs that wait for other jobs. A path of jobs that wait for each
     /// other takes at most this sum plus the time of the first job on the path.
     chained: i128,
-    /// Sum over all tasks and licences of the longest time of the task, multiplied by the fraction of the licence that
-    /// the task holds.
+    /// Sum, over all tasks and licences, of the task's longest time multiplied by the fraction of the licence that the
+    /// task holds.
     licensed: i128,
 }
 
@@ -178,12 +178,12 @@ impl Horizon {
 
     /// Returns an instant, in ticks, by which every schedule without unnecessary idle time has ended.
     ///
-    /// On equal processors, this is the smaller of two values: the time of all jobs one after the other, and twice the
-    /// sum of the mean load and the longest job (Garey and Graham). On machines that differ, it is the larger of two
-    /// values: the time of all jobs one after the other, each on its fastest machine, and the time if every job starts
-    /// as soon as any machine is free. If jobs wait for each other, the longest path of jobs is added. If tasks need
-    /// other resources, each task is treated as if it used whole nodes; on nodes that differ, the result is then an
-    /// estimate.
+    /// On equal processors, the instant is the smaller of two values: the time of all jobs one after the other, and
+    /// twice the sum of the mean load and the longest job (Garey and Graham). On machines that differ, the instant is
+    /// the larger of two values: the time of all jobs one after the other, each on its fastest machine, and the time
+    /// if every job starts as soon as any machine is free. If jobs wait for each other, the longest path of jobs is
+    /// added. If tasks need other resources, each task is treated as if it used whole nodes; on nodes that differ, the
+    /// result is then an estimate.
     pub fn end(
         &self,
         totals: &Totals,

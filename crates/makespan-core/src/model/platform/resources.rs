@@ -11,7 +11,8 @@ const MOST: usize = 1024;
 /// The resources of a platform, in the order of their ids, and their amounts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PlatformAmounts {
-    /// All resources: first the resources of nodes, then the others. Resources of one kind are sorted by name.
+    /// All resources: first the resources of nodes, then all other resources. Resources of one kind are sorted by
+    /// name.
     resources: Vec<Resource>,
     /// Number of resources that belong to nodes.
     of_nodes: usize,
@@ -91,7 +92,7 @@ impl Platform {
             for (total, resource) in totals.iter_mut().zip(&resources) {
                 let amount = node.resources.amount(&resource.name);
                 amounts.push(amount);
-                // Tasks never run on a switch, because it has no processors, so they cannot use its resources.
+                // A switch has no processors. So tasks never run on a switch and cannot use its resources.
                 *total += if node.processors > 0 { u128::from(amount) * count as u128 } else { 0 };
             }
         }
@@ -131,7 +132,8 @@ impl Platform {
         amounts[row * of_nodes + resource.index()]
     }
 
-    /// Returns the total amount of a resource. For resources of nodes, only nodes with processors count.
+    /// Returns the total amount of a resource. If the resource belongs to nodes, the total includes only nodes with
+    /// processors.
     pub fn total(&self, resource: ResourceId) -> u128 {
         self.held.totals[resource.index()]
     }

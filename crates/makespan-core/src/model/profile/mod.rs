@@ -20,8 +20,8 @@ use crate::model::{Area, Time};
 /// The time of a task on each number of processors that it accepts.
 ///
 /// An allotment is *dominated* if a smaller allotment is at least as fast. Schedulers never choose a dominated
-/// allotment, and [`Profile::allotments`] omits dominated allotments. So the times of the allotments that it returns
-/// strictly decrease.
+/// allotment, and [`Profile::allotments`] omits dominated allotments. So the times of the returned allotments strictly
+/// decrease.
 ///
 /// A task with a time for each machine ([`Profile::on_machines`]) is sequential. For such a task, methods that take an
 /// allotment return the values of its fastest machine. Only the instance knows the time of a task on given processors,
@@ -66,8 +66,8 @@ impl Profile {
     }
 
     /// Creates the profile of a task on `min ..= max` processors whose time is `sequential` on one processor and falls
-    /// by `law`. Times are rounded up to a tick. They differ from the law by less than two ticks and one part in 2^50,
-    /// because the parameters are rounded to fixed-point numbers. The time never rises as processors are added.
+    /// by `law`. Times are rounded up to a tick. The times differ from the law by less than two ticks and one part in
+    /// 2^50, because the parameters are rounded to fixed-point numbers. The time never rises as processors are added.
     ///
     /// # Errors
     /// [`ProfileError`] if the time is not positive, the range is empty or a parameter is out of range.
@@ -258,9 +258,9 @@ impl Profile {
         }
     }
 
-    /// Returns true if the task accepts one processor and work never falls as processors are added:
-    /// `k t(k) >= (k - 1) t(k')` for every allotment k and the next smaller allotment `k'` that is not dominated. The
-    /// 3/2 dual approximation requires this. For a law, the comparison uses the times before they are rounded up to a
+    /// Returns true if the task accepts one processor and work never falls as processors are added: `k t(k) >= (k - 1)
+    /// t(k')` for every allotment k and the next smaller allotment `k'` that is not dominated. The 3/2 dual
+    /// approximation requires this property. For a law, the comparison uses the times before they are rounded up to a
     /// tick ([`Profile::rounds_up`]).
     pub fn is_monotone(&self) -> bool {
         match &self.0 {

@@ -64,8 +64,8 @@ impl SpeedupLaw {
             Self::Amdahl { serial } => serial + (1.0 - serial) / n,
             Self::Power { exponent } => n.powf(-exponent),
             // Downey's cases, each written as a constant plus a constant over n. In the last case, the speed-up is
-            // `A`, its maximum. `max` keeps rounding from making the result of another case smaller than in the last
-            // case.
+            // `A`, its maximum. `max` ensures that rounding does not make the result of another case smaller than the
+            // result of the last case.
             Self::Downey { parallelism: a, sigma } => {
                 let fraction = if sigma <= 1.0 {
                     let half = sigma / (2.0 * a);

@@ -97,8 +97,8 @@ fn a_table_cut_to_one_processor_equals_one_of_a_single_time() {
 
 #[test]
 fn times_along_a_law_never_rise_where_it_becomes_flat() {
-    // In an earlier version, the time on three processors was a tick less than the time on any larger number of
-    // processors, and bounds were too high by a tick.
+    // Rounding must not make the time on three processors a tick less than the time on any larger number of
+    // processors. Otherwise, bounds would be a tick too high.
     let tick = Time::from_ticks;
     for ticks in [10_000_000_000_000_000, 999_999_999_999_999_999] {
         for (parallelism, sigma) in

@@ -27,9 +27,9 @@ pub(super) fn changes(instance: &Instance) -> Vec<ClosureChange> {
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
 
 /// Returns the instant at which processors that went down at `down` are expected up again, as estimated at `now`. This
-/// is the announced repair `said`, or one minute after `down` if no repair was announced. While the result is not
-/// later than `now`, it is postponed by a quarter of the expected down time, in whole seconds, but at least by a
-/// minute. The result does not depend on earlier calls.
+/// is the announced repair `said`, or one minute after `down` if no repair was announced. While the repair is not
+/// later than `now`, the repair is postponed by a quarter of the expected down time, in whole seconds, but at least by
+/// a minute. The result does not depend on earlier calls.
 pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
     let mut expected = said.map_or(down, |said| said.max(down));
     while expected <= now && expected < Time::MAX {
@@ -104,8 +104,7 @@ impl Cluster<'_> {
             let Unavailable { processors, start, end } = down;
             let inside = processors.intersection(&repaired).difference(&up);
             self.put_down(processors.difference(&repaired), start, said);
-            // For each processor, the latest repair that its other outages announced, if all of them announced a
-            // repair.
+            // For each processor with other outages that all announced a repair, the latest of these repairs.
             let mut parts = if inside.is_empty() { Vec::new() } else { vec![(inside, Some(start))] };
             for (_, others, up) in &self.outages {
                 let mut split = Vec::with_capacity(parts.len());

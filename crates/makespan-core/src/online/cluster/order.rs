@@ -7,7 +7,7 @@ use crate::online::{Defect, EndedTasks};
 /// The progress of the predecessors of each task. The lists are empty if no task waits for another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PredecessorProgress {
-    /// For each distinct task (a bag counts as one), the number of its predecessors that have not succeeded.
+    /// For each distinct task, the number of its predecessors that have not succeeded. A bag has one distinct task.
     missing: Vec<u64>,
     released: Vec<bool>,
     /// For each task, true if it will never start because a predecessor will never succeed.

@@ -12,9 +12,9 @@ pub(super) struct HeldAmounts {
     /// For each node, the held amount of each resource of nodes. The list is empty until a task needs a resource of
     /// nodes.
     nodes: Vec<u64>,
-    /// For each resource, the amount that tasks hold, if the resource is a licence.
+    /// For each licence, the amount that tasks hold; 0 for any other resource.
     platform: Vec<u64>,
-    /// For each resource, the amount that tasks have used up, if the resource is a consumable.
+    /// For each consumable, the amount that tasks have used up; 0 for any other resource.
     spent: Vec<u64>,
     /// The amounts that each task has used up, each with the number of its resource.
     used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,

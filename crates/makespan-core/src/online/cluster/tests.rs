@@ -84,7 +84,7 @@ fn what_is_down_is_not_free_and_expected_back_later_when_it_is_overdue() {
     cluster.end(TaskId(0));
     assert_eq!(free(&cluster), "4");
     cluster.advance(seconds(405));
-    // For the first failure, a repair after 395 s was announced, so the repair is postponed by a quarter of this,
+    // For the first failure, a repair after 395 s was announced, so the repair is postponed by a quarter of this time,
     // rounded up: 99 s. For the second failure, no repair was announced: the repair is postponed by a minute five
     // times, and then by quarters of 300 s and of 375 s.
     assert_eq!(cluster.view().down.iter().map(|down| down.end).collect::<Vec<_>>(), [seconds(499), seconds(474)]);

@@ -9,14 +9,14 @@ use steps::Steps;
 use crate::model::{Instance, Time};
 use crate::schedule::FreeTime;
 
-/// Number of instants at which a query examines the classes one by one. If all of them fail, a single walk over the
-/// changes of all classes finds the result.
+/// Number of instants at which a query examines the classes one by one. If no reservation fits at these instants, a
+/// single walk over the changes of all classes finds the result.
 const FEW: usize = 8;
 
 /// The number of free processors over time, by class. A class contains the processors that are available at exactly
-/// the same times. With n placements, a query takes O(g log n), where g is the number of earlier gaps with enough
-/// processors that are too short. If there are reservations or outages, a query examines each class at some instants
-/// and takes O(n log n).
+/// the same times. With n placements, a query takes O(g log n), where g is the number of earlier periods that have
+/// enough free processors, but are too short. If there are reservations or outages, a query examines each class at
+/// some instants and takes O(n log n).
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// Number of free processors of all classes together.
@@ -201,8 +201,8 @@ fn least_ahead(steps: &Steps, duration: Time, from: Time, changes: &mut Vec<(Tim
     steps.each_from(from, &mut |at, value| pieces.push((at, value)));
     // A piece is a period in which the function is constant. `ahead` contains the pieces in the window that may become
     // the minimum: a piece is omitted if a later piece has at most its value. So the values increase, and the first
-    // piece has the minimum. A piece enters the window when the end of the window reaches its start, and leaves at its
-    // end.
+    // piece has the minimum. A piece enters when the end of the window reaches the start of the piece. It leaves when
+    // the start of the window reaches the end of the piece.
     let mut ahead: VecDeque<(i64, Time)> = VecDeque::new();
     let enters = |at: Time| Time::from_ticks(at.ticks().saturating_sub(duration.ticks()).saturating_add(1)).max(from);
     let ends = |index: usize| pieces.get(index + 1).map_or(Time::MAX, |next| next.0);

@@ -22,8 +22,9 @@ struct Node {
     /// The breakpoint: the instant from which the function has this value.
     from: Time,
     value: i64,
-    /// Smallest and largest value in the subtree of the node.
+    /// Smallest value in the subtree of the node.
     min: i64,
+    /// Largest value in the subtree of the node.
     max: i64,
     /// Amount that must still be added to the values of both subtrees below the node.
     pending: i64,
@@ -77,8 +78,8 @@ impl Steps {
             after = self.merge(leaf, after);
         }
         self.shift(inside, change);
-        // Removes a breakpoint at which the value does not change. So the number of tree nodes stays the number of
-        // steps.
+        // Removes a breakpoint at which the value does not change. So the number of tree nodes stays equal to the
+        // number of steps.
         if value_before.is_some() && self.first_value(inside) == value_before {
             inside = self.drop_first(inside);
         }

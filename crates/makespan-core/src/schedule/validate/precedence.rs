@@ -39,8 +39,8 @@ mod tests {
         Time::from_ticks(t)
     }
 
-    /// Validates placements of two tasks of 5 and 3 ticks, between which 2 bytes are sent, on two nodes of two
-    /// processors. A byte takes 4 ticks.
+    /// Validates placements of two tasks of 5 and 3 ticks on two nodes with two processors each. The first task sends
+    /// 2 bytes to the second. A byte takes 4 ticks.
     fn check(placements: &[(u64, i64, i64, u32)], local: bool, expect: &str) {
         let task = |name, time| NamedTask::new(name, Profile::rigid(1, ticks(time)).unwrap());
         let edge = Edge { from: 0, to: 1, payload: Payload::Bytes(2) };

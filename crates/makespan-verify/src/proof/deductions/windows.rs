@@ -40,9 +40,8 @@ impl TaskWindow {
     /// Returns the minimum time, between the instants `from` and `until`, for which a run that takes at least `time`
     /// ticks runs. Returns `None` if the run does not fit into the window.
     ///
-    /// The result is the largest of three lower bounds, from periods in which the task must run: the first `time`
-    /// ticks after its start, the last `time` ticks before its end, and the time from its latest start to its earliest
-    /// end.
+    /// The result is the largest of three lower bounds. Each is the time, between `from` and `until`, of one part of
+    /// the run: its first `time` ticks, its last `time` ticks, and the time from its latest start to its earliest end.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -66,8 +65,7 @@ pub(super) struct Windows<'a> {
     /// window, and its previous entry of `changed`.
     trail: Vec<(usize, TaskWindow, u8)>,
     /// For each window, the number of nested suppositions at its last change. The trail records only the first change
-    /// of a window under a supposition. So its length is at most the number of tasks multiplied by the number of
-    /// suppositions.
+    /// of a window under a supposition. So the trail has at most one entry for each task and each nested supposition.
     changed: Vec<u8>,
     suppositions: u8,
     forward: BinaryHeap<Reverse<usize>>,

@@ -22,8 +22,8 @@ pub struct Areas {
     /// Pairs of the name of a resource and the price of one unit of it for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// The arcs. Each has three values: the distinct task after which it begins, the distinct task before which it
-    /// ends (both by their numbers in the instance), and its flow.
+    /// The arcs. An arc has three values: the number of the distinct task after which the arc begins, the number of
+    /// the task before which the arc ends, and the flow.
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
@@ -50,8 +50,8 @@ pub(super) struct AreaFlow {
 }
 
 impl<'a> ArcSet<'a> {
-    /// Checks, for every arc, that the task at its end waits for the task at its beginning, and sums the flow of the
-    /// arcs over each task between their ends. Takes O((tasks + edges) * arcs).
+    /// Checks that the task at the end of each arc waits for the task at its beginning. For each task, sums the flow
+    /// of the arcs that have the task between their ends. Takes O((tasks + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,

@@ -163,9 +163,9 @@ fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
 }
 
-/// Returns, for each task of a phase, two minimum times between the task and one end of the phase (its first or last
-/// task): if the task is on the node of this end, and if it is on another node. Tasks outside the phase get `None`.
-/// `tasks` must be sorted along the edges, from this end on.
+/// Returns, for each task of a phase, two minimum times between the task and one end of the phase (the first or last
+/// task of the phase). The first time is for a task on the node of this end. The second time is for a task on another
+/// node. Tasks outside the phase get `None`. `tasks` must be sorted along the edges, from this end on.
 fn delays<'a>(
     reaching: &Reaching,
     tasks: impl Iterator<Item = &'a u32>,

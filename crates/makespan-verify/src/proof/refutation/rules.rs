@@ -16,7 +16,7 @@ pub(super) struct Rules {
     pub(super) relaxation: Relaxation,
     /// Pairs of equal tasks. The first task of a pair starts no later than the second.
     pub(super) ordered: FxHashSet<(usize, usize)>,
-    /// At least one literal of each nogood is true.
+    /// The proved nogoods, by number. In each nogood, at least one literal is true.
     pub(super) nogoods: FxHashMap<u64, Vec<Literal>>,
     pub(super) prices: Vec<PriceVector>,
     pub(super) meter: Meter,

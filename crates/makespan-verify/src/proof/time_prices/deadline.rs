@@ -11,7 +11,7 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 
 /// A price of processors at every instant that refutes a deadline D.
 ///
-/// If everything ends by D, all jobs together pay at most the price of the open processors: this is the inequality of
+/// If all jobs end by D, they together pay at most the price of the open processors. This is the inequality of
 /// [`TimePrices`] with horizon D and all weights zero. If the jobs pay more even in their cheapest runs, or if some
 /// job has no run that ends by D, then no schedule ends by D. So the makespan is at least D plus one tick.
 ///

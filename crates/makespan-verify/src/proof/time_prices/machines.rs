@@ -17,15 +17,16 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 /// Let `p_ik` be the time of job i on node k, and `open_k(t)` the number of open processors of the node. Then *any*
 /// prices give a lower bound on the weighted completion, by the proof of [`super::TimePrices`]:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k * open_k`.
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k
+/// * open_k`.
 ///
-/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with
-/// `s + p_ik <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger, or
-/// if some job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus one
+/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with `s +
+/// p_ik <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger, or if
+/// some job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus one
 /// tick.
 ///
-/// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM J.
-/// Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag counts as a job of weight
+/// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM
+/// J. Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag is treated as a job of weight
 /// [`Job::task_weight`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineTimePrices {

@@ -43,11 +43,11 @@ const ONE: u64 = 1_000_000;
 /// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of `[s, s
 /// + p_i(k))`.
 ///
-/// Each task of a bag counts as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may have
-/// more tasks than can run at the same time. Then the bound uses the last end C of the bag instead: the bag costs at
-/// least the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q = floor(m
-/// / k)` tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after the
-/// other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal
+/// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
+/// have more tasks than can run at the same time. Then the bound uses the last end C of the bag instead: the bag costs
+/// at least the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q =
+/// floor(m / k)` tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after
+/// the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal
 /// `ceil(l / q)`. If there are more than eight rounds, several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
@@ -59,8 +59,8 @@ const ONE: u64 = 1_000_000;
 /// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then
 /// the expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`.
 /// Its minimum is at the release date or at a start at which this slope rises: then s is an instant at which the price
-/// falls, or s + p is an instant at which the price rises. Unavailable periods restrict the starts to intervals, so
-/// the minimum may also be at an end of such an interval: then s is an instant at which processors open, or s + p is
+/// falls, or s + p is an instant at which the price rises. Unavailable periods restrict the starts to intervals. The
+/// minimum may also be at an end of one of these intervals: then s is an instant at which processors open, or s + p is
 /// an instant at which some close. Only these starts are tried.
 ///
 /// A profile that accepts at most 256 numbers of processors is enumerated. In larger profiles, successive allotments

@@ -14,9 +14,9 @@ pub(super) struct PricedRun {
 }
 
 impl PricedRun {
-    /// Calls `attempt` with the starts between which the cost of the run is linear. The order is: the release date,
-    /// the instants at which the price falls, and the instants at which processors open, each ascending; then the
-    /// starts for which the run ends when the price rises, when processors close, or at the horizon.
+    /// Calls `attempt` with the starts between which the cost of the run is linear. First come the release date, the
+    /// instants at which the price falls, and the instants at which processors open. Then come the starts for which
+    /// the run ends when the price rises, when processors close, or at the horizon. Each list is ascending.
     fn each_start(&self, prefix: &PriceIntegral, closed: Option<&ClosedPeriods>, mut attempt: impl FnMut(i64) -> bool) {
         let (release, end) = (self.release, self.release.saturating_add(self.time));
         attempt(release);

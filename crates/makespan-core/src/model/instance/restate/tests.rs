@@ -83,7 +83,7 @@ fn no_time_is_longer_than_schedules_may_be() {
     let most = i64::MAX / 2 - 10;
     assert!(instance.restate(vec![restated(0, most), restated(1, 20)]).is_empty());
     assert_eq!(instance.profile(TaskId(0)).longest(), Time::from_ticks(1));
-    // Times can be replaced repeatedly, because times that are no longer used do not count in the horizon.
+    // Times can be replaced repeatedly, because the horizon excludes times that were replaced.
     for ticks in [most, 7, most, 8, most] {
         assert_eq!(instance.restate(vec![restated(0, ticks)]), [TaskId(0)]);
     }

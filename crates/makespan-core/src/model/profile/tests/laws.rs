@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// In an earlier version, the proven makespan on 8 processors was 16 ticks too high.
+/// Rounding must not make the proven makespan on 8 processors too high.
 #[test]
 fn the_shortest_time_is_no_longer_than_any() {
     let law = SpeedupLaw::Downey { parallelism: 7.0, sigma: 9.713_588_690_420_28e-16 };

@@ -27,7 +27,7 @@ struct TinyJob {
     release: i64,
     weight: u64,
     due: Option<i64>,
-    /// The times on the first number of processors and on the next ones.
+    /// The times on `first` processors, `first` + 1 processors, and so on.
     times: Vec<i64>,
     first: u32,
     licences: u64,
