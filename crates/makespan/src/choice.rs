@@ -13,7 +13,7 @@ use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
 ///
 /// # Errors
 /// [`SpecError`] names the part of the spec that is not known, and a remedy. If the spec names a policy, the error
-/// states this.
+/// states that it is a policy.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     let is_policy = |name: &str| makespan_algos::policy::policies().iter().any(|entry| entry.name == name);
     let hint = "a policy, for `simulate` and `run --policy`";
@@ -35,11 +35,11 @@ const LONGEST_PLANNING: Time = Time::from_seconds(1);
 /// The fraction of one core's time that a run spends on improving its plan.
 const SHARE: f64 = 0.1;
 
-/// Returns the default objective of a run: the makespan if all jobs are equally important and urgent, otherwise the
-/// weighted sum of completion times.
+/// Returns the default objective of a run. If all jobs are equally important and urgent, this is the makespan.
+/// Otherwise, it is the weighted sum of completion times.
 ///
-/// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all jobs
-/// have weight 1, which is the default. Best-effort bags are ignored, because they run after the other jobs.
+/// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all
+/// jobs have weight 1, which is the default. Best-effort bags are ignored, because they run after all other jobs.
 pub fn objective_of_run(instance: &Instance) -> Objective {
     let is_plain = |job: &Job<Rows>| job.weight == Weight::ONE || job.is_best_effort();
     let plain = !instance.has_deadlines() && !instance.has_release_dates() && instance.jobs().iter().all(is_plain);
@@ -52,8 +52,8 @@ pub fn objective_of_run(instance: &Instance) -> Objective {
 /// algorithm.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
-        // Tasks with guessed times do not count: planning them well is not worth the time, because the guesses change
-        // when the first tasks end.
+        // The work excludes tasks with guessed times. Planning these tasks well is not worth the time, because the
+        // guesses change when the first tasks end.
         let least = |task: TaskId| match instance.task(task).estimate {
             Estimate::Guessed => 0,
             _ => instance.profile(task).least_work(Time::MAX).unwrap_or(0),
@@ -99,8 +99,8 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
     all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
-/// Returns the default policy for the plan of a run. The policy follows the plan ([`Improve`]). Between events, it
-/// improves the plan for the objective [`objective_of_run`]. [`Improve`] does not support instances in which
+/// Returns the default policy for the plan of a run. The policy follows the plan ([`Improve`]). Between events, the
+/// policy improves the plan for the objective [`objective_of_run`]. [`Improve`] does not support instances in which
 /// nonrenewable resources are sufficient for some allotments but not for others. For these instances, returns a policy
 /// that follows the plan without improving it ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {

@@ -45,8 +45,8 @@ pub enum CircumstanceError {
     NoneCutShort,
     /// `kill_at_walltime` has no effect, because no job has a walltime.
     #[error(
-        "no job has a walltime; a log without requested times has none, and neither has a moldable replay or a platform with \
-         other speeds than 1"
+        "no job has a walltime; a log without requested times states none, and a moldable replay or a platform with \
+         speeds other than 1 does not use them"
     )]
     NoWalltimes,
     /// The text of the failure model is invalid.
@@ -75,7 +75,7 @@ impl CircumstanceError {
 }
 
 impl Circumstances {
-    /// Returns the rules of the simulation. They include the failures that a file lists or that a model draws.
+    /// Returns the rules of the simulation. The rules include the failures that a file lists or that a model draws.
     ///
     /// # Errors
     /// Returns [`CircumstanceError`] if an option is invalid, or if it would have no effect on the simulation.

@@ -261,7 +261,7 @@ mod tests {
                 let scene = Scene { instance: &instance, actual: &actual, ..scene };
                 let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
                 // The comparison is skipped if an unavailable period interrupts a task that exceeds its estimate,
-                // because policies do not expect this.
+                // because policies do not expect this interruption.
                 if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
                     continue;
                 }

@@ -28,8 +28,8 @@ pub struct TreeScene {
 pub struct TreeRun {
     /// The heuristic.
     pub heuristic: Heuristic,
-    /// The network with the kinds of tasks that the heuristic sent. A kind may be a macro-task, which contains several
-    /// tasks.
+    /// The network, with its kinds of tasks replaced by the kinds that the heuristic sent. A kind may be a macro-task,
+    /// which contains several tasks.
     pub network: Network,
     /// The simulated run.
     pub run: NetworkRun,
@@ -54,8 +54,8 @@ pub enum TreeRunError {
     Simulation(#[from] SimulationDefect),
 }
 
-/// Fraction of the time until the first application is completed. Throughput is not measured during this fraction at
-/// the beginning and at the end of this time, as in section 5.1.1 of the paper.
+/// Throughput is measured until the first application is completed. This fraction of the time is skipped at the
+/// beginning and again at the end (Beaumont et al., IPDPS 2006, section 5.1.1).
 const SKIPPED: f64 = 0.1;
 
 impl TreeScene {
@@ -99,7 +99,7 @@ impl TreeScene {
     }
 
     /// Simulates a heuristic. The buffer size in the options is a number of tasks. If the heuristic sends macro-tasks,
-    /// a buffer holds fewer macro-tasks than this number, because each contains several tasks.
+    /// a buffer holds fewer macro-tasks than this number, because each macro-task contains several tasks.
     ///
     /// # Errors
     /// [`TreeRunError`] if the heuristic does not support the tree, or the options are invalid.

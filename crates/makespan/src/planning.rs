@@ -212,10 +212,10 @@ impl Planner {
     }
 }
 
-/// Returns the strongest known bound on each objective. If no bound on a standard objective is known, proves one; such
-/// proofs stop when the clock expires. A bound on the cost may be valid only for schedules up to a certain makespan,
-/// because schedules with a larger makespan can be cheaper. Such a bound is used only if the makespan of `schedule` is
-/// within this limit.
+/// Returns the strongest known bound on each objective. If no bound on a standard objective is known, proves a bound.
+/// These proofs stop when the clock expires. A bound on the cost may be valid only for schedules up to a certain
+/// makespan, because schedules with a larger makespan can be cheaper. A bound with this limit is used only if the
+/// makespan of `schedule` is within the limit.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,
@@ -241,7 +241,7 @@ fn bounds_with(
     Ok(bounds)
 }
 
-/// Returns the smallest known bound on the throughput, or searches for one if none is known.
+/// Returns the smallest known bound on the throughput. If no bound is known, searches for one.
 fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, PlanError> {
     let known = known.iter().filter(|bound| bound.objective == Objective::Throughput);
     match known.min_by(|one, other| one.value.cmp(&other.value)) {
@@ -250,8 +250,8 @@ fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, Pl
     }
 }
 
-/// Returns the bounds with which these plans are compared. If some plan consists of rates, these include a bound on the
-/// throughput. If some plan has placements, or if no plan consists of rates, they include the standard bounds.
+/// Returns the bounds with which these plans are compared. If some plan consists of rates, the result includes a bound
+/// on the throughput. If some plan has placements, or if there are no plans, the result includes the standard bounds.
 ///
 /// # Errors
 /// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
@@ -283,8 +283,8 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, a second search follows. It takes about
-/// ten times as long as the first search, unless the time limit expires earlier.
+/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, a second search follows. The second
+/// search takes about ten times as long as the first search, unless the time limit expires earlier.
 ///
 /// # Errors
 /// The errors of [`bound`].

@@ -7,9 +7,10 @@ const GUESS: Time = Time::from_seconds(60);
 
 /// Returns the instance with guessed times for all tasks, and the real times.
 ///
-/// The guess for each task is a minute on its minimum number of processors, or the walltime of the task if this is
-/// shorter. Policies still know the speed-up of each task. Simulations of the returned instance show the effect of
-/// unknown or learned run times on a policy ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
+/// The guess for each task is a minute on its minimum number of processors, or the walltime of the task if the
+/// walltime is shorter. Policies still know the speed-up of each task. Simulations of the returned instance show the
+/// effect of unknown or learned run times on a policy
+/// ([`SimulationOptions::estimation`](crate::SimulationOptions::estimation)).
 ///
 /// # Errors
 /// [`InstanceError`] if some task, with its guessed time, cannot run on any processors within its walltime.

@@ -55,8 +55,8 @@ pub enum WishError {
 
 impl Wishes {
     /// Returns the spec of the algorithm with its parameters. If neither the algorithm nor the objective is stated,
-    /// the objective is the makespan for two kinds of instances: task graphs, because users wait for the last task of
-    /// a graph, and machines that differ in speed, because the search on such machines supports no other objective.
+    /// the objective is the makespan for task graphs, because users wait for the last task of a graph. The objective
+    /// is also the makespan on machines that differ in speed, because the search supports no other objective there.
     ///
     /// # Errors
     /// [`WishError`] if an option sets a parameter that the algorithm does not have, or that the spec already sets.
