@@ -28,7 +28,7 @@ impl Recorder {
         Self { records: Some(records), thread: Some(thread), failure }
     }
 
-    /// Passes a record to the thread. After an error, the record is dropped.
+    /// Passes a record to the thread. If an error has stopped the recorder, the record is dropped.
     pub fn append(&self, record: RunRecord) {
         if let Some(records) = &self.records {
             // After an error, the thread no longer receives records, and `failure` returns the error.

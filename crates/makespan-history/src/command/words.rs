@@ -104,11 +104,11 @@ fn word_length(text: &str) -> usize {
 /// State of a simple command. This state decides the role of the next word.
 #[derive(Default)]
 struct Roles {
-    /// True after a keyword.
+    /// True if the previous word is a keyword.
     opened: bool,
-    /// True after the program.
+    /// True if the program has appeared.
     begun: bool,
-    /// True after an interpreter whose script has not appeared yet.
+    /// True if an interpreter has appeared, but not its script.
     script: bool,
     /// Role of the next word, if a redirection precedes it.
     file: Option<Role>,

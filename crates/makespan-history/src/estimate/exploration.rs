@@ -31,7 +31,7 @@ pub struct TrialCandidate<'a> {
 pub struct Trial {
     /// Index of the task among the candidates.
     pub candidate: usize,
-    /// The allotment of the trial and the longest time that is expected on it.
+    /// The allotment of the trial, and the longest time that is expected on this allotment.
     pub profile: Profile,
 }
 
@@ -39,9 +39,9 @@ pub struct Trial {
 ///
 /// Trials may use at most 5 % of the work of a machine: of its latest 10,000 records and of the planned work. The work
 /// of a trial is its allotment times its expected time. The expected time is pessimistic: more processors do not make
-/// the task faster, and fewer processors lose a perfect speed-up. The trial of a task is on twice the largest known
-/// allotment, if the task allows it and the law predicts that it is at least 10 % faster. Otherwise the trial is on
-/// half the smallest known allotment. The trials with the least work are chosen first.
+/// the task faster, and fewer processors lose a perfect speed-up. A trial doubles the largest known allotment. This
+/// requires that the task accepts the new allotment, and that the law predicts a run that is at least 10 % faster.
+/// Otherwise, a trial halves the smallest known allotment. The trials with the least work are chosen first.
 #[derive(Clone, Copy, Debug)]
 pub struct Exploration {
     budget: f64,
@@ -84,7 +84,7 @@ impl Exploration {
     }
 }
 
-/// Returns the allotment of a task's trial and the longest time that is expected on it.
+/// Returns the allotment of a task's trial, and the longest time that is expected on this allotment.
 fn next(candidate: &TrialCandidate<'_>) -> Option<(u32, Time)> {
     let TrialCandidate { learned, processors: wanted, .. } = candidate;
     let LearnedTimes { model, inputs, .. } = learned;

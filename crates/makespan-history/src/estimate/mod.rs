@@ -1,17 +1,17 @@
 //! Estimates times of tasks without stated times from the history.
 //!
-//! An estimate uses runs of the same command. If these do not suffice, it also uses runs of other commands with the same
-//! template. Only successful runs count: the latest runs of each allotment, and runs on this machine before runs on other
-//! machines. The estimate is the median of their times. If the size of the input files explains the times much better, the
-//! estimate is a robust line over the size. Times at several allotments give a speed-up law ([`crate::law`]). Times at one
-//! allotment also give a law, if the kernel measured the CPU time: a process that kept 3.6 of 4 processors busy was 3.6 times as
-//! fast as on one processor, if it did no additional work.
+//! An estimate uses runs of the same command. If these do not suffice, it also uses runs of other commands with the
+//! same template. An estimate uses only successful runs: the latest runs of each allotment, and runs on this machine
+//! before runs on other machines. The estimate is the median time of these runs. If the size of the input files
+//! explains the times much better, the estimate is a robust line over the size. Times at several allotments give a
+//! speed-up law ([`crate::law`]). If the kernel measured the CPU time, times at one allotment also give a law. For
+//! example, a process that kept 3.6 of 4 processors busy is assumed to be 3.6 times as fast as on one processor.
 //!
-//! Pinned runs and unpinned runs are kept apart, because the time of an unpinned run depends on the jobs that run at the same
-//! time. A pinned task learns only from pinned runs. Unpinned runs give no speed-up.
+//! Pinned runs and unpinned runs are kept apart, because the time of an unpinned run depends on the jobs that run at
+//! the same time. A pinned task learns only from pinned runs. Unpinned runs give no speed-up.
 //!
-//! A learned profile has the allotments from the smallest to the largest known allotment. Trials measure other allotments, within
-//! a budget ([`Exploration`]).
+//! A learned profile has the allotments from the smallest to the largest known allotment. Trials measure other
+//! allotments, within a budget ([`Exploration`]).
 
 mod bounded;
 mod exploration;
@@ -34,7 +34,8 @@ pub use exploration::{Exploration, SHARE, Trial, TrialCandidate};
 /// Number of latest runs of each allotment from which a command's times are estimated. The number is small, so that
 /// estimates soon reflect a program that became slower.
 const RECENT_OF_COMMAND: usize = 9;
-/// Number of latest runs of each allotment from which the times of a template, whose commands differ, are estimated.
+/// Number of latest runs of each allotment from which the times of a template are estimated. The number is larger than
+/// for a command, because the commands of a template differ.
 const RECENT_OF_TEMPLATE: usize = 50;
 /// Maximum number of records that are read for one estimate.
 const LIMIT_OF_COMMAND: usize = 100;
@@ -56,8 +57,8 @@ pub struct Question<'a> {
 /// Learned times of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedTimes {
-    /// Times on the known allotments that the task accepts. If the task accepts none of them, the time on the nearest
-    /// allotment that it accepts.
+    /// Times on the known allotments that the task accepts. If the task accepts no known allotment, the profile
+    /// contains the time on one accepted allotment: the nearest to the known allotments.
     pub profile: Profile,
     /// Number of runs from which the times are learned.
     pub runs: u32,
@@ -113,7 +114,7 @@ impl<'a> Estimator<'a> {
         }
         let wanted = &question.processors;
         let complete = own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
-        // The speed-up of a template completes a command that ran on only one allotment.
+        // If a command ran on only one allotment, its speed-up is the speed-up of its template.
         let mut shared = None;
         for &pinned in kinds {
             if !complete && shared.is_none() {
@@ -148,8 +149,8 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Returns the median of the positive times, or `None` if there is none. The median of the ended tasks of a run is the
-/// default time of a task without an estimate.
+/// Returns the median of the positive times, or `None` if no time is positive. The median of the ended tasks of a run
+/// is the default time of a task without an estimate.
 pub fn typical(times: &[Time]) -> Option<Time> {
     let mut sorted: Vec<Time> = times.iter().copied().filter(|time| *time > Time::ZERO).collect();
     sorted.sort_unstable();

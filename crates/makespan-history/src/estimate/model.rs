@@ -15,7 +15,7 @@ use crate::store::RecalledRun;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Model {
     size: SizeModel,
-    /// The speed-up law. `None` if all runs had one allotment and give no speed-up.
+    /// The speed-up law. `None` if all runs had the same allotment and give no speed-up.
     pub law: Option<SpeedupLaw>,
     /// The smallest and the largest allotment with known times.
     pub known: RangeInclusive<u32>,
@@ -26,8 +26,8 @@ pub(super) struct Model {
 
 impl Model {
     /// Learns from successful runs, sorted from the latest to the earliest. Uses the first `recent` runs of each
-    /// allotment. Prefers runs on this machine, and among these runs in this folder. Returns `None` if there are no
-    /// runs.
+    /// allotment. Prefers runs on this machine. Among the runs on this machine, prefers runs in this folder. Returns
+    /// `None` if there are no runs.
     pub fn of(rows: &[RecalledRun], recent: usize) -> Option<Self> {
         let mut runs = chosen(rows, recent);
         let mut size = SizeModel::of(&sequential(&runs, None))?;
@@ -53,7 +53,8 @@ impl Model {
         Some(Self { size, law, known, runs: runs.len() as u32, spread })
     }
 
-    /// Returns this model with the speed-up of another model, if this model has no speed-up.
+    /// If this model has no speed-up, returns this model with the speed-up of `other`. Otherwise, returns this model
+    /// unchanged.
     pub fn with_speedup_of(self, other: &Self) -> Self {
         let ran = *self.known.start();
         match (self.law, other.law) {
@@ -75,7 +76,8 @@ impl Model {
         bounded(self.size.seconds(inputs) * fraction)
     }
 
-    /// Returns the times on the wanted allotments that are known, or else the time on the nearest wanted allotment.
+    /// Returns the times on the wanted allotments that are known. If no wanted allotment is known, returns the time on
+    /// the wanted allotment that is nearest to the known allotments.
     pub fn profile(&self, wanted: &RangeInclusive<u32>, inputs: Option<u64>) -> Option<Profile> {
         let (low, high) = (*wanted.start().max(self.known.start()), *wanted.end().min(self.known.end()));
         let only = if low < high {
@@ -108,13 +110,13 @@ fn chosen(rows: &[RecalledRun], recent: usize) -> Vec<&RecalledRun> {
     rows.into_iter().filter(|row| take(row)).collect()
 }
 
-/// Returns the rows for which `better` is true, or all rows if there are none.
+/// Returns the rows for which `better` is true. If `better` is true for no row, returns all rows.
 fn preferred(rows: Vec<&RecalledRun>, better: fn(&RecalledRun) -> bool) -> Vec<&RecalledRun> {
     let some: Vec<&RecalledRun> = rows.iter().copied().filter(|row| better(row)).collect();
     if some.is_empty() { rows } else { some }
 }
 
-/// Returns the sequential times of runs: the times divided by the fraction of the law.
+/// Returns the times of runs on one processor: each measured time divided by the law's time fraction.
 fn sequential(runs: &[&RecalledRun], law: Option<SpeedupLaw>) -> Vec<SizedTime> {
     let fraction = |processors: u32| law.map_or(1.0, |law| law.time_fraction(processors));
     runs.iter().map(|run| SizedTime { seconds: run.seconds / fraction(run.processors), inputs: run.inputs }).collect()

@@ -19,7 +19,7 @@ pub(super) struct SizeModel {
 
 /// Maximum number of points for a line, because the fit uses all pairs of points.
 const MAX_POINTS: usize = 100;
-/// Minimum number of points, and of different sizes, for a line.
+/// Minimum number of points for a line. The points must also have at least this number of different sizes.
 const MIN_POINTS: usize = 5;
 const MIN_SIZES: usize = 3;
 /// A line is used if the deviation from it is at most this fraction of the deviation from the median.

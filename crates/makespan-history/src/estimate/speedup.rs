@@ -14,11 +14,11 @@ use crate::store::RecalledRun;
 /// The speed-up that runs show.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Speedup {
-    /// This law, for allotments between the smallest and the largest measured allotment.
+    /// The runs show this law. `allotments` is the range of measured allotments.
     Known { law: SpeedupLaw, allotments: RangeInclusive<u32> },
     /// The runs show no speed-up.
     Unknown {
-        /// The most frequent allotment. On a tie, the largest.
+        /// The most frequent allotment. If several allotments are equally frequent, the largest of them.
         most_often: u32,
     },
 }
@@ -29,7 +29,7 @@ type Times = BTreeMap<u32, f64>;
 /// Relative error that medians of a few runs have by chance.
 const NOISE: f64 = 0.05;
 
-/// Minimum number of runs of an allotment when allotments are compared between different commands.
+/// Minimum number of runs of an allotment. Allotments with fewer runs are not compared across commands.
 const ENOUGH: usize = 3;
 
 impl Speedup {
@@ -62,8 +62,9 @@ fn most_often(runs: &[&RecalledRun]) -> u32 {
     counts.into_iter().max_by_key(|&(processors, count)| (count, processors)).map_or(1, |(processors, _)| processors)
 }
 
-/// Returns the relative times at several allotments, from the commands that ran on several allotments. The time of a command is
-/// modelled as a factor of the command times the effect of the allotment. Sweeps of medians separate the two.
+/// Returns the relative times at several allotments, from the commands that ran on several allotments. The time of a
+/// command is modelled as a factor of the command times the effect of the allotment. Sweeps of medians separate the
+/// factor from the effect.
 ///
 /// J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley, 1977, chapter 11 (median polish).
 fn within_commands(runs: &[&RecalledRun]) -> Option<Times> {

@@ -134,7 +134,7 @@ fn time_on_processors_tells_the_speedup() {
     let check = |cpu: f64, alone: f64| {
         let profile = Place::with(&[busy(cpu)]).ask("solve", 1..=8, None).unwrap().profile;
         assert!(near(profile.time(1), alone, 0.001) && near(profile.time(4), 10.0, 0.001), "{profile:?}");
-        assert_eq!(profile.max_processors(), 4, "what is beyond is not known");
+        assert_eq!(profile.max_processors(), 4, "times beyond the measured allotments are unknown");
     };
     check(40.0, 40.0);
     check(25.0, 25.0);
@@ -235,8 +235,8 @@ proptest! {
         }
     }
 
-    /// Times that grow with the input size are estimated from the size, for sequential and for parallel commands. Constant times
-    /// are not.
+    /// Times that grow with the input size are estimated from the size, for sequential and for parallel commands.
+    /// Times that do not depend on the size are estimated without it.
     #[test]
     fn sizes_count_where_they_say_something(seed in any::<u64>(), start in 0.0..20.0_f64, parallel in any::<bool>()) {
         let law = SpeedupLaw::Amdahl { serial: 0.1 };
@@ -296,7 +296,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Checks over many runs of a list that the work of trials stays within its share, and that the speed-up is learned.
+    /// Checks, over many runs of a list, that the work of trials does not exceed its share of all work. Also checks
+    /// that the speed-up is learned.
     #[test]
     fn exploration_is_bounded_and_ends(serial in 0.0..0.5_f64, tasks in 1..20_usize, most in 2..16_u32) {
         let law = SpeedupLaw::Amdahl { serial };

@@ -52,7 +52,7 @@ proptest! {
         let fits = fit(&synthetic(10.0, SpeedupLaw::Amdahl { serial }, &points));
         let found = fit_named(&fits, "amdahl");
         prop_assert!(matches!(found.law, SpeedupLaw::Amdahl { serial: s } if (s - serial).abs() < 0.03), "{:?}", found);
-        prop_assert!(found.error <= 0.02, "the true law is at most this far");
+        prop_assert!(found.error <= 0.02, "the error of the true law is at most 2 %");
         prop_assert!((found.sequential.seconds() / 10.0 - 1.0).abs() < 0.05);
         for fit in &fits {
             prop_assert!(fit.law.check().is_ok());
@@ -98,7 +98,7 @@ fn few_points_fit_what_they_can() {
     assert!(advice(&all[..2]).unwrap().contains("two allotments"));
     assert_eq!(fit(&all[..3]).len(), 3);
     assert_eq!(advice(&all), None);
-    // Two times on the same allotment are one point, and the shortest time counts.
+    // Two times on the same allotment are one point. The shorter time is used.
     assert!(fit(&[all[0], all[0]]).is_empty());
 }
 

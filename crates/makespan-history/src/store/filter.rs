@@ -57,8 +57,8 @@ impl History {
         let removed = transaction.execute(&text, rusqlite::params_from_iter(values))?;
         transaction.execute("DELETE FROM commands WHERE id NOT IN (SELECT command FROM runs)", [])?;
         transaction.commit()?;
-        // The log still contains the removed data, and the file keeps its size. `VACUUM` changes both, or, while
-        // another process is reading, at some later time.
+        // The log still contains the removed data, and the file keeps its size. `VACUUM` and the checkpoint remove the
+        // data from the log and shrink the file. While another process reads, a later checkpoint does this.
         let _ = self.connection.execute_batch("VACUUM");
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         Ok(removed as u64)

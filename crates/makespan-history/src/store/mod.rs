@@ -51,7 +51,7 @@ impl History {
         let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
         connection.busy_timeout(PATIENCE).map_err(fail)?;
         let known = steps.len() as i64;
-        // The transaction makes both reads consistent, because another process may be creating the tables.
+        // Another process may be creating the tables. The transaction ensures that both reads see the same state.
         let kind =
             connection.unchecked_transaction().and_then(|instant| tables::kind(&instant, APPLICATION)).map_err(fail)?;
         match kind {

@@ -12,7 +12,7 @@ pub(crate) const LONGEST: i64 = 10 * 366 * 86_400 * Time::TICKS_PER_SECOND;
 /// A successful run that estimates may use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecalledRun {
-    /// Number of its command.
+    /// Number of the run's command.
     pub command: i64,
     pub processors: u32,
     pub seconds: f64,
@@ -80,7 +80,8 @@ impl History {
         read().map_err(|error| self.error(error))
     }
 
-    /// Returns the work of the latest records of a machine in processor-seconds, and the part of it that trials used.
+    /// Returns the work of the latest records of a machine in processor-seconds, and the part of this work that trials
+    /// used.
     pub(crate) fn work(&self, host: &str) -> Result<(f64, f64), HistoryError> {
         const LATEST: usize = 10_000;
         let text =
@@ -112,7 +113,8 @@ fn believed(
     let is = |column: usize, text: &str| row.get_ref(column).map(|value| value.as_str() == Ok(text));
     let (processors, seconds) = (number(0)?.and_then(believed_processors), number(1)?.and_then(believed_time));
     let (Some(processors), Some(seconds)) = (processors, seconds) else { return Ok(None) };
-    // The CPU clock may be one tick ahead. Larger values than the processors can have worked are invalid.
+    // A CPU time above the time of all processors is invalid. The tolerance is needed because the CPU clock may be one
+    // tick ahead.
     let possible = |cpu: &f64| *cpu <= 1.1 * seconds * f64::from(processors) + 0.1;
     Ok(Some(RecalledRun {
         command: number(6)?.unwrap_or(0),
