@@ -3,22 +3,23 @@
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step
 //! to step.
 
-/// Parameters of an ascent. In the pairs `length` and `width`, the first value applies to the first step and the second
-/// value to the last step.
+/// Parameters of an ascent. `length` and `width` are pairs: the value at the first step, and the value at the last
+/// step.
 pub(crate) struct AscentParameters {
-    /// The weight of the previous mean gradient in a step, and the weight of the previous mean squared gradient.
+    /// The weights in a step of the previous mean gradient, and of the previous mean squared gradient.
     pub kept: (f64, f64),
-    /// The step length as a fraction of a typical price, at the first and at the last step.
+    /// The step length, as a fraction of a typical price.
     pub length: (f64, f64),
-    /// The smoothing width as a fraction of a typical cost, at the first and at the last step.
+    /// The smoothing width, as a fraction of a typical cost.
     pub width: (f64, f64),
 }
 
 /// The current prices of an ascent, and the best prices so far. No price is negative.
 pub(crate) struct Ascent {
     pace: AscentParameters,
-    /// A typical price, by which the step length is multiplied. The smoothing width is multiplied by a typical cost.
+    /// A typical price. The step length is a multiple of this price.
     price: f64,
+    /// A typical cost. The smoothing width is a multiple of this cost.
     cost: f64,
     prices: Vec<f64>,
     mean: Vec<f64>,
@@ -28,7 +29,7 @@ pub(crate) struct Ascent {
 }
 
 impl Ascent {
-    /// Returns an ascent that starts at `prices`. The pair contains a typical price and a typical cost.
+    /// Returns an ascent that starts at `prices`. `price` and `cost` are a typical price and a typical cost.
     pub fn new(pace: AscentParameters, prices: Vec<f64>, (price, cost): (f64, f64)) -> Self {
         let zeros = vec![0.0; prices.len()];
         let best = (f64::NEG_INFINITY, prices.clone());
@@ -50,8 +51,8 @@ impl Ascent {
         between(self.pace.width, done) * self.cost
     }
 
-    /// Moves the prices along the gradient `rise` of the bound. `value` is the bound at the current prices. `part`
-    /// returns a factor for the step length of each price.
+    /// Moves the prices along the gradient `rise` of the bound. `value` is the bound at the current prices. For the
+    /// index of a price, `part` returns a factor of the step length.
     pub fn step<'r>(
         &mut self,
         done: f64,

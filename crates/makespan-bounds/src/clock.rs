@@ -15,7 +15,7 @@ pub struct Clock {
     questions: Option<Questions>,
 }
 
-/// The number of remaining checks. The clock has expired when this number has fallen to a given number.
+/// A counter of the remaining checks. The clock has expired when `left` has fallen to `last`.
 #[derive(Clone, Debug)]
 struct Questions {
     left: Arc<AtomicI64>,
@@ -38,7 +38,8 @@ impl Clock {
         Self { questions: Some(Questions { left, last: 0 }), ..Self::ENDLESS }
     }
 
-    /// Returns the number of checks after this clock or a clock from [`Self::part`] had expired.
+    /// Returns the number of checks that were made after the clock had expired. Includes the checks of clocks from
+    /// [`Self::part`].
     pub fn asked_late(&self) -> u64 {
         let late = self.questions.as_ref().map(|of| of.last - of.left.load(Ordering::Relaxed));
         late.map_or(0, |late| late.max(0).unsigned_abs())
@@ -51,12 +52,12 @@ impl Clock {
             || self.questions.as_ref().is_some_and(|of| of.left.fetch_sub(1, Ordering::Relaxed) <= of.last)
     }
 
-    /// Returns the time that is left, or `None` if the clock has no end time.
+    /// Returns the time until the end of the clock, or `None` if the clock has no end time.
     pub fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns a clock for a share of the remaining time, or of the remaining checks.
+    /// Returns a clock that expires after a share of the remaining time, or of the remaining checks.
     #[must_use]
     pub fn part(&self, share: f64) -> Self {
         let questions = self.questions.as_ref().map(|of| {

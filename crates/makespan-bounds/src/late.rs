@@ -6,14 +6,15 @@ use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 
-/// Maximum number of deadlines for which the jobs with earlier or equal deadlines form a separate instance.
+/// Maximum number of deadlines that are examined. For each of them, the jobs with this or an earlier deadline form a
+/// separate instance.
 const DUES: usize = 6;
-/// If there are more jobs, only one deadline is examined.
+/// If the instance has more jobs than this number, only one deadline is examined.
 const MANY: usize = 20_000;
 
-/// Returns bounds on the lateness. For each of some deadlines, the jobs with this or an earlier deadline form a
-/// separate instance, and a bound on its makespan or weighted completion bounds the lateness. All these instances
-/// share `work` and the time of `clock`.
+/// Returns bounds on the lateness. Examines some deadlines: for each deadline d, the jobs with deadlines up to d form
+/// a separate instance. A bound on the makespan or the weighted completion of that instance bounds the lateness. All
+/// these instances share `work` and the time of `clock`.
 pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
     let dues = promising(instance, most);
@@ -35,8 +36,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns up to `most` deadlines: those by which the mean load of the jobs due by then exceeds the available time
-/// most. If `most` is more than one, the result includes the last deadline.
+/// Returns up to `most` deadlines d: those where the mean load of the jobs due by d most exceeds d. If `most` is more
+/// than one, adds the last deadline.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

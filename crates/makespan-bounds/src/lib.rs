@@ -77,12 +77,12 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last, for bounds from the last job. With more jobs, the share of the last job
-/// in the sum is too small to improve the bound.
+/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, the share
+/// of the last job in the sum is too small to improve the bound.
 const MAX_LAST: usize = 12;
 
 /// Derives bounds on other objectives from the bound on the makespan, because one job ends at the makespan
-/// ([`LastJob`]). Replaces a bound in `bounds` if the derived bound is better. Has no effect if too many jobs can end
+/// ([`LastJob`]). If the derived bound is better, replaces a bound in `bounds`. Has no effect if too many jobs can end
 /// last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
@@ -100,8 +100,8 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, searches longer than
-/// [`standard`], until `clock` expires.
+/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, continues the search
+/// longer than [`standard`] does, until `clock` expires.
 ///
 /// The remaining time is divided equally among the objectives.
 ///
@@ -126,8 +126,8 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
     within(instance, objective, held::WORK, &Clock::ENDLESS)
 }
 
-/// Returns the best bound on one objective that is found before `clock` expires. Cheap bounds are always computed. An
-/// expensive search that `clock` ends may yield no bound.
+/// Returns the best bound on one objective that is found before `clock` expires. Cheap bounds are always computed. If
+/// `clock` ends an expensive search, the search may yield no bound.
 ///
 /// # Errors
 /// The errors of [`best`].
@@ -135,8 +135,8 @@ pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Resu
     within(instance, objective, held::WORK, clock)
 }
 
-/// Returns the best bound on one objective. Makes up to `work` elementary steps of deductions from a deadline, and
-/// stops when `clock` expires.
+/// Returns the best bound on one objective. Deductions from a deadline take up to `work` elementary steps. Stops when
+/// `clock` expires.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
@@ -163,7 +163,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
-        // With a network, windows give the only bound for sequential jobs.
+        // If the platform has a network, sequential jobs have no other bound than windows.
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {
@@ -177,16 +177,16 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     Ok(best_of(objective, bounds))
 }
 
-/// Returns the largest of several bounds, and the first of equal bounds. Without bounds, returns zero, which needs no
-/// proof.
+/// Returns the largest of several bounds, and the first of equal bounds. If there are no bounds, returns zero, which
+/// needs no proof.
 fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     let nothing =
         || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };
     bounds.into_iter().rev().max_by(|a, b| a.value.cmp(&b.value)).unwrap_or_else(nothing)
 }
 
-/// Returns deductions that refute the latest deadline found within `work` elementary steps, given that the makespan is
-/// at least `known` ticks. Returns `None` if no deadline is refuted or the instance is too large. [`best`] uses
+/// Returns deductions that refute the latest deadline found within `work` elementary steps. The makespan must be at
+/// least `known` ticks. Returns `None` if no deadline is refuted or the instance is too large. [`best`] uses
 /// deductions if tasks have dependences or need resources.
 pub fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
     held::deduced(instance, known, work, &Clock::ENDLESS)

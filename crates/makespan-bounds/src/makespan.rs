@@ -7,8 +7,8 @@ use makespan_verify::{Bound, Proof};
 use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};
 
-/// Maximum number of release dates that are tried. For each date, the bound uses the jobs released at or after the
-/// date, and the open area after it.
+/// Maximum number of release dates r that are tried. For each r, the bound compares the work of the jobs released at
+/// or after r with the open area after r.
 const RELEASES: usize = 8;
 
 /// Returns the best proven lower bound on the makespan. The candidates are the longest job, the area, the deadline
@@ -25,7 +25,7 @@ pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`makespan()`], but stops the search for dual-feasible functions when `clock` expires. The
+/// Returns the bound of [`makespan()`], but stops the search for dual-feasible functions when `clock` expires. All
 /// other bounds are always computed.
 pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     if !instance.has_equal_processors() || instance.has_compound_jobs() {
@@ -50,7 +50,7 @@ pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
 }
 
 /// Returns the bound of [`makespan()`], or a better bound from prices in time ([`crate::refuted`]). If jobs have
-/// release dates or processors are unavailable, the search takes some tenths of a second longer than the search of
+/// release dates or processors are unavailable at times, this search takes some tenths of a second longer than
 /// [`makespan()`].
 pub fn makespan_in_time(instance: &Instance) -> Bound {
     makespan_by(instance, &Clock::ENDLESS)
@@ -102,16 +102,16 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
-/// Returns the largest deadline found that the jobs released at or after some instant cannot meet. `known` is a bound
-/// that is already proved.
+/// Returns the largest deadline that is refuted by the jobs released at or after some release date: not all these jobs
+/// can end by the deadline. `known` is a bound that is already proved. Returns `None` if no deadline of at least
+/// `known` is refuted.
 fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
     let mut found = None;
     for from in promising_releases(instance) {
         let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
-        // First tries the known bound as the deadline. Then increases the deadline in doubling steps, and then
-        // bisects.
+        // First try the known bound as the deadline. Then increase the deadline in doubling steps. Finally, bisect.
         let Some(mut rejection) = refute(best + 1) else { continue };
         let mut step = 1 + (best - from.ticks()).max(1) / 64;
         let mut high = loop {
@@ -138,7 +138,8 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// Returns the release dates r, in descending order of r plus the mean load of the jobs released at or after r.
+/// Returns up to `RELEASES` release dates r, in descending order of this sum: r plus the mean load of the jobs
+/// released at or after r.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
@@ -159,8 +160,8 @@ fn promising_releases(instance: &Instance) -> Vec<Time> {
     scored.into_iter().take(RELEASES).map(|(_, release)| release).collect()
 }
 
-/// Proves that the jobs released at or after `from` cannot all end by `deadline`, by the jobs that cross the middle of
-/// this span. Returns `None` if no proof is found.
+/// Proves that the jobs released at or after `from` cannot all end by `deadline`. The proof uses the jobs that cross
+/// the middle between `from` and `deadline`. Returns `None` if no proof is found.
 fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Time) -> Option<Rejection> {
     if deadline <= from {
         return None;
@@ -188,10 +189,11 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
 }
 
-/// Appends the needs of equal tasks to the knapsack problem of [`dual::choose`]. The tasks are grouped into bundles of
-/// 1, 2, 4, ... tasks that run at the middle of the span (*cross* it) together or not at all. The bundles contain as
-/// many tasks as fit side by side, and can form every smaller number. One more need represents the other tasks, which
-/// do not cross. Returns false if more tasks must cross than fit side by side.
+/// Appends the needs of the equal tasks of a bag to the knapsack problem of [`dual::choose`]. The tasks that can cross
+/// the middle of the span side by side are grouped into bundles. All tasks of a bundle run at the middle (*cross* it),
+/// or none does. The sizes of the bundles are 1, 2, 4, ..., so that every smaller number of crossing tasks can be
+/// formed. One more need represents the remaining tasks, which do not cross. Returns false if more tasks must cross
+/// than fit side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -16,7 +16,7 @@ pub(crate) fn finest(
     }
 }
 
-/// Returns the number of binary places for which the largest rounded price is an integer of about `bits` bits.
+/// Returns the number of binary places at which the largest price rounds to an integer of about `bits` bits.
 pub(crate) fn places(prices: impl Iterator<Item = f64>, bits: i32) -> u32 {
     // If all prices are zero, the logarithm is minus infinity, the cast returns `i32::MIN`, and the result is 64
     // places.

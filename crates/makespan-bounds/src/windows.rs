@@ -16,7 +16,7 @@ pub(crate) const NEVER: i64 = i64::MAX;
 
 /// The tasks of some jobs in flat arrays. Times are in ticks.
 pub(crate) struct TaskArrays {
-    /// The number of kinds of nodes, which are the columns of `times`. Nodes are of one kind if every task takes the
+    /// The number of kinds of nodes. Each kind is a column of `times`. Nodes are of one kind if every task takes the
     /// same time on them.
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
@@ -26,26 +26,28 @@ pub(crate) struct TaskArrays {
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
     pub(crate) tails: Vec<i64>,
-    /// For each row, the number of equal tasks that it stands for.
+    /// For each task, the number of equal tasks that it represents. Zero for a task that may hold several processors.
     counts: Vec<u64>,
     /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
-    /// For each job whose transfers can delay its tasks, the index of the job's first task and the analysis of its transfers.
+    /// The jobs whose transfers can delay their tasks: the index of the job's first task, and the analysis of the
+    /// job's transfers.
     reaching: Vec<(usize, Reaching)>,
 }
 
-/// For each task and kind of node, the earliest start of the task, and the least time from its end to the end of all
-/// tasks. [`NEVER`] if the task cannot meet the deadline on this kind.
+/// For each task and kind of node, `heads` is the earliest start of the task. `tails` is the least time from the end
+/// of the task to the end of all tasks. Both are [`NEVER`] if the task cannot meet the deadline on this kind.
 pub(crate) struct KindStarts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,
 }
 
-/// Maximum product of the number of jobs and the number of nodes for which a certificate has a window for each job.
+/// Maximum product of the number of jobs and the number of nodes. If the product is larger, the windows of jobs follow
+/// from the longest paths alone.
 const MAX_STATED: usize = 1 << 22;
 
-/// Returns the best window bound on one objective. If the objective depends on the end of each job, the bound treats
-/// each job as if it ran alone after its predecessors.
+/// Returns the best window bound on one objective. If the objective depends on the end of each job, each job is
+/// examined as if it ran alone after its predecessors.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
@@ -62,8 +64,8 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// Returns a window for each job. The window follows from the longest path if the job has one task, if there are very
-/// many jobs and nodes, or if the clock has expired.
+/// Returns a window for each job. The window follows from the longest path in three cases: the job has one task, there
+/// are very many jobs and nodes, or the clock has expired.
 fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
@@ -77,7 +79,7 @@ fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
 }
 
 impl TaskArrays {
-    /// Collects the tasks of `jobs`. The tails include successors of these jobs, unless `alone` is set.
+    /// Collects the tasks of `jobs`. The tails include the successors of these jobs, unless `alone` is set.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
         // If no task has machine times, treat nodes of equal speed as one column.
@@ -171,8 +173,8 @@ impl TaskArrays {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind may differ in their number of processors, and then in the times of transfers. So
-                // `reaching` may divide them into several kinds.
+                // Nodes of one kind have equal run times, but may have different numbers of processors and so
+                // different times of transfers. So `reaching` may divide a kind of nodes into several kinds.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

@@ -1,15 +1,16 @@
-//! Bounds on the cost: the least cost of every task, and prices under a horizon.
+//! Bounds on the cost: the least cost of every task, and prices under a horizon (an instant by which all tasks must
+//! end).
 //!
 //! The time until the horizon is divided into equal periods. The processors of each node have a price in each period,
 //! and each edge has a price. Every task chooses the node and the start at which it pays least at these prices
 //! ([`CostPrices`]). The sum of the payments is concave in the prices. The search replaces the minimum of each task by
-//! a smooth function, and maximises the sum with the gradient steps of Adam. The smoothing decreases from step to step.
-//! The bound is proved whatever prices the search finds.
+//! a smooth function, and maximises the sum with the gradient steps of Adam. The smoothing decreases from step to
+//! step. The bound is proved whatever prices the search finds.
 //!
 //! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
 //! Programming Study 2, 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey,
-//! Discrete Applied Mathematics 26, 1990, DOI 10.1016/0166-218X(90)90104-K; steps as in D. P. Kingma, J. Ba, "Adam",
-//! ICLR 2015, arXiv 1412.6980.
+//! Discrete Applied Mathematics 26, 1990, DOI 10.1016/0166-218X(90)90104-K; gradient steps as in D. P. Kingma, J. Ba,
+//! "Adam", ICLR 2015, arXiv 1412.6980.
 
 pub(crate) mod cheapest;
 mod programme;
@@ -26,14 +27,14 @@ use crate::windows::TaskArrays;
 pub use cheapest::cheapest;
 use programme::{CostProgramme, Prices, SEVERAL, instants};
 
-/// Maximum number of equal periods of the time until the horizon.
+/// Maximum number of equal periods into which the time until the horizon is divided.
 const PERIODS: usize = 16;
 /// Maximum size of one step ([`CostSearch::size`]). In larger instances, time is divided into fewer periods.
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
-/// Pace of the search. Step lengths are relative to the mean minimum cost of a task, divided by the mean run time.
-/// Smoothing widths are relative to the mean minimum cost.
+/// Pace of the search. Let c be the mean over all tasks of the least cost, and t the mean run time of the choices with
+/// these costs. Step lengths are relative to c / t. Smoothing widths are relative to c.
 const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// The node and start at which a task pays least under the best prices.
@@ -41,11 +42,10 @@ const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.
 pub struct CostChoice {
     /// The node, or `None` for a task that may hold several processors.
     pub node: Option<usize>,
-    /// Start of the task.
     pub start: Time,
 }
 
-/// A search for prices under a horizon. It keeps its state between steps.
+/// A search for prices under a horizon. The search keeps its state between steps.
 pub struct CostSearch {
     programme: CostProgramme,
     ascent: Ascent,
@@ -77,8 +77,8 @@ impl CostSearch {
         Some(Self { ascent, edge, programme, instants, kind_of: tasks.kind_of })
     }
 
-    /// Makes a step. `done` is the fraction of the search that is complete, from 0 to 1. The steps become shorter as
-    /// `done` increases. O(tasks * kinds of nodes * periods).
+    /// Makes a step. `done` is the completed fraction of the search, from 0 to 1. The steps become shorter as `done`
+    /// increases. O(tasks * kinds of nodes * periods).
     pub fn step(&mut self, done: f64) {
         let prices = self.prices(self.ascent.prices());
         let point = self.programme.evaluate(&prices, self.ascent.width(done));
@@ -93,13 +93,13 @@ impl CostSearch {
         Prices { kinds: kinds.to_vec(), edges: edges.to_vec() }
     }
 
-    /// Returns the size of a step. A step takes about ten nanoseconds times this number.
+    /// Returns the size of a step. A step takes about ten nanoseconds for each unit of size.
     pub fn size(&self) -> usize {
         self.programme.size()
     }
 
-    /// Returns the bound from the best prices so far, for the cost of all schedules that end by the horizon. The bound
-    /// is proved in exact integers. Returns `None` if a number does not fit into 128 bits.
+    /// Returns the bound that the best prices so far prove for the cost of all schedules that end by the horizon. The
+    /// proof is in exact integers. Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
         let scale = places(self.ascent.best().iter().map(|price| price / unit), PLACES);
@@ -122,8 +122,8 @@ impl CostSearch {
         CostPrices { horizon, instants: self.instants.clone(), prices, edges, scale }
     }
 
-    /// Returns the choice of every task of every job under the best prices so far, in the order of the instance. A bag
-    /// counts as one task.
+    /// Returns the choice of every task of every job at the best prices so far, in the order of the instance. Returns
+    /// one choice for all tasks of a bag.
     pub fn choices(&self) -> Vec<CostChoice> {
         let first_of = |kind: usize| self.kind_of.iter().position(|&other| other == Some(kind));
         let nodes: Vec<Option<usize>> = (0..self.programme.kinds).map(first_of).collect();
@@ -136,7 +136,8 @@ impl CostSearch {
     }
 }
 
-/// Returns the bound under a horizon after the given number of steps. Returns `None` if there is no such bound.
+/// Returns the bound on the cost of all schedules that end by the horizon, after `steps` steps of the search. Returns
+/// `None` in the cases of [`CostSearch::new`] and [`CostSearch::bound`].
 pub fn within(instance: &Instance, horizon: Time, steps: u32) -> Option<Bound> {
     let mut search = CostSearch::new(instance, horizon)?;
     (0..steps).for_each(|step| search.step(f64::from(step) / f64::from(steps)));

@@ -25,7 +25,7 @@ pub(super) struct CostProgramme {
 
 struct Row {
     count: f64,
-    /// The range of the task's choices in `Programme::choices`.
+    /// The range of the task's choices in `CostProgramme::choices`.
     choices: std::ops::Range<usize>,
 }
 
@@ -35,12 +35,11 @@ struct Choice {
     time: f64,
     cost: f64,
     head: f64,
-    /// The latest end of the task.
     latest: f64,
 }
 
-/// Prices of each kind in each period, and of each edge. A price is for the whole time from the first release to the
-/// horizon.
+/// Prices of each kind of nodes in each period, and of each edge. A price is for the whole time from the first release
+/// to the horizon.
 #[derive(Clone)]
 pub(super) struct Prices {
     pub(super) kinds: Vec<f64>,
@@ -54,7 +53,7 @@ pub(super) struct Point {
     pub(super) rise: Prices,
 }
 
-/// The sum of the prices of the edges into a task, and the sum of the prices of its outgoing edges.
+/// The sum of the prices of a task's incoming edges, and the sum of the prices of its outgoing edges.
 #[derive(Clone, Copy, Default)]
 struct EdgePrices {
     into: f64,
@@ -155,12 +154,11 @@ impl CostProgramme {
         self.choices.len() * (2 * self.periods + 2)
     }
 
-    /// Returns prices that are all zero.
     pub(super) fn free(&self) -> Prices {
         Prices { kinds: vec![0.0; self.kinds * self.periods], edges: vec![0.0; self.edges.len()] }
     }
 
-    /// Returns the mean least cost of a task, and the mean time of the choices with these costs.
+    /// Returns the mean over all tasks of the least cost, and the mean run time of the choices with these costs.
     pub(super) fn scale(&self) -> (f64, f64) {
         let count = self.tasks.iter().map(|row| row.count).sum::<f64>().max(1.0);
         let least = |row: &Row| {
@@ -174,7 +172,7 @@ impl CostProgramme {
         (sum.0 / count, (sum.1 / count).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns the mean length of the span in which a task can run.
+    /// Returns the mean length of the span within which a task must run.
     pub(super) fn room(&self) -> f64 {
         let widest = |row: &Row| {
             let own = self.choices[row.choices.clone()].iter();
@@ -186,8 +184,8 @@ impl CostProgramme {
         self.tasks.iter().map(widest).sum::<f64>() / self.len() as f64
     }
 
-    /// Returns the bound at these prices, and the gradient of the bound. The gradient is smoothed over choices whose
-    /// payments differ by about `width`.
+    /// Returns the bound at these prices, and a gradient. The gradient is smoothed over choices whose payments differ
+    /// by about `width`.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);
@@ -237,7 +235,7 @@ impl CostProgramme {
         each.collect()
     }
 
-    /// Calls `each` with every start of every choice of a task at which the payment may be least.
+    /// For every choice of a task, calls `each` with the starts at which the payment may be least.
     fn starts(&self, row: &Row, flow: EdgePrices, until: &[f64], mut each: impl FnMut(Start)) {
         for index in row.choices.clone() {
             let Choice { kind, time, cost, head, latest } = self.choices[index];
@@ -265,7 +263,7 @@ impl CostProgramme {
         }
     }
 
-    /// Adds the time for which a choice that starts at `at` holds processors in each period.
+    /// Adds to `held` the time in each period for which a choice that starts at `at` holds processors, times `share`.
     fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
         if choice.kind == SEVERAL {
             return;
@@ -281,7 +279,8 @@ impl CostProgramme {
         }
     }
 
-    /// Returns, for each kind, the integral of the price until the beginning of each period and until the horizon.
+    /// Returns, for each kind, the integral of the price from the first release until the beginning of each period,
+    /// and until the horizon.
     fn integrals(&self, prices: &[f64]) -> Vec<f64> {
         let mut until = Vec::with_capacity(self.kinds * (self.periods + 1));
         for own in prices.chunks(self.periods) {
@@ -295,7 +294,7 @@ impl CostProgramme {
         until
     }
 
-    /// Returns, for each task, the prices of its incoming and outgoing edges.
+    /// Returns, for each task, the sums of the prices of its edges.
     fn flows(&self, prices: &[f64]) -> Vec<EdgePrices> {
         let mut flows = vec![EdgePrices::default(); self.len()];
         for (&price, &(from, to)) in prices.iter().zip(&self.edges) {
@@ -306,8 +305,8 @@ impl CostProgramme {
     }
 }
 
-/// Interpolates the integral of a price until an instant from 0 to 1. `until` contains the integrals at the ends of
-/// equal periods.
+/// Interpolates the integral of a price from 0 until the instant `at`, from 0 to 1. `until` contains the integrals
+/// until the boundaries of equal periods.
 fn integral(until: &[f64], at: f64) -> f64 {
     let periods = until.len() - 1;
     let place = at * periods as f64;
@@ -315,7 +314,7 @@ fn integral(until: &[f64], at: f64) -> f64 {
     until[before] + (until[before + 1] - until[before]) * (place - before as f64)
 }
 
-/// Returns the boundaries of equal periods.
+/// Returns the boundaries of equal periods from `first` to `horizon`.
 pub(super) fn instants(first: Time, horizon: Time, periods: usize) -> Vec<Time> {
     let length = i128::from((horizon - first).ticks());
     let at = |period: usize| (length * period as i128 / periods as i128) as i64;

@@ -39,8 +39,8 @@ fn a_path_and_a_crowd_cost_what_they_must() {
     let chain = || vec![compound("chain", &[1200, 1200, 1200], &[(0, 1), (1, 2)])];
     assert_eq!(proved(chain(), vec![], 1799), None);
     assert_eq!(proved(chain(), vec![], 1800), Some(6000));
-    // The programme with fractions of tasks has the value of the programme with whole tasks if the fractions add up to
-    // whole tasks.
+    // The linear programme may split tasks. If the parts in an optimum add up to whole tasks, the split does not lower
+    // the value.
     let near = |value: Option<i128>, best: i128| value.is_some_and(|value| value <= best && value >= best - best / 400);
     assert!(near(proved(chain(), vec![], 2400), 5000));
     assert!(near(proved(chain(), vec![], 2700), 4500));
@@ -55,7 +55,8 @@ fn a_path_and_a_crowd_cost_what_they_must() {
 #[test]
 fn jobs_released_later_have_less_time() {
     let late = compound("late", &[1200, 1200], &[(0, 1)]).with_release(ticks(1200));
-    // By 3000, the slow processor can run two and a half of the four tasks. The fast processor must run the rest.
+    // By 3000, the slow processor can run two and a half of the four tasks. The fast processor must run the remaining
+    // one and a half.
     let both = proved(vec![compound("chain", &[1200, 1200], &[(0, 1)]), late.clone()], vec![], 3000).unwrap();
     assert!((5900..=6000).contains(&both), "{both}");
     let wide = Job::new("wide", Profile::table(vec![ticks(1200), ticks(900)]).unwrap());

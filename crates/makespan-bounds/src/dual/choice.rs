@@ -1,9 +1,9 @@
-//! Chooses the jobs that run at the middle of the schedule (that *cross* the middle). The choice is a knapsack problem:
-//! the crossing jobs together may hold at most a given number of processors.
+//! Chooses the jobs that run at the middle of the schedule (that *cross* the middle). The choice is a knapsack
+//! problem: all crossing jobs together may hold at most a given number of processors.
 
 use makespan_core::Area;
 
-/// The least work and width of one job under a deadline.
+/// The least work and the least width of one job under a deadline.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
     /// Least work if the job does not cross the middle, or `None` if the job must cross the middle.
@@ -14,24 +14,25 @@ pub struct Need {
     pub width: u32,
 }
 
-/// The least total work of all jobs if the crossing jobs hold at most a given number of processors.
+/// Bounds on the least total work of all jobs if the crossing jobs hold at most a given number of processors.
 #[derive(Clone, Debug)]
 pub struct LeastWork {
-    /// Lower bound on the work of every choice.
+    /// A lower bound on the total work, for every choice of crossing jobs.
     pub least: Area,
-    /// The price, in processor-ticks, of each processor that a crossing job holds, for which arithmetic proves that
-    /// `least` is a lower bound. `None` if only the solution of the knapsack problem proves it.
+    /// The price of each processor that a crossing job holds, in processor-ticks. Arithmetic with this price proves
+    /// that `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.
     pub price: Option<i64>,
-    /// The work of the best choice found, and the jobs that cross in this choice. `None` if the jobs that must cross do
-    /// not fit.
+    /// The total work of the best choice found, and for each job true if it crosses in this choice. `None` if the jobs
+    /// that must cross do not fit.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
-/// Maximum number of entries in the table of the knapsack. Above it, only prices bound the least work.
+/// Maximum number of entries in the table of the knapsack. If the table would be larger, only prices bound the least
+/// work.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// Returns true if the knapsack is always solved for this number of jobs. If so, [`super::search`] refutes all
-/// deadlines below its guess.
+/// Returns true if the knapsack table is small enough for this number of jobs and processors. If it is,
+/// [`super::search`] refutes all deadlines below its guess.
 pub fn is_exact(jobs: usize, processors: u32) -> bool {
     jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
 }
@@ -44,9 +45,9 @@ struct Item {
 }
 
 /// Chooses the jobs that cross the middle so that the total work of all jobs is least. First lets jobs cross in
-/// descending order of the work saved per processor, while they fit. This gives a choice of jobs and a lower bound,
-/// which differ by less than the saving of one job. If `target` lies between both, solves the knapsack by dynamic
-/// programming over the processors in O(jobs x capacity), unless the table would be too large.
+/// descending order of the work saved per processor, as long as they fit. This gives a choice with some total work,
+/// and a lower bound. Both differ by less than the saving of one job. If `target` lies between both and the table is
+/// small enough, solves the knapsack by dynamic programming over the processors in O(jobs x capacity).
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;
@@ -83,8 +84,8 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     LeastWork { least, price: Some(price), found: Some((work, crosses)) }
 }
 
-/// Lets items cross in descending order of the saving per processor while they fit. Returns the bound of the fractional
-/// knapsack at the best integer price, and this price.
+/// Lets items cross in descending order of the saving per processor, as long as they fit. Returns the bound of the
+/// fractional knapsack at the best integer price, and this price.
 fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]) -> (Area, i64) {
     let wanted: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if wanted <= u64::from(room) {
@@ -115,7 +116,7 @@ fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]
     (bound(best), i64::try_from(best).unwrap_or(i64::MAX))
 }
 
-/// Returns the largest saving within `room`. Marks the items with this saving in `crosses`.
+/// Returns the largest total saving of items that fit into `room` processors. Sets `crosses` for these items.
 fn knapsack(items: &[Item], room: u32, crosses: &mut [bool]) -> Area {
     let columns = room as usize + 1;
     let mut best: Vec<Area> = vec![0; columns];

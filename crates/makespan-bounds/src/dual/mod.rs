@@ -10,10 +10,12 @@ pub use choice::{LeastWork, Need, choose, is_exact};
 use makespan_core::{Area, Profile, Time};
 use makespan_verify::proof::{Rejection, Selection};
 
-/// The result of the search, for jobs that are all released at time zero on processors that are always open.
+/// The result of [`search`]. The search assumes that all jobs are released at time zero and that processors are always
+/// open.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The guess `d`: the smallest deadline found for which the processors have enough area for the total work.
+    /// The guess `d`: the smallest deadline found for which the total work of a choice of shelves fits into the area
+    /// of the processors.
     pub guess: Time,
     /// For each job, true if it is in the first shelf, of length `guess`. The other jobs are in the second shelf, of
     /// half this length.
@@ -24,16 +26,16 @@ pub struct Dual {
 
 /// Searches for the guess for jobs with the given profiles on `processors` processors.
 ///
-/// Each deadline d is tried as follows. In a schedule of length d, a job that takes more than d/2 crosses the instant
-/// d/2. The crossing jobs therefore hold at most m processors together. Give each crossing job its allotment of least
-/// work that meets the deadline d. Give each other job its allotment of least work that meets the deadline d/2. If the
-/// total work is more than m d even for the best choice of crossing jobs, no schedule has length d.
+/// Let m be the number of processors. Each deadline d is tried as follows. In a schedule of length d, a job that takes
+/// more than d/2 crosses the instant d/2. The crossing jobs therefore hold at most m processors together. Give each
+/// crossing job its allotment of least work that meets the deadline d. Give each other job its allotment of least work
+/// that meets the deadline d/2. If the total work is more than m d even for the best choice of crossing jobs, no
+/// schedule has length d.
 ///
 /// The least work W(d) never increases with d. So for every d that is tried, all deadlines below W(d)/m are refuted.
-/// If W(d)/m is at least d, the deadline W(d)/m is accepted, because its least work is at most W(d).
-/// Each step moves both ends of the interval of undecided deadlines. The deadlines are whole ticks, so the search ends
-/// with the exact limit. Each step takes O(n log m). Near the end of the search, a step takes an additional O(n m) for
-/// the knapsack.
+/// If W(d)/m is at least d, the deadline W(d)/m is accepted, because its least work is at most W(d). Each step moves
+/// both ends of the interval of undecided deadlines. The deadlines are whole ticks, so the search ends with the exact
+/// limit. Each step takes O(n log m). Near the end of the search, a step takes an additional O(n m) for the knapsack.
 ///
 /// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than
 /// m d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at
@@ -57,7 +59,7 @@ struct Search<I> {
     first_shelf: Vec<bool>,
     /// The largest refuted deadline.
     refuted: Time,
-    /// The largest deadline that is refuted or that the bounded knapsack cannot decide.
+    /// The largest deadline that is refuted, or that remains undecided because the knapsack is too large.
     floor: Time,
 }
 
@@ -77,7 +79,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
             refuted,
             floor: refuted,
         };
-        // Trying this deadline, which is always accepted, sets the first shelf even if there is only one job.
+        // The search always accepts this deadline. Trying it sets the first shelf even if there is only one job.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);
@@ -97,7 +99,8 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         }
         match choice.found {
             Some((work, first_shelf)) if work <= target => self.accept(deadline, first_shelf),
-            // The chosen jobs also fit for a later deadline, because their least widths do not increase.
+            // The chosen jobs also fit under a later deadline, because their least widths do not increase with the
+            // deadline.
             Some((work, first_shelf)) => {
                 self.accept(ceiling(work, m).max(deadline), first_shelf);
                 self.floor = self.floor.max(deadline);
@@ -121,7 +124,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
     fn fill(&mut self, deadline: Time) {
         let half = Time::from_ticks(deadline.ticks() / 2);
         self.needs.clear();
-        // If a job misses the deadline on every allotment, treat it as wider than any platform.
+        // If a job misses the deadline on every allotment, treat the job as wider than any platform.
         let need = |profile: &Profile| Need {
             short: profile.least_work(half),
             crossing: profile.least_work(deadline).unwrap_or(Area::MAX >> 32),

@@ -12,7 +12,7 @@ fn instance(processors: u32, tables: &[Vec<i64>]) -> Instance {
     Instance::new(Platform::flat(processors).unwrap(), tables.iter().enumerate().map(job).collect(), vec![]).unwrap()
 }
 
-/// Returns true if the best choice under `deadline` has at most the available area. Tries all choices.
+/// Tries all choices. Returns true if the total work of the best choice fits into the area before `deadline`.
 fn acceptable(instance: &Instance, deadline: i64) -> bool {
     let m = instance.processors();
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
@@ -55,7 +55,7 @@ proptest! {
     }
 }
 
-/// Checks an instance with too many processors for the knapsack, so some deadlines remain undecided.
+/// Checks an instance for which the knapsack is too large, so that some deadlines remain undecided.
 #[test]
 fn a_coarse_guess_is_below_twice_what_is_not_refuted() {
     use makespan_core::SpeedupLaw;

@@ -1,11 +1,11 @@
-//! The allotments that the jobs may choose in the game, by class of width and time.
+//! The allotments that the jobs may choose in the game of prices (module `game`), by class of width and time.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of sizes into equal classes. Class j contains the sizes larger than j / `classes` of the whole, up to
-/// the lower limit of class j + 1.
+/// A division of the sizes up to `whole` into equal classes. Class j contains the sizes larger than j / `classes` of
+/// the whole, up to the lower limit of class j + 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -18,8 +18,8 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity in classes: if sizes sum to at most the whole, the numbers of their classes sum to at most
-    /// the capacity.
+    /// Returns the capacity C in classes. If sizes sum to at most the whole, the numbers of their classes sum to at
+    /// most C.
     pub(crate) fn capacity(self) -> usize {
         // Either each size is its own class, or each size is strictly larger than the lower limit of its class.
         (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
@@ -48,7 +48,7 @@ pub(super) struct FractionalAllotment {
     pub processors: f32,
     /// Fraction of the time.
     pub time: f32,
-    /// Fraction of the open area.
+    /// Fraction of the open area (the processor-ticks during which processors are available).
     pub work: f32,
     /// Class of the number of processors.
     pub width: u16,
@@ -56,18 +56,18 @@ pub(super) struct FractionalAllotment {
     pub length: u16,
 }
 
-/// The allotments that each job may choose, with the functions that determine their prices.
+/// The allotments that each job may choose.
 pub(super) struct AllotmentBoard<'a> {
     pub setting: &'a BoardSetting<'a>,
     /// The choices of all jobs, one job after the other.
     pub choices: Vec<FractionalAllotment>,
-    /// For each job, the end of its choices.
+    /// For each job, the index in `choices` after its last choice.
     pub ends: Vec<usize>,
     pub width_grid: Grid,
     pub time_grid: Grid,
 }
 
-/// The data that do not depend on the deadline.
+/// The data of the search that do not depend on the deadline.
 pub(super) struct BoardSetting<'a> {
     pub instance: &'a Instance,
     /// The jobs released at `from` or later, or a sample of them.
@@ -75,12 +75,12 @@ pub(super) struct BoardSetting<'a> {
     /// The number of jobs that each job of `jobs` stands for.
     pub each: f64,
     pub from: Time,
-    /// True if jobs may choose every allotment, because widths have prices. If false, they may choose only the
+    /// True if jobs may choose every allotment, because widths have prices. If false, jobs may choose only the
     /// smallest allotment for each class of times.
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width. Empty if only the number of processors itself has a price.
+    /// Functions of the class of the width. Empty if the width has no price except that of the processors themselves.
     pub widths: Vec<Function>,
     /// Functions of the class of the time.
     pub times: Vec<Function>,
@@ -91,7 +91,7 @@ impl<'a> BoardSetting<'a> {
         let mut jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let stride = jobs.len().div_ceil(most_jobs).max(1);
         if stride > 1 {
-            // Sample evenly in the order of work, so that the mean work of the sample is close to the mean work of all
+            // Sample evenly in the order of work. The mean work of the sample is then close to the mean work of all
             // jobs.
             jobs.sort_by_cached_key(|job| job.profile().least_work(Time::MAX));
         }
@@ -102,16 +102,15 @@ impl<'a> BoardSetting<'a> {
             |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
         let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
         let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
-        // Every span has more ticks than the requested number of classes, so every grid of times has exactly the
-        // requested number of classes.
+        // Every span has more ticks than `classes`. So every grid of times has exactly `classes` classes.
         let (widths, times) = (if wide { families(widths) } else { Vec::new() }, families(classes as usize - 1));
         Self { instance, jobs, each, from, wide, classes, widths, times }
     }
 }
 
 impl<'a> AllotmentBoard<'a> {
-    /// Returns `None` if a job cannot meet the deadline, no processor is open, or the span is too short for the
-    /// classes.
+    /// Creates the board for one deadline. Returns `None` if a job cannot meet the deadline, no processor is open, or
+    /// the span is too short for the classes.
     pub(super) fn new(setting: &'a BoardSetting<'a>, deadline: Time) -> Option<Self> {
         let span = deadline - setting.from;
         if span.ticks() <= setting.classes {
@@ -129,7 +128,7 @@ impl<'a> AllotmentBoard<'a> {
         if area == 0 {
             return None;
         }
-        // Unavailable processors reduce the capacity. The reduction is approximate here, and exact in the check of the
+        // Unavailable processors reduce the capacity. The reduction is approximate here, but exact in the check of the
         // certificate.
         let open = area as f64 / span.area(processors) as f64 / setting.each;
         let whole = Shares {
@@ -206,7 +205,7 @@ mod tests {
             for size in 1..=whole {
                 let class = grid.class(size);
                 assert!(grid.least(class) <= size && (class >= grid.capacity() || size < grid.least(class + 1)));
-                // Check sums of up to three equal sizes, and the sum of a size and the size that remains beside it.
+                // Check sums of up to three equal sizes. Then check the sum of a size and the remaining size.
                 for count in 1..=3.min(whole / size) {
                     assert!(class * count as usize <= grid.capacity());
                 }

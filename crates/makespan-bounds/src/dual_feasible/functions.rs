@@ -1,16 +1,16 @@
-//! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. The values of any sizes that sum
-//! to at most C sum to at most one.
+//! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. If any sizes sum to at most C,
+//! their values sum to at most one.
 //!
 //! The families are from S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and J.
-//! Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012); see the survey of F.
+//! Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012). See the survey of F.
 //! Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). The proofs do
 //! not require the functions to be dual feasible: the check of a certificate computes the maximum sum of values.
 
 /// A function, given by its values at 0 .. C.
 pub(crate) type Function = Vec<f64>;
 
-/// Returns all functions of the families for `capacity`. Their integer values are divided by the value of the
-/// capacity, so the largest value is 1.
+/// Returns all functions of the families for `capacity`. The values are scaled so that the value of the capacity, the
+/// largest value, is 1.
 pub(crate) fn families(capacity: usize) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut add = |value: &dyn Fn(usize) -> usize| {
@@ -37,9 +37,10 @@ fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
     if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }
 }
 
-/// Computes the discrete function of Carlier, Clautiaux and Moukrim: the number of times that the size `least` fits
-/// into a size. The value of a size above half of the capacity is the value of the capacity minus the value of the
-/// remaining size.
+/// Computes the discrete function of Carlier, Clautiaux and Moukrim. The value of a
+/// size below half of the capacity is twice the number of times that `least` fits into the size. The value of a size
+/// above half is the value of the capacity minus the value of the remaining size. Half of the capacity has half of the
+/// value of the capacity.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {
@@ -49,7 +50,7 @@ fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Computes U^(eps) of Fekete and Schepers: sizes below `least` have the value zero, and sizes that leave less than
+/// Computes U^(eps) of Fekete and Schepers. Sizes below `least` have the value zero. Sizes that leave less than
 /// `least` of the capacity have the value of the whole capacity.
 fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     if size < least {
@@ -61,7 +62,7 @@ fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Returns the maximum sum of the values of sizes from 0 .. C that sum to at most C.
+/// Returns the maximum sum of values, over all collections of sizes from 0 .. C that sum to at most C.
 pub(super) fn most(values: &[f64]) -> f64 {
     let mut most = vec![0.0_f64; values.len()];
     for room in 1..values.len() {

@@ -1,14 +1,17 @@
-//! Search for the prices of the terms, as a game. One player sets prices for the functions to maximise the need of the
-//! jobs. The jobs choose the allotments that need least. The prices follow from multiplicative weights (N.
-//! Littlestone, M. K. Warmuth, Information and Computation 108, 1994, DOI 10.1006/inco.1994.1009): the price of a term
-//! increases with the total amount of it that the chosen allotments have needed so far.
+//! Search for the prices of the terms, as a game. A term of a certificate is the area, a function of the width or of
+//! the time, or a product of two such functions. One player sets the prices of the terms to maximise the need of the
+//! jobs. The jobs choose the allotments that need least.
+//!
+//! The prices follow from multiplicative weights (N. Littlestone, M. K. Warmuth, Information and Computation 108,
+//! 1994, DOI 10.1006/inco.1994.1009): the price of a term increases with the total amount of the term that the chosen
+//! allotments have needed in all rounds.
 
 use super::board::{AllotmentBoard, BoardSetting};
 use super::functions::most;
 use crate::Clock;
 
-/// The rate at which prices follow the demand in the first round. In later rounds, it is divided by the square root of
-/// the number of the round.
+/// The rate at which prices follow the demand in the first round. In round r, the rate is divided by the square root
+/// of r.
 const RATE: f64 = 32.0;
 
 /// The costs of allotments, by class of width and time. A cost is the sum of all terms, each multiplied by its price.
@@ -31,15 +34,16 @@ struct Demand {
     processors: Vec<f64>,
     /// The total time of the chosen allotments, by class of the width.
     time: Vec<f64>,
-    /// The number of jobs by class of the width, and within a class of the width by class of the time.
+    /// The number of jobs in each pair of a class of the width and a class of the time. All pairs of the first width
+    /// come first.
     jobs: Vec<f64>,
 }
 
-/// The prices of the game so far. The game for the next deadline continues with them.
+/// The weights and needs of the game so far. The game for the next deadline continues with them.
 pub(super) struct Game {
     rounds: u32,
-    /// The total need of each term over all rounds: the area, the functions of time, the functions of width, and the
-    /// pairs.
+    /// The total need of each term over all rounds. The terms are in this order: the area, the functions of time, the
+    /// functions of width, and the pairs of both.
     needed: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -50,8 +54,8 @@ impl Game {
         Self { rounds: 0, needed: vec![0.0; terms], weights: vec![0.0; terms] }
     }
 
-    /// Plays up to `rounds` rounds. Returns the largest need found, as a fraction of the capacity, with its costs. If
-    /// the need is more than one, the deadline is refuted.
+    /// Plays up to `rounds` rounds, or until the need is more than `enough`. Returns the largest need found, as a
+    /// fraction of the capacity, with its costs. If the need is more than one, the deadline is refuted.
     pub(super) fn play(&mut self, board: &AllotmentBoard, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
@@ -62,7 +66,8 @@ impl Game {
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);
-            // The maximum payment is only slightly less than one. Compute it only if the need is near the best need so far.
+            // The maximum payment (`most`) is at most one, and only slightly less. Compute it only if the need is near
+            // the best need so far.
             if needed > 0.98 * best.0 {
                 let value = needed / costs.most();
                 if value > best.0 {
@@ -76,7 +81,7 @@ impl Game {
             self.rounds += 1;
             self.needed.iter_mut().zip(&payoffs).for_each(|(sum, payoff)| *sum += payoff);
             if board.choices.len() == board.ends.len() {
-                // No job has a choice, so the most expensive term alone is best.
+                // No job has a choice, so one term alone is best: the term with the largest need.
                 let top = (0..payoffs.len()).max_by(|&a, &b| payoffs[a].total_cmp(&payoffs[b]).then(b.cmp(&a)));
                 self.weights.fill(0.0);
                 top.into_iter().for_each(|top| self.weights[top] = 1.0);
@@ -126,7 +131,7 @@ impl AllotmentBoard<'_> {
         costs
     }
 
-    /// Returns the need of the jobs if each takes its cheapest choice, and the total use of these choices.
+    /// Returns the need of the jobs if each job takes its cheapest choice, and the total demand of these choices.
     fn answer(&self, costs: &Costs) -> (f64, Demand) {
         let (wide, long) = self.classes();
         let each = self.setting.each;
@@ -165,7 +170,7 @@ impl AllotmentBoard<'_> {
         (needed, demand)
     }
 
-    /// Computes how much of the capacity of each term the demand needs.
+    /// Computes for each term the fraction of its capacity that the demand needs.
     fn payoffs(&self, demand: &Demand, payoffs: &mut [f64]) {
         let (_, long) = self.classes();
         payoffs[0] = demand.work;

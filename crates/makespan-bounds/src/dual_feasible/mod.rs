@@ -1,8 +1,9 @@
 //! Refutation of deadlines by dual-feasible functions. [`makespan_verify::proof::DualFeasible`] states the theorem.
 //!
-//! The search divides time into equal classes, and also processors if the jobs have little choice of their width. It
-//! gives prices to all functions of the known families on these classes, so that the jobs need as much as possible for
-//! any choice of allotments. The module `game` explains the search for prices.
+//! The search divides time into equal classes. If the jobs have little choice of their width, the search also divides
+//! the number of processors into classes. It gives prices to all functions of the families in `functions` on these
+//! classes. At these prices, the jobs need as much as possible for any choice of allotments. The module `game`
+//! explains the search for prices.
 
 mod board;
 mod functions;
@@ -22,9 +23,9 @@ pub(crate) use rounding::steps;
 
 /// Number of classes of a grid. It is divisible by 2, 3, 4, 5, 6, 10 and 12.
 const CLASSES: i64 = 60;
-/// Number of classes of a grid for instances of many jobs.
+/// Number of classes of a grid for instances of more than `MAX_JOBS` jobs.
 const FEW_CLASSES: i64 = 24;
-/// Maximum number of jobs for which the game is played. If an instance has more jobs, a sample stands for them.
+/// Maximum number of jobs in the game. If an instance has more jobs, the game uses a sample.
 const MAX_JOBS: usize = 1024;
 /// Maximum number of certificates that are checked in one search, because each check takes all jobs into account.
 const MAX_CHECKS: usize = 3;
@@ -32,30 +33,32 @@ const MAX_CHECKS: usize = 3;
 const FIRST_ROUNDS: u32 = 120;
 /// Number of rounds for each later deadline.
 const ROUNDS: u32 = 32;
-/// Number of functions of the width above which the number of rounds is divided by four.
+/// If more functions of the width than this have prices, the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
-/// The need, as a fraction of the capacity, from which a deadline is treated as refuted. The excess over one is a
-/// margin for rounding to integers.
+/// The minimum need, as a fraction of the capacity, for which a deadline is treated as refuted. The excess over one is
+/// a margin for rounding to integers.
 const SURE: f64 = 1.000_05;
-/// The need from which a deadline is treated as refuted if a sample represents all jobs.
+/// The value of `SURE` if a sample represents all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
-/// For deadlines after the first one, the game ends when the need exceeds the required need by this fraction of the capacity.
+/// For deadlines after the first one, the game ends early if the need exceeds `SURE` by more than this fraction of the
+/// capacity.
 const ENOUGH: f64 = 0.001;
 /// Maximum number of deadlines that are tried.
 const ATTEMPTS: u32 = 7;
-/// Maximum number of deadlines that are tried if no job has a choice of allotments. Then one round is enough for each deadline.
+/// Maximum number of deadlines that are tried if no job has a choice of allotments. In this case, one round is enough
+/// for each deadline.
 const ATTEMPTS_RIGID: u32 = 24;
 
-/// Returns the bound from the largest refuted deadline found. The search starts at `known`, the best bound so far. Jobs
-/// released before `from` are ignored. Returns `None` if `known` itself is not refuted.
+/// Returns the bound from the largest refuted deadline found. The search starts at `known`, the best bound so far.
+/// Jobs released before `from` are ignored. Returns `None` if `known` itself is not refuted.
 ///
 /// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and one check of the
-/// certificate on all jobs. A choice is an allotment that brings a job into a lower class of times.
+/// certificate on all jobs. A choice is an allotment with a run time in a lower class than all smaller allotments.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     search_until(instance, from, known, &Clock::ENDLESS)
 }
 
-/// Runs [`search`] until `clock` is over.
+/// Runs [`search`], but stops when `clock` is over.
 pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -87,28 +90,29 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         } else {
             high = Some(Tried { deadline, needed });
         }
-        // The first deadline is not refuted, so no later deadline can be refuted.
+        // If the first deadline is not refuted, no later deadline can be refuted.
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
         deadline = tried;
     }
-    // Checks the largest deadline first. Prices found in floating point may prove nothing in exact integers.
+    // Check the largest deadline first. Prices found in floating point may prove nothing in exact integers.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
 
-/// A deadline that was tried, and the fraction of the capacity that the jobs need to meet it.
+/// A deadline that was tried, and the fraction of the capacity that the jobs need to meet this deadline.
 #[derive(Clone, Copy)]
 struct Tried {
     deadline: Time,
     needed: f64,
 }
 
-/// Returns the next deadline to try: an estimate of the deadline at which need and capacity are equal. Returns `None`
-/// if the last refuted deadline is close enough to the estimate.
+/// Returns the next deadline to try: an estimate of the deadline at which the need equals the capacity. `low` is the
+/// last refuted deadline, and `high` the last deadline that was not refuted. Returns `None` if `low` is close enough
+/// to the estimate.
 fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
-        // Later deadlines also allow allotments of less work.
+        // The step is smaller than the need suggests, because a later deadline also allows allotments of less work.
         None => span * (low.needed - sure) * 0.6,
         Some(high) => {
             let gap = (high.deadline - low.deadline).ticks() as f64;

@@ -8,14 +8,16 @@ use super::game::Costs;
 
 /// The largest value of a step function in a certificate. It is divisible by all numbers from 2 to 10.
 const LEVELS: f64 = 5040.0;
-/// Maximum number of terms with functions of both width and time. If there are more, the terms with the lowest prices are left out.
+/// Maximum number of terms that are products of a function of width and a function of time. If there are more, the
+/// terms with the lowest prices are left out.
 const MAX_PAIRS: usize = 8;
 
-/// Converts costs to a certificate. Only the check of the certificate shows whether it proves the bound.
+/// Converts costs to a certificate. The certificate may fail to prove the bound, so it must be checked.
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The whole area, or a whole pair, costs this number of units: as many as prices of 64 bits allow.
+    // The price of the whole area, or of a whole pair, in units of the certificate. It is as large as prices of 64
+    // bits allow.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {
@@ -44,8 +46,9 @@ pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time)
     DualFeasible { deadline, from, terms }
 }
 
-/// Converts a function with a value for each class to the step function of a certificate. Returns the steps, and the
-/// value of one unit of theirs. Returns `None` if the function is zero everywhere.
+/// Converts a function to the step function of a certificate. `values` contains the value of the function for each
+/// class. Returns the step function, and the value of one unit of the step function. Returns `None` if the function is
+/// zero everywhere.
 pub(crate) fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
     let top = values.last().copied().filter(|&top| top > 0.0)?;
     let mut steps: Vec<(i64, u32)> = Vec::new();

@@ -4,7 +4,8 @@ use makespan_verify::Proof;
 use super::*;
 use crate::{dual, makespan};
 
-/// Returns an instance of rigid jobs, and one job of one tick. Because of this job, no bound is rounded up.
+/// Returns an instance of rigid jobs and one additional job of one tick. Because of the additional job, no bound is
+/// rounded up.
 fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Instance {
     let job = |(index, &(width, seconds)): (usize, &(u32, i64))| {
         Job::new(index.to_string(), Profile::rigid(width, Time::from_seconds(seconds)).unwrap())
@@ -14,7 +15,7 @@ fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Inst
     Instance::new(Platform::flat(processors).unwrap(), jobs, closed).unwrap()
 }
 
-/// Returns the verified bound in seconds, and true if dual-feasible functions prove it.
+/// Returns the verified bound in seconds, and true if dual-feasible functions prove this bound.
 fn bound(instance: &Instance) -> (f64, bool) {
     let bound = makespan(instance);
     assert_eq!(bound.verify(instance), Ok(()));
@@ -32,14 +33,15 @@ fn near_optimum(instance: &Instance, seconds: f64) {
 fn two_beside_each_other_though_the_area_has_room_for_more() {
     near_optimum(&rigid(10, &[(4, 10); 5], vec![]), 30.0);
     near_optimum(&rigid(200, &[(67, 10); 9], vec![]), 50.0);
-    // For a deadline below 30, each time is more than a third, so only two tasks fit one after the other.
+    // For a deadline below 30, each run time is more than a third of the deadline. So only two tasks fit one after the
+    // other.
     near_optimum(&rigid(2, &[(1, 10); 5], vec![]), 30.0);
 }
 
 #[test]
 fn halves_that_leave_room_only_for_small_ones() {
-    // Wide jobs run one after the other for 40 s. Jobs of width 4 do not fit next to them, so two of them run side by
-    // side for 10 s more.
+    // The four jobs of width 7 run one after the other for 40 s. No job of width 4 fits next to them. So the two jobs of
+    // width 4 run side by side for another 10 s.
     near_optimum(&rigid(10, &[(7, 10), (7, 10), (7, 10), (7, 10), (4, 10), (4, 10)], vec![]), 50.0);
 }
 
@@ -47,8 +49,8 @@ fn halves_that_leave_room_only_for_small_ones() {
 fn closed_processors_and_release_dates_count() {
     let (start, end) = (Time::from_seconds(12), Time::from_seconds(112));
     let closed = vec![Unavailable { processors: ProcSet::range(0, 2), start, end }];
-    // Two rounds would end at 20, after the beginning of the period. So only one round fits before the period, and the
-    // rest runs after it.
+    // Two rounds of jobs would end at 20, after the beginning of the unavailable period. So only one round fits before
+    // the period, and all other jobs run after it.
     let (value, _) = bound(&rigid(10, &[(4, 10); 5], closed));
     assert!(value <= 52.0, "one job at a time fits beside the closed processors: {value}");
     let late = |job: Job| job.with_release(Time::from_seconds(100));
@@ -58,7 +60,8 @@ fn closed_processors_and_release_dates_count() {
 
 #[test]
 fn moldable_jobs_that_dodge_each_function_alone() {
-    // 100 jobs with Amdahl's law on 200 processors: no single function raises the bound of the dual approximation.
+    // 100 jobs with Amdahl's law on 200 processors. No single function gives a better bound than the dual
+    // approximation.
     let job = |index: u32| {
         let law = SpeedupLaw::Amdahl { serial: 0.2 };
         let time = Time::from_seconds(100 + i64::from(index * 37 % 101));

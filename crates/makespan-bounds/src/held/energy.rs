@@ -1,20 +1,20 @@
-//! Finds the window of time that refutes the latest deadline: within it, tasks must hold more than the available
-//! amount.
+//! Finds the window of time that refutes the latest deadline. Within this window, tasks must hold more of a commodity
+//! than its capacity.
 
 use super::Holders;
 use crate::Clock;
 
-/// Maximum number of starts of windows, and of ends of windows.
+/// Maximum number of starts of windows. The number of ends of windows has the same maximum.
 const INSTANTS: usize = 32;
-/// Maximum number of runs that are examined for one deadline in all windows. The more runs there are, the fewer windows
-/// are examined.
+/// Maximum number of pairs of run and window that are examined for one deadline. The more runs there are, the fewer
+/// windows are examined.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of checks that are made even after the time limit. Each check examines one mode of a task in one window.
-/// Together, these checks take about a millisecond.
+/// Number of pairs of run and window that are examined even after the time limit. Together, this takes about a
+/// millisecond.
 const ALWAYS: usize = 1 << 16;
 
-/// If there are more than `MANY` runs, the deadline has a precision of one part in 2 to the power of `NEAR`.
+/// If there are more than `MANY` runs, the precision of the deadline is one part in 2 to the power of `NEAR`.
 const MANY: usize = 1 << 20;
 const NEAR: u32 = 14;
 
@@ -27,9 +27,9 @@ pub(super) struct RefutedDeadline {
 }
 
 /// Returns the window that refutes the latest deadline, among all windows that are tried. A window begins at the
-/// earliest start of some task. The time between its end and the deadline is the tail of some task. Ignores
-/// unavailable periods. The certificate includes them and proves more. Returns `None` if no window refutes a deadline
-/// later than the longest path.
+/// earliest start of some task. The time between the end of the window and the deadline is the tail of some task.
+/// Ignores unavailable periods, but the check of the certificate includes them and may prove more. Returns `None` if
+/// no window refutes a deadline later than the longest path.
 pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
@@ -39,7 +39,7 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline
     let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
     let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
     let windows = begins.iter().flat_map(|&from| before_end.iter().map(move |&before| (from, before)));
-    // The first window is the longest window. Its bound equals the area bound.
+    // The first window is the longest window. It proves the area bound.
     let always = (ALWAYS / holders.runs.len().max(1)).max(1);
     for (at, (from, before)) in windows.enumerate() {
         if at >= always && clock.is_over() {
@@ -62,13 +62,13 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Returns the latest deadline that the window refutes, or `None` if it does not refute `first`. If there are very
-    /// many runs, the result may be slightly too early.
+    /// Returns the latest deadline that the window refutes, or `None` if the window does not refute `first`. If there
+    /// are very many runs, the result may be slightly too early.
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // A later deadline never increases the needs of tasks. So the capacity suffices for a deadline at this
-        // distance.
+        // A later deadline never increases the needs of tasks. So for a deadline that is later by `over / rate`, the
+        // capacity suffices.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {
             return None;
@@ -77,7 +77,7 @@ impl Window<'_> {
         let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
         let mut bisect = false;
         while low + 1 < high && high - low > near {
-            // Alternates between the middle, and the zero of the line through both points.
+            // Alternate between two steps: the middle of the interval, and the zero of the line through both ends.
             let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
             let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
             bisect = !bisect;
@@ -89,8 +89,9 @@ impl Window<'_> {
         Some(low)
     }
 
-    /// Returns the amount that tasks must hold in the window minus the capacity, for a deadline that is not before the
-    /// end of the longest path. The result is negative if the capacity suffices. Returns `None` if the window is empty.
+    /// Returns the amount that tasks must hold in the window, minus the capacity of the window. The result is negative
+    /// if the capacity suffices. Returns `None` if the window is empty. The deadline must not be before the end of the
+    /// longest path.
     fn over(&self, deadline: i64) -> Option<i128> {
         let until = deadline - self.before;
         if until <= self.from {
@@ -117,7 +118,7 @@ impl Window<'_> {
     }
 }
 
-/// Returns up to `count` of the values, spread evenly over their order. The smallest value is always included.
+/// Returns up to `count` of the values, spread evenly over their sorted order. The smallest value is always included.
 fn spread(mut sorted: Vec<i64>, count: usize) -> Vec<i64> {
     sorted.sort_unstable();
     sorted.dedup();

@@ -12,9 +12,9 @@ use makespan_verify::{Bound, Proof};
 use crate::Clock;
 use energy::RefutedDeadline;
 
-/// Number of elementary steps for deductions from a deadline while planning. They take about a second.
+/// Maximum number of elementary steps for deductions from a deadline during planning. They take about a second.
 pub(crate) const WORK: u64 = 100_000_000;
-/// Number of elementary steps for deductions if the user requests only a bound.
+/// Maximum number of elementary steps for deductions if the user requests only a bound.
 pub(crate) const THOROUGH: u64 = 10 * WORK;
 /// The price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 4_294_967_296.0;
@@ -30,9 +30,9 @@ enum Commodity {
 /// Tasks in flat arrays, with the amounts that they hold of one commodity. Times are in ticks.
 struct Holders {
     rows: Vec<Row>,
-    /// The runs of all rows. In each row, the times of the runs ascend and the amounts descend.
+    /// The runs of all rows. Within each row, the run times ascend and the amounts descend.
     runs: Vec<Way>,
-    /// The priced capacity for each tick, if no processor is unavailable.
+    /// The price of the whole capacity during one tick, if no processor is unavailable.
     rate: i128,
 }
 
@@ -44,7 +44,7 @@ struct Row {
     runs: std::ops::Range<usize>,
 }
 
-/// A run of a task: its time, and the priced amount that it holds.
+/// A run of a task: the run time, and the price of the held amount during one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     time: i64,
@@ -60,7 +60,7 @@ impl Commodity {
         Self::Processors(nodes.iter().map(|node| if node.processors > 0 { one(node) } else { 0 }).collect())
     }
 
-    /// Returns the processors and all resources that tasks hold while they run.
+    /// Returns the processors, and every resource that some task holds while it runs.
     fn all(instance: &Instance) -> Vec<Self> {
         let mut used = vec![false; instance.platform().resources().len()];
         for demand in instance.distinct_demands().flatten() {
@@ -71,7 +71,7 @@ impl Commodity {
         [Self::processors(instance)].into_iter().chain(resources).collect()
     }
 
-    /// Returns the priced capacity for each tick.
+    /// Returns the price of the whole capacity during one tick.
     fn rate(&self, instance: &Instance) -> i128 {
         let platform = instance.platform();
         match self {
@@ -135,15 +135,14 @@ impl Holders {
         holders
     }
 
-    /// Returns true if some task has a choice between a shorter run and a longer run that holds less.
+    /// Returns true if some task can choose between runs: a longer run holds less.
     fn has_choices(&self) -> bool {
         self.runs.len() > self.rows.len()
     }
 }
 
-/// Returns true if the bounds of this module may be the best: the instance has dependences, resource demands, or tasks
-/// on several processors of unequal speeds. For other instances, the bounds for independent tasks on equal processors,
-/// or for sequential tasks, are at least as good.
+/// Returns true if the bounds of this module may be the best. This requires dependences, resource demands, or tasks on
+/// several processors of unequal speeds. For other instances, the bounds of other modules are at least as good.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()
         || instance.has_edges_between_jobs()
@@ -156,23 +155,24 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
 
-/// Returns bounds on the makespan. They follow from the amounts of resources and processors that tasks hold, and from
-/// the longest path. The result contains at most one bound of each kind for each resource, and at most one bound of
-/// each kind for the processors.
+/// Returns bounds on the makespan from the longest path, and from the amounts of resources and processors that tasks
+/// hold. For the processors and for each resource, the result contains at most one bound from windows and one from
+/// flows.
 ///
 /// Complexity: each window and each path takes O(r + e), where r is the number of task modes and e is the number of
-/// edges. There are at most 1024 windows and 200 paths, and fewer if there are many tasks. A path takes an additional
+/// edges. There are at most 1024 windows and 300 paths, and fewer if there are many tasks. A path takes an additional
 /// O(n^2) if area arcs between n tasks are tried. The subsequent deductions from a deadline take at most `work` steps.
+///
 /// The longest path and the first windows of each resource are checked even if the time limit of `clock` has expired.
-/// Flows and deductions stop when this time limit expires.
+/// Flows and deductions stop at this time limit.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // Windows and flows use only a part of the time limit, so that time remains for deductions. Windows are cheap to
-    // check, so the windows of all commodities come before the flows. The longest window of each commodity is checked
-    // even after the time limit.
+    // Windows and flows use only a part of the remaining time, so that time remains for deductions. Windows are cheap
+    // to check, so the windows of all commodities come before the flows. The longest window of each commodity is
+    // checked even after the time limit.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();

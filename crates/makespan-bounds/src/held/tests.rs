@@ -37,8 +37,8 @@ fn check(instance: &Instance, objective: Objective, expect: i128) {
 fn memory_and_licences_are_areas() {
     let amounts = |name, amount| Resources::new([(name, amount)]).unwrap();
     let job = |at: usize| rigid(&at.to_string(), 1, 10);
-    // Six tasks, each with half of a node's memory, on two nodes of eight processors. With three tasks at a time, they
-    // would need six halves on two nodes. So they take 15, which is rounded up to a multiple of 10.
+    // Six tasks, each with half of a node's memory, on two nodes of eight processors. Three tasks at a time would need
+    // six half-nodes, but two nodes have only four. The area bound is 15, which is rounded up to a multiple of 10.
     let platform = Platform::cluster(2, 8).unwrap().with_node_resources(&amounts("memory", 4)).unwrap();
     let jobs = (0..6).map(|at| job(at).with_needs(needs("memory", Need::whole(2)))).collect();
     check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 20);
@@ -59,8 +59,8 @@ fn jobs_that_wait_for_jobs_end_after_them() {
     // After `a`, `d` runs alone, because no other job fits next to it, and `c` waits for `b`.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
-    // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends exceeds the sum of
-    // the longest paths by 3.
+    // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends exceeds the sum of the longest
+    // paths by 3.
     let sum =
         crate::standard(&instance).unwrap().into_iter().find(|bound| bound.objective == Objective::WeightedCompletion);
     assert_eq!(sum.map(|bound| bound.value.integer()), Some((5 + 9 + 11 + 8 + 3) * 1_000_000));
@@ -73,11 +73,12 @@ fn jobs_of_early_deadlines_are_bounded_by_themselves() {
     let due = |at: i64| rigid(&at.to_string(), 1, 10).with_deadline(ticks(12 + at));
     let late = rigid("late", 2, 50).with_deadline(ticks(1000));
     let instance = Instance::new(Platform::flat(2).unwrap(), (0..6).map(due).chain([late]).collect(), vec![]).unwrap();
-    // Three rounds of two jobs each. The last round ends at 30. At least one of its jobs has a deadline of at most 16,
-    // because the five jobs with these deadlines also need three rounds.
+    // The jobs need three rounds of two jobs each, so the last round ends at 30. The five jobs with deadlines up to 16
+    // also need three rounds. So one of these jobs is late by at least 14.
     check(&instance, Objective::MaxLateness, 14);
     let weighted = bound(&instance, Objective::WeightedLateness).value.integer();
-    // The ends 10 + 10 + 20 + 20 + 30 + 30 against deadlines 12 .. 17. The first two jobs are early by 2 and 1.
+    // The jobs end at 10, 10, 20, 20, 30 and 30, and have the deadlines 12 to 17. The first two jobs are early by 2
+    // and 1.
     assert!((30_000_000..=36_000_000).contains(&weighted), "{weighted}");
 }
 
@@ -118,8 +119,8 @@ fn paths_and_area_prove_more_together() {
     }
 }
 
-/// Builds a sequence of `times` forks: one task, `width` tasks that wait for it, and one task that waits for all of
-/// them.
+/// Builds a sequence of `times` forks. A fork is one task, `width` tasks that wait for the first task, and one task
+/// that waits for all of them.
 fn forks(times: u32, width: u32, law: Option<SpeedupLaw>) -> Graph {
     let each = width + 2;
     let task = |at: u32| {

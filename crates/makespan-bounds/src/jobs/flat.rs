@@ -5,13 +5,16 @@ use makespan_verify::proof::{NodeKinds, Reaching, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
-/// Limits for the number of price periods. An average job that runs alone takes `OF_A_JOB` periods. The number of
-/// periods is from `FEWEST` to `MOST`, and fewer for large instances, whose size `CELLS` limits.
+/// Number of price periods that an average job takes if it runs alone.
 const OF_A_JOB: f64 = 6.0;
+/// Minimum number of price periods.
 const FEWEST: usize = 32;
+/// Maximum number of price periods.
 const MOST: usize = 128;
+/// Limit for the size of the programme. Large instances have fewer price periods than `FEWEST`.
 const CELLS: usize = 1 << 24;
-/// Maximum number of runs of a task. If a task has more runs, several runs are replaced by one run that is at least as good.
+/// Maximum number of runs of a task. If a task has more runs, runs of similar times are replaced by one run that is at
+/// least as good.
 const MAX_WAYS: usize = 16;
 /// A time in ticks that is longer than any schedule.
 const LATE: i128 = i64::MAX as i128;
@@ -43,7 +46,7 @@ pub(super) fn programme(
             continue;
         }
         // For lateness, an end before the deadline costs nothing, so costs begin at the deadline. For other
-        // objectives, costs begin at zero; the release date would only subtract a constant.
+        // objectives, costs begin at zero. Beginning at the release date would only subtract a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
@@ -110,7 +113,7 @@ fn join(ways: &mut Vec<TaskRun>, from: usize) {
     }));
 }
 
-/// Returns each node with its first processor, which stands for all processors of the node.
+/// Returns each node with its first processor, which represents all processors of the node.
 fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
     let platform = instance.platform();
     let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
@@ -123,8 +126,8 @@ impl JobProgramme {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // The span is the end of all work on processors that are always busy, plus half of the mean time of a job that
-        // runs alone.
+        // The span is the end of all work if processors are always busy, plus half of the mean time from the release
+        // to the earliest end of a job.
         let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
@@ -148,8 +151,8 @@ impl JobProgramme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // After the last period, all prices are zero, so a job whose cost begins after it costs nothing. So the
-            // search examines only ends from the instant at which the cost of the job begins.
+            // After the last period, all prices are zero. A job whose cost begins later than that costs nothing. So
+            // limit `from`, because the search examines only ends from this instant on.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

@@ -2,9 +2,10 @@
 
 use super::programme::JobProgramme;
 
-/// Returns the price at the middle of each period. The fluid machine uses all processors for one job at a time: the
-/// released job with the largest weight divided by work. While a job runs, its price decreases by its weight divided by
-/// its work per tick. While the machine is idle, the price is zero. O(n log n + periods).
+/// Returns the price at the middle of each period, from a fluid machine that runs the jobs. The fluid machine uses all
+/// processors for one job at a time: the released job with the largest weight divided by work. While a job runs, the
+/// price decreases by the weight of the job divided by its work per tick. While the machine is idle, the price is
+/// zero. O(n log n + periods).
 pub(super) fn prices(programme: &JobProgramme) -> Vec<f64> {
     let mut order: Vec<usize> = (0..programme.jobs.len()).collect();
     order.sort_by(|&a, &b| programme.jobs[a].released.total_cmp(&programme.jobs[b].released));

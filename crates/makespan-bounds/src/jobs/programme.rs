@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 
-/// Number of instants in each period of the price that are tried as the end of a job.
+/// Number of instants per period that are tried as the end of a job.
 const FINER: usize = 2;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 40.0;
@@ -12,7 +12,7 @@ const REACH: f64 = 40.0;
 pub(super) struct JobProgramme {
     pub(super) jobs: Vec<JobRow>,
     pub(super) periods: usize,
-    /// For each period, the integral of the fraction of processors that are open.
+    /// For each period, the integral over time of the fraction of processors that are available.
     pub(super) open: Vec<f64>,
     /// For each task, the range of its runs.
     pub(super) tasks: Vec<std::ops::Range<usize>>,
@@ -20,7 +20,7 @@ pub(super) struct JobProgramme {
     pub(super) first: Time,
     /// Length of the unit of time in ticks.
     pub(super) unit: f64,
-    /// The cost that corresponds to a price of 1, in the unit of the objective: millionths of weight, or ones.
+    /// The cost that corresponds to a price of 1. The unit is that of the objective: millionths of weight, or ones.
     pub(super) worth: f64,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct JobRow {
     pub(super) work: f64,
     /// The earliest possible end of the job.
     pub(super) soonest: f64,
-    /// The instant from which a later end of the job costs more. Earlier ends cost nothing.
+    /// The instant from which on the end of the job costs something. Ends before this instant cost nothing.
     pub(super) from: f64,
-    /// For a bag, the number of its tasks that each task of this job in the programme represents.
+    /// For a bag, the number of its tasks that one task in the programme represents. One for other jobs.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }
@@ -56,8 +56,8 @@ pub(super) struct Point {
     pub(super) looked_at: usize,
 }
 
-/// The soft minimum of the payments of one task, for one end of its job: the least payment so far, and the sum of the
-/// weights of all payments, relative to the weight of the least payment.
+/// The soft minimum of the payments of one task, for one end of its job. `least` is the least payment so far. `sum` is
+/// the sum of the weights of all payments, relative to the weight of the least payment.
 #[derive(Clone, Copy)]
 struct Soft {
     least: f64,
@@ -69,9 +69,9 @@ struct Soft {
 struct Buffers {
     /// Soft minima by end and task.
     softs: Vec<Soft>,
-    /// Payments by end and run.
+    /// Payments of the tasks by end and run.
     paid: Vec<f64>,
-    /// Sums of payments by end.
+    /// Soft minimum of the job's cost by end.
     sums: Vec<f64>,
 }
 
@@ -91,7 +91,7 @@ impl JobProgramme {
         self.jobs.iter().map(|job| job.count * job.tasks.len() as f64).sum()
     }
 
-    /// Converts a price to millionths of weight, or ones, per tick.
+    /// Converts a price to the unit of the objective (millionths of weight, or ones) per tick.
     pub(super) fn price_in_ticks(&self, price: f64) -> f64 {
         price * self.worth
     }
@@ -102,8 +102,8 @@ impl JobProgramme {
         (0..=self.periods).map(|period| self.first + at(period)).collect()
     }
 
-    /// Returns the approximate bound at these prices, and its gradient, smoothed over choices whose payments differ by
-    /// about `width`.
+    /// Returns the approximate bound at these prices, and a gradient. The gradient is smoothed over choices whose
+    /// payments differ by about `width`.
     pub(super) fn evaluate(&self, prices: &[f64], width: f64) -> Point {
         let mut until = vec![0.0];
         let mut sum = 0.0;
@@ -128,8 +128,8 @@ impl JobProgramme {
         Point { value, rise, looked_at }
     }
 
-    /// Returns the least payment of one job. Adds to `held` the derivatives of this payment with respect to the
-    /// integrals until each instant.
+    /// Returns the least payment of one job. Adds the derivatives of this payment to `held`. The derivative at each
+    /// instant is with respect to the integral of the price until this instant.
     fn of_job(&self, job: &JobRow, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
         let step = self.period() / FINER as f64;
         let tasks = &self.tasks[job.tasks.clone()];
@@ -138,8 +138,8 @@ impl JobProgramme {
         softs.clear();
         paid.clear();
         sums.clear();
-        // Tasks with slack may start earlier than the earliest end of the job requires. So ends that are too early for
-        // the job are also examined.
+        // A task with slack may start earlier than the earliest end of the job requires. So also examine ends that are
+        // too early for the job.
         let room = |way: &TaskRun| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
         let soonest = job.soonest.max(job.from);
@@ -224,13 +224,14 @@ fn place(at: f64, periods: usize) -> (usize, f64) {
     (before, place - before as f64)
 }
 
-/// Interpolates the integral of a price until an instant. `until` contains the integrals at the ends of equal periods.
+/// Interpolates the integral of a price from 0 until the instant `at`. `until` contains the integrals until the
+/// boundaries of equal periods.
 fn integral(until: &[f64], at: f64) -> f64 {
     let (before, part) = place(at, until.len() - 1);
     until[before] + (until[before + 1] - until[before]) * part
 }
 
-/// Adds a weight to the two instants of the grid around an instant, and splits it by their distances.
+/// Splits a weight between the two grid instants around `at`, by their distances.
 fn spread(held: &mut [f64], at: f64, weight: f64) {
     let (before, part) = place(at, held.len() - 1);
     held[before] += weight * (1.0 - part);

@@ -86,8 +86,8 @@ fn short_and_single_instances_prove_what_paths_do() {
     assert_eq!(best(&empty, Objective::MeanFlow, &Clock::ENDLESS), None);
 }
 
-/// Checks that a deadline years ahead costs no time: if the search examined an end for each half period until the
-/// deadline, it would never finish.
+/// Checks that a deadline years ahead costs no time. A search that examined an end for each half period until the
+/// deadline would never finish.
 #[test]
 fn deadlines_far_ahead_are_no_work() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);

@@ -1,13 +1,13 @@
 //! Bounds for sequential jobs on machines that differ, by prices for machine time.
 //!
-//! The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has
-//! prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The
-//! search replaces the minimum of each job by a smooth function of the logarithms of the prices. It maximises the sum
-//! by Newton's method while the smoothing decreases. The bound is proved whatever prices the search finds: see
-//! [`MachinePrices`].
+//! Let `p_ik` be the time of job i on machine k, and `r_k` the instant from which machine k is ready. The linear
+//! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices `lambda
+//! >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The search replaces
+//! the minimum of each job by a smooth function of the logarithms of the prices. It maximises the sum by Newton's
+//! method while the smoothing decreases. The bound is proved whatever prices the search finds: see [`MachinePrices`].
 //!
 //! A machine that is ready only after the optimum must be excluded, because its price would prove only `T >= r_k`. So
-//! the search finds `T*`, the least `T` at which the programme with only the machines with `r_k < T` is feasible. A
+//! the search finds `T*`: the least `T` at which the programme is feasible with only the machines with `r_k < T`. A
 //! machine that is ready only after `T*` has no capacity before `T*`. So its price can be so high that every job
 //! prefers another machine.
 //!
@@ -29,26 +29,26 @@ pub use positions::{Positions, are_meant as are_positions_meant, positions, posi
 
 /// The sum of the integer prices for the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
-/// The sum of the integer prices for all objectives except the makespan. It is smaller than `SCALE`, because these
-/// prices are multiplied by the weights of jobs.
+/// The sum of the integer prices for all objectives except the makespan. This sum is smaller than `SCALE`, because
+/// these prices are multiplied by the weights of jobs.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
-/// Relative tolerance for comparing an instant with the bound that prices prove, because the prices found are only
-/// nearly the best.
+/// Relative tolerance for comparing an instant with the bound that prices prove. The tolerance is necessary because
+/// the prices found are only nearly the best.
 const NEARLY: f64 = 1e-6;
-/// The maximum price of an excluded node, relative to the sum of the prices of all other nodes. The limit keeps
-/// products within 128 bits.
+/// The maximum price of an excluded node, relative to the sum of the prices of all nodes that are not excluded. The
+/// limit keeps products within 128 bits.
 const MAX_FORBIDDING: f64 = 4096.0;
 
-/// The columns of the programme: one for each node. A processor of the node is a machine.
+/// The columns of the linear programme: one for each node. The machines of a column are the processors of the node.
 #[derive(Clone, Debug)]
 pub struct NodeColumns {
     /// Number of machines of each column.
     pub machines: Vec<f64>,
-    /// For each column, the mean ready time of its machines, measured from the first release.
+    /// For each column, the mean over its machines of the ready time, measured from the first release.
     pub ready: Vec<f64>,
 }
 
-/// Checks that these bounds apply to an instance: all jobs are sequential, and there is no network.
+/// Checks that the bounds of this module apply to an instance: all jobs are sequential, and there is no network.
 ///
 /// # Errors
 /// Returns [`Unsupported`] with the feature of the instance that the bounds do not cover.
@@ -75,8 +75,8 @@ pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     bound_until(instance, objective, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`bound`], but ends the searches when `clock` is over. The bound of [`MachinePrices`] is always
-/// computed.
+/// Returns the bound of [`bound`], but ends the searches when `clock` is over. The bound by [`MachinePrices`] is
+/// always computed.
 pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     if objective != Objective::Makespan {
         return completion_by(instance, objective, &open_prices(instance), None, clock);
@@ -93,13 +93,13 @@ pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clo
         .unwrap_or(bound)
 }
 
-/// Returns the bound on weighted completion or mean flow. `prices` comes from [`open_prices`]. `known` contains the
-/// prices of positions, if the caller has already computed them.
+/// Returns the bound on weighted completion or mean flow. `prices` comes from [`open_prices`]. If the caller has
+/// already computed the prices of positions, `known` contains these prices.
 pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
     completion_by(instance, objective, prices, known, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`completion`], but ends the searches when `clock` is over. The bound of [`MachinePrices`] is
+/// Returns the bound of [`completion`], but ends the searches when `clock` is over. The bound by [`MachinePrices`] is
 /// always computed.
 pub fn completion_by(
     instance: &Instance,
@@ -119,8 +119,8 @@ pub fn completion_by(
 }
 
 /// Returns the bound from the work that is released at or after some instant. First tries prices proportional to
-/// speeds, and the given prices. Then tries the best prices for the jobs that are released at or after the best
-/// instant so far.
+/// speeds, and `prices`. The better of both gives an instant. Then tries the best prices for the jobs that are
+/// released at or after this instant.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -133,8 +133,8 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value.integer()).map(|(bound, _)| bound)
 }
 
-/// Returns the bound that the given prices prove. There is one price for each node. The sum of the prices of all
-/// processors that take part is about 1.
+/// Returns the bound that `prices` prove. There is one price for each node. The prices of all processors that take
+/// part sum to about 1.
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
     let prices: Vec<i64> = prices.iter().map(|price| (price * scale) as i64).collect();
@@ -153,17 +153,17 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     })
 }
 
-/// Returns prices that nearly maximise the bound on the makespan, one for each node. The sum of the prices of all
-/// processors that take part is 1.
+/// Returns prices that nearly maximise the bound on the makespan, one for each node. The prices of all processors that
+/// take part sum to 1. A processor takes part if it is ready before the optimum.
 ///
-/// Complexity: about 60 steps of O(n m^2) for up to 64 nodes, or O(n m) for more nodes, and fewer steps if n m is above
-/// 10^7. If some machines are ready late, the search is repeated O(log m) times.
+/// Complexity for n jobs on m nodes: about 60 steps of O(n m^2) for up to 64 nodes, or O(n m) for more nodes. If n m
+/// is above 10^7, there are fewer steps. If some machines are ready late, the search is repeated O(log m) times.
 pub fn prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, None)
 }
 
-/// Returns the prices of [`prices`] for machines that are all ready at the first release. The bounds on other
-/// objectives use these prices.
+/// Returns the prices of [`prices`], but for machines that are all ready at the first release. The bounds on all
+/// objectives except the makespan use these prices.
 pub fn open_prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, Some(instance.first_release()))
 }
@@ -191,7 +191,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Find the last instant r such that the machines that are ready by r need until after r to run all jobs.
+    // Find the last instant r that satisfies this condition: the machines that are ready by r need until after r to
+    // run all jobs.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();
@@ -226,8 +227,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     all
 }
 
-/// Returns the bound in ticks that the prices prove: the sum of the least payments of the jobs and of the prices of the
-/// times before machines are ready.
+/// Returns the bound in ticks that the prices prove. The bound is a sum: the least payments of the jobs, plus the
+/// prices of the times before machines are ready.
 fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();
@@ -236,13 +237,13 @@ fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl 
     (jobs + ready) / all
 }
 
-/// Returns the least payment of a job on the machines that take part, or infinity if it can run on none of them.
+/// Returns the least payment of a job on the machines that take part, or infinity if the job can run on none of them.
 fn paid(columns: &NodeColumns, prices: &[f64], job: usize, time: impl Fn(usize, usize) -> Time) -> f64 {
     let able = (0..prices.len()).filter(|&node| columns.machines[node] > 0.0 && time(job, node) < Profile::CANNOT_RUN);
     able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Raises the prices of the nodes that do not take part, so that every job prefers another node.
+/// Raises the prices of the nodes that do not take part, so that every job prefers a node that takes part.
 fn forbidding(
     columns: &NodeColumns,
     mut prices: Vec<f64>,

@@ -4,8 +4,8 @@ use makespan_core::{Profile, Time};
 
 use super::NodeColumns;
 
-/// The first width of the soft minimum of each job, as a fraction of the job's payment. It is multiplied by `COOLING`
-/// until it is below `COLD`.
+/// The first width of the soft minimum of each job, as a fraction of the job's payment. The width is multiplied by
+/// `COOLING` until it is below `COLD`.
 const HOT: f64 = 0.2;
 const COOLING: f64 = 0.35;
 const COLD: f64 = 1e-6;
@@ -13,22 +13,22 @@ const COLD: f64 = 1e-6;
 const STEPS: usize = 8;
 /// Maximum number of columns for which the matrix of second derivatives is formed.
 const MAX_COLUMNS: usize = 64;
-/// Maximum total number of run times that are examined, unless this leaves too few steps.
+/// Maximum total number of run times that are examined. May be exceeded so that the number of steps is large enough.
 const MAX_LOOKS: f64 = 4e9;
-/// A machine is ignored for a job if the job would pay more than the minimum by this number of widths.
+/// If a job would pay more than the minimum on a machine by this number of widths, the machine is ignored for the job.
 const REACH: f64 = 36.0;
-/// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
+/// The maximum change of the logarithm of a price in one step. Longer steps are shortened to this length.
 const LONGEST: f64 = 1.0;
 
 /// The logarithms of the prices, with the values and derivatives at one width.
 struct Point {
-    /// Logarithms of the prices, normed so that all machines together cost 1.
+    /// Logarithms of the prices, scaled so that the prices of all machines sum to 1.
     log: Vec<f64>,
     /// The smoothed sum of the payments.
     smooth: f64,
     /// The sum of the payments without smoothing, which is the bound.
     value: f64,
-    /// The payments of the jobs to each column.
+    /// For each column, the payments of the jobs to the column.
     earned: Vec<f64>,
     /// `sum_i price_i x_ik x_il`, row by row. Empty if no matrix is formed.
     joint: Vec<f64>,
@@ -43,10 +43,11 @@ struct Programme<'a, F> {
     with_matrix: bool,
 }
 
-/// Returns prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k`,
-/// subject to a sum of prices of 1.
+/// Returns prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k`.
+/// The constraint is that the prices of all machines sum to 1.
 ///
-/// A column without machines has the price zero. Among the prices found, returns those with the largest sum without smoothing.
+/// A column without machines has the price zero. Among all prices found, returns the prices with the largest sum
+/// without smoothing.
 pub fn maximise(columns: &NodeColumns, counts: &[f64], nodes: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let machines: f64 = columns.machines.iter().sum();
     if counts.is_empty() {
@@ -134,13 +135,14 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         point
     }
 
-    /// Makes one step towards the maximum. Returns the new point, or `None` if no step increases the sum, and the
-    /// number of evaluations.
+    /// Makes one step towards the maximum. Returns the new point and the number of evaluations. The new point is
+    /// `None` if no step increases the sum.
     fn step(&self, point: &Point, width: f64) -> (Option<Point>, usize) {
         let nodes = point.log.len();
         let (machines, ready) = (&self.columns.machines, &self.columns.ready);
         let share = |k: usize| point.log[k].exp() * machines[k];
-        // The gradient: each column's share of the smoothed sum, minus its share of the sum of all prices.
+        // The gradient: the share of each column in the smoothed sum, minus the share of the column in the sum of all
+        // prices.
         let income = |k: usize| (point.earned[k] + share(k) * ready[k] / self.unit) / point.smooth;
         let gradient: Vec<f64> =
             (0..nodes).map(|k| if machines[k] > 0.0 { income(k) - share(k) } else { 0.0 }).collect();
@@ -170,8 +172,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
     }
 
     /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. The matrix is minus the second
-    /// derivative of the logarithm of the sum divided by all prices, without the term `joint / smooth`, which alone
-    /// could make the matrix indefinite.
+    /// derivative of the logarithm of the sum divided by all prices. The term `joint / smooth` is left out, because
+    /// only this term could make the matrix indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();

@@ -7,17 +7,17 @@ use makespan_verify::{Bound, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined, which takes about a second.
+/// Maximum number of costs that are examined. Examining this number takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
 /// An assignment of jobs to processors with the least sum of completion times, and the prices that prove it.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    /// For each job, its processor. `None` if the search reached its time limit before it assigned all jobs.
+    /// For each job, its processor. `None` if the search reached its limit before it assigned all jobs.
     pub processors: Option<Vec<u32>>,
-    /// Prices of positions. The bound that they prove is always valid. It is the optimum if all jobs are assigned, all
-    /// jobs are released together, and each processor stays open from its first open instant on.
+    /// Prices of positions. The bound that they prove is always valid. This bound is the optimum if all jobs are
+    /// assigned, all jobs are released together, and each processor stays open from its first open instant on.
     pub prices: PositionPrices,
 }
 
@@ -116,8 +116,8 @@ struct Slot {
     price: i128,
 }
 
-/// An assignment of jobs to positions with the least total cost, and prices of positions. Every job has the position
-/// with the least sum of its cost and the price.
+/// An assignment of jobs to positions with the least total cost, and prices of positions. For every job, its position
+/// has the least sum of cost and price.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,
@@ -129,7 +129,7 @@ struct Matching<'a> {
 /// The search state of a slot, or of the first free position of a processor, while a job is added.
 #[derive(Clone, Copy)]
 struct Reached {
-    /// Length of the shortest path to the position.
+    /// Length of the shortest path found so far to the position.
     distance: i128,
     /// The previous slot on this path, or `None` for the job that is added.
     from: Option<usize>,
@@ -142,15 +142,17 @@ impl Matching<'_> {
         Matching { costs, slots: Vec::new(), of, looks: 0 }
     }
 
-    /// Adds a job by a shortest augmenting path. Returns false at the time limit. The distance of a position is the
-    /// total amount, including prices, that the jobs on the path to it lose if they move along the path. Every job has
-    /// its cheapest position, so no step of a path has a negative length.
+    /// Adds a job by a shortest augmenting path. Returns false if more than `MAX_LOOKS` costs would be examined.
+    ///
+    /// A step of a path moves a job to the next position on the path. The length of the step is the additional amount,
+    /// including prices, that the job then pays. The distance of a position is the length of the shortest path to the
+    /// position. Every job has its cheapest position, so no step has a negative length.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = Reached { distance: i128::MAX, from: None, is_done: false };
         let mut reached = vec![unknown; used + processors];
         let mut row = vec![0; processors];
-        // The job that moves, the slot that it leaves, and the distance of this slot.
+        // The job that moves next, the slot that this job leaves, and the distance of this slot.
         let (mut mover, mut at, mut distance) = (job, None, 0);
         let (end, processor) = loop {
             self.looks += (used + processors) as u64;

@@ -7,11 +7,12 @@ use makespan_core::{Instance, JobId, Profile, Time};
 
 use super::NodeColumns;
 
-/// Maximum number of run times that are examined for an upper bound on the end.
+/// Maximum number of run times that are examined for an upper bound on the makespan.
 const MAX_LOOKS: u64 = 50_000_000;
 
-/// Returns the ready times of the processors of each node, in ticks from the first release, in the order of their ids.
-/// A processor that is unavailable at the first release is ready when this period ends.
+/// Returns the ready times of the processors of each node, in ticks from the first release, in the order of the
+/// processor ids. If a processor is unavailable at the first release, it is ready at the end of the unavailable
+/// period.
 pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     let platform = instance.platform();
     let first = instance.first_release();
@@ -27,7 +28,7 @@ pub(super) fn ready(instance: &Instance) -> Vec<Vec<i64>> {
     ready
 }
 
-/// Returns the columns of the programme that contains only the processors that are ready by an instant.
+/// Returns the columns of the programme that contains only the processors that are ready at `by` or earlier.
 pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
     let part = |own: &Vec<i64>| own.partition_point(|&ready| ready <= by);
     let mean = |own: &Vec<i64>| {
@@ -40,9 +41,9 @@ pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
     }
 }
 
-/// Returns the end of all tasks, in ticks from the first release, if each task in turn runs where it ends first. The
-/// optimal makespan is at most this end. Returns `None` if the instance is too large, or if jobs have release dates,
-/// which this order of tasks might violate.
+/// Returns the end of all tasks, in ticks from the first release, if each task in turn runs on the node where it ends
+/// first. The optimal makespan is at most this end. Returns `None` if the instance is too large. Also returns `None`
+/// if jobs have release dates, because this schedule might start jobs too early.
 pub(super) fn some_end(
     ready: &[Vec<i64>],
     jobs: &[JobId],

@@ -151,7 +151,7 @@ fn busy(seed: u64, jobs: usize, machines: usize, far: f64) -> Instance {
     Instance::new(Platform::cluster(machines as u32, 1).unwrap(), jobs, busy.into_iter().map(period).collect()).unwrap()
 }
 
-/// Checks that bounds do not change if a machine is added that stays busy until after the whole schedule.
+/// Checks that an additional machine that stays busy until after the whole schedule changes no bound.
 #[test]
 fn machines_that_cannot_take_part_change_no_bound() {
     for seed in 0..40 {
@@ -162,7 +162,8 @@ fn machines_that_cannot_take_part_change_no_bound() {
             end: Time::from_ticks(1 << 42),
         };
         let row = |job: SimpleJob<'_>| job.profile().machine_times().unwrap().to_vec();
-        // The added machine would run each job in a thousandth of its time, in a thirtieth of its time, or in its time.
+        // The additional machine would run each job in one of these fractions of its time: a thousandth, a thirtieth,
+        // or one.
         let faster = |at: usize, row: Vec<Time>| {
             let own = row.iter().copied().min().unwrap().ticks() / [1000, 30, 1][at % 3];
             [vec![Time::from_ticks(own)], row].concat()

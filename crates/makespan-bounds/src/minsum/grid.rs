@@ -11,21 +11,21 @@ pub struct Grid {
     ends: Vec<Time>,
 }
 
-/// Maximum product of the number of intervals and the number of jobs for a fine grid. At this maximum, the search
-/// takes some seconds and a gigabyte.
+/// Maximum product of the number of intervals and the number of jobs in a fine grid. At this maximum, the search takes
+/// some seconds and a gigabyte.
 const MAX_CELLS: usize = 6_000_000;
 /// Maximum number of intervals of a fine grid.
 const MAX_INTERVALS: usize = 32;
 
 impl Grid {
-    /// Returns the paper's instants after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1, where C is the
-    /// guess of the dual approximation and `t_0` is at least the shortest time of any job.
+    /// Returns the instants of the paper, after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1. Here, C
+    /// is the guess of the dual approximation, and `t_0` is at least the shortest time of any job.
     pub fn doubling(instance: &Instance) -> Self {
         Self::geometric(instance, 1)
     }
 
-    /// Returns a finer grid: each interval of the paper is divided into an equal number of parts. The number of parts
-    /// is as large as the size of the programme allows, with at most 32 intervals.
+    /// Returns a finer grid than [`Grid::doubling`]: each interval of the paper is divided into equally many parts.
+    /// The number of parts is as large as the size of the programme allows, with at most 32 intervals in total.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -51,7 +51,8 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // In descending order: horizon * 2, horizon, horizon / 2 and so on, with instants in equal ratios between two of these.
+        // In descending order: horizon * 2, horizon, horizon / 2 and so on. Between two of these, there are instants
+        // at equal ratios.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
@@ -69,8 +70,8 @@ impl Grid {
     }
 }
 
-/// Returns the mean load of the processors if some jobs are bags, of which the dual search considers only one task.
-/// Returns zero without bags.
+/// If some jobs are bags, returns the mean load of the processors, because the dual search considers only one task of
+/// each bag. Otherwise, returns zero.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

@@ -19,19 +19,19 @@ pub(super) struct Maximum {
 /// The relative gap at which the search stops.
 const GAP: f64 = 1e-4;
 const MAX_STEPS: usize = 120;
-/// Position of the next level between the best value (0) and the maximum of the model (1).
+/// Position of the next level, on a scale from the best value (0) to the maximum of the model (1).
 const LEVEL: f64 = 0.5;
 
-/// A linear function `value + slope (x - at)`, which bounds the dual function from above.
+/// A linear function `constant + slope . x`, which bounds the dual function from above.
 struct Cut {
     slope: Vec<f64>,
     constant: f64,
 }
 
-/// Units of the prices, with which all prices have a similar size: `sigma_j = unit_j x_j` with x in [0, 1].
+/// A scale in which all prices have a similar size: `sigma_j = unit_j x_j` with x in [0, 1].
 struct Space {
     units: Vec<f64>,
-    /// The number by which the function is divided, so that its values are near 1.
+    /// The number by which the function is divided, so that the values are near 1.
     magnitude: f64,
 }
 
@@ -39,7 +39,8 @@ struct Space {
 pub(super) fn maximise(programme: &IntervalProgramme) -> Maximum {
     let count = programme.prices();
     let magnitude = programme.largest().max(1.0);
-    // The value is at most `magnitude - sigma_j area_j`, and the maximum is not negative. So sigma_j is bounded.
+    // The value is at most `magnitude - sigma_j area_j`, and the maximum is not negative. So sigma_j is at most
+    // `magnitude / area_j`.
     let units: Vec<f64> = programme.areas_until().iter().map(|area| magnitude / area.max(1.0)).collect();
     let space = Space { units, magnitude };
     let mut cuts = Vec::new();
@@ -83,8 +84,8 @@ impl Space {
         x
     }
 
-    /// Returns the maximum of the model: maximises theta subject to `theta <= cut(x)` for all cuts, with x in its
-    /// domain.
+    /// Returns the maximum of the model. The model is the linear programme: maximise theta subject to `theta <= cut(x)`
+    /// for all cuts, with x in its domain.
     fn upper(&self, cuts: &[Cut]) -> Option<f64> {
         let count = self.units.len();
         let mut rows = Rows::new(count + 1);
@@ -98,7 +99,7 @@ impl Space {
         rows.minimise(&CscMatrix::zeros((count + 1, count + 1)), &linear).map(|x| x[count])
     }
 
-    /// Returns the point nearest to `centre` at which the model reaches `level`.
+    /// Returns the point nearest to `centre` at which the model is at least `level`.
     fn project(&self, cuts: &[Cut], centre: &[f64], level: f64) -> Option<Vec<f64>> {
         let mut rows = Rows::new(centre.len());
         for cut in cuts {

@@ -21,14 +21,14 @@ use crate::rounding::{finest, rounded, within_64_bits};
 const STEPS: usize = 300;
 
 /// Returns the proven lower bound on weighted completion by prices in continuous time
-/// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]). For up to a dozen jobs, and for instances that
-/// are too large for these prices, also computes the corrected interval programme on a fine grid
+/// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]). If there are at most a dozen jobs, or if the
+/// instance is too large for these prices, also computes the corrected interval programme on a fine grid
 /// ([`weighted_completion_on`]). Returns the better bound.
 ///
 /// The bound by prices in time is usually 1.2 to 1.5 times the bound of the interval programme. The search uses at
 /// most some hundred jobs: a larger instance is represented by a sample of its jobs. The certificate is checked once
-/// over all jobs. If more than 800,000 jobs have some hundred allotments each, the bound by prices in time is not
-/// computed.
+/// over all jobs. The bound by prices in time is not computed for extremely large instances, such as 800,000 jobs with
+/// some hundred allotments each.
 ///
 /// # Panics
 /// If the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
@@ -49,12 +49,12 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// Maximum number of jobs for which the interval programme is tried. In measurements with more jobs, its bound was
-/// never better than the bound by prices in time.
+/// Maximum number of jobs for which the interval programme is also tried. In measurements with more jobs, the bound of
+/// the interval programme was never better than the bound by prices in time.
 const FEW_JOBS: usize = 12;
 
-/// Returns the proven lower bound on the mean flow: the bound on weighted completion by prices in continuous time with
-/// all weights equal to one, minus the sum of the release dates.
+/// Returns the proven lower bound on the mean flow. It is the bound on weighted completion by prices in continuous
+/// time with all weights equal to one, minus the sum of the release dates.
 ///
 /// # Panics
 /// See [`weighted_completion`].
@@ -72,9 +72,9 @@ pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
     })
 }
 
-/// Returns the proven lower bound on weighted completion or mean flow for sequential jobs on different processors, by
-/// prices in time for each node ([`makespan_verify::proof::MachineTimePrices`]). Returns `None` if there are too many
-/// jobs and nodes.
+/// Returns the proven lower bound on weighted completion or mean flow for sequential jobs on different processors. The
+/// proof is by prices in time for each node ([`makespan_verify::proof::MachineTimePrices`]). Returns `None` if there are
+/// too many jobs and nodes.
 pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
     on_nodes_until(instance, objective, &Clock::ENDLESS)
 }
@@ -92,19 +92,21 @@ pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &
 
 /// Maximum number of deadlines that are tried.
 const DEADLINES: usize = 4;
-/// Maximum number of jobs. Each deadline takes one check over all jobs.
+/// Maximum number of jobs for [`refuted`]. Each deadline takes one check over all jobs.
 const MAX_JOBS: usize = 10_000;
-/// Maximum number of unavailable periods. Each period adds instants to every function of the width.
+/// Maximum number of unavailable periods for [`refuted`]. Each period adds instants to every function of the width.
 const MAX_PERIODS: usize = 1000;
-/// Minimum relative distance between the last refuted deadline and the next one. The search ends at smaller distances.
+/// Minimum relative distance between the last refuted deadline and the next one. If the distance is smaller, the
+/// search ends.
 const LATER: f64 = 2e-4;
 
-/// Returns the bound from the largest deadline that prices in time refute, if jobs have release dates or processors are
-/// unavailable at times. The search starts at `known`. The certificate is [`makespan_verify::proof::DeadlinePrices`], or
-/// [`makespan_verify::proof::MachineTimePrices`] if processors differ. Returns `None` if `known` itself is not refuted.
+/// Returns the bound from the largest deadline that prices in time refute. The search starts at `known`. The
+/// certificate is [`makespan_verify::proof::DeadlinePrices`], or [`makespan_verify::proof::MachineTimePrices`] if
+/// processors differ. Returns `None` if `known` itself is not refuted, or if all jobs are released together and
+/// processors are always available.
 ///
-/// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So the zero of the
-/// line through the last two points gives a next deadline that is rarely too late.
+/// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So draw a line
+/// through the last two points of this function. The zero of the line is the next deadline, which is rarely too late.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     refuted_until(instance, known, &Clock::ENDLESS)
 }
@@ -119,7 +121,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
     }
     let origin = instance.first_release();
     let mut best = None;
-    // For the previous deadline: the open area before it, and the work that did not fit before it.
+    // The open area before the previous deadline, and the work that did not fit before that deadline.
     let mut before: Option<(f64, f64)> = None;
     let mut deadline = known;
     for _ in 0..DEADLINES {
@@ -137,8 +139,8 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // This deadline was not refuted: it is too late, or the search cannot refute any deadline after the last
-            // refuted one.
+            // This deadline was not refuted. Either the deadline is too late, or the search can refute no deadline
+            // after the last refuted one.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;
@@ -163,7 +165,7 @@ fn searched(instance: &Instance, objective: Objective, clock: &Clock) -> Option<
     search.bound(instance)
 }
 
-/// Makes the steps of a standard bound, until `clock` is over.
+/// Makes up to `STEPS` steps of a search, until `clock` is over.
 fn improve(search: &mut PriceSearch, clock: &Clock) {
     for _ in 0..STEPS {
         if search.has_ended() || clock.is_over() {
@@ -176,10 +178,11 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// Returns the bound of the corrected interval programme on a grid of instants. The grid of the paper is
 /// [`Grid::doubling`].
 ///
-/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
-/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`, with costs `c_ij` and works `S_ij` as in
-/// [`IntervalPrices`]. The dual of the programme has one price for each interval. A level method maximises the dual, and the prices
-/// found are the certificate. Complexity: O(n J) for each of some tens of steps, where J is the number of intervals.
+/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i, `sum_i sum_l<=j S_il
+/// x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`. The costs `c_ij` and the works `S_ij` are
+/// those of [`IntervalPrices`]. The dual of the programme has one price for each interval. A level method maximises
+/// the dual. The prices found are the certificate. Complexity: O(n J) for each of some tens of steps, where J is the
+/// number of intervals.
 ///
 /// # Panics
 /// See [`weighted_completion`].
@@ -199,15 +202,15 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
 }
 
 /// Returns the value of the programme as printed in the paper, in weight units times seconds. The value is an estimate
-/// for comparison with the paper's figures and **not a bound**: the programme has no variables for a job that ends
-/// before the first instant or after the last instant. Use it only for jobs that are released together on an open
-/// platform.
+/// for comparison with the figures of the paper and **not a bound**: the programme has no variables for a job that
+/// ends before the first instant or after the last instant. Use this estimate only if all jobs are released together
+/// and all processors are always available.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);
     level::maximise(&IntervalProgramme::printed(instance, &grid)).value / 1e15
 }
 
-/// Converts cumulated prices to interval prices: integers in units of `2^-scale`.
+/// Converts cumulated prices to prices of intervals, as integers in units of `2^-scale`.
 fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
     cumulated.iter().zip(next).map(|(sum, later)| rounded((sum - later).max(0.0), scale)).collect()

@@ -5,15 +5,15 @@ use makespan_verify::proof::soonest_completion;
 
 use super::grid::Grid;
 
-/// Costs and works of jobs by interval, for all tasks of a bag together, and the areas between instants. Floats
-/// suffice, because only the check of the certificate must be exact.
+/// The costs and works of jobs by interval, and the open areas of the intervals. The costs and works of a bag are
+/// those of all its tasks together. Floats suffice, because only the check of the certificate must be exact.
 pub(super) struct IntervalProgramme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
-    /// For each job, and for each interval from its first possible interval on: the cost in millionths of weight times
-    /// ticks, and the least work in processor-ticks.
+    /// The cells of each job, one for each interval from the job's first possible interval on. A cell contains the
+    /// cost in millionths of weight times ticks, and the least work in processor-ticks.
     cells: Vec<(f64, f64)>,
-    /// Open area between successive instants, one for each interval with a price.
+    /// Open area of each interval with a price.
     areas: Vec<f64>,
 }
 
@@ -29,8 +29,8 @@ impl IntervalProgramme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// Builds the programme as printed in the paper: the intervals are `(t_j, t_j+1]`, each with cost `t_j`, without
-    /// an interval before or after them.
+    /// Builds the programme as printed in the paper. The intervals are `(t_j, t_j+1]`, each with cost `t_j`. There is
+    /// no interval before the first or after the last of these.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
@@ -45,7 +45,7 @@ impl IntervalProgramme {
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
-        // Skip best-effort bags: each costs nothing in the last interval.
+        // Skip best-effort bags: they have no weight, so each costs nothing in the last interval.
         for (id, job) in instance.ids().zip(instance.simple_jobs()).filter(|(_, job)| !job.is_best_effort()) {
             let tasks = job.tasks() as f64;
             let alone = job.release + job.profile().shortest();
@@ -78,13 +78,13 @@ impl IntervalProgramme {
         sums.collect()
     }
 
-    /// Returns the total cost if every job ends in the last interval. No value of the dual function is larger.
+    /// Returns the total cost if every job ends in the last interval. This is an upper bound on the dual function.
     pub(super) fn largest(&self) -> f64 {
         let ends = self.rows.iter().skip(1).map(|&(_, start)| start).chain([self.cells.len()]);
         ends.filter_map(|end| self.cells.get(end.checked_sub(1)?)).map(|cell| cell.0).sum()
     }
 
-    /// Computes the dual function at cumulated prices `sigma`, and a supergradient.
+    /// Returns the value of the dual function at cumulated prices `sigma`. Stores a supergradient in `gradient`.
     pub(super) fn evaluate(&self, sigma: &[f64], gradient: &mut [f64]) -> f64 {
         let mut value = 0.0;
         for ((slope, area), price) in gradient.iter_mut().zip(&self.areas).zip(sigma) {

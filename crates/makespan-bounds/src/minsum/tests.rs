@@ -56,7 +56,7 @@ fn two_classes_of_equal_jobs_are_bounded_closely() {
 
 #[test]
 fn equal_jobs_that_come_later_are_bounded_closely() {
-    // The second half of the jobs is released while the first half still runs, so the machine is never idle.
+    // The second half of the jobs is released while jobs of the first half still run. So the machine is never idle.
     let later = |(index, job): (usize, Job)| if index % 2 == 0 { job } else { job.with_release(Time::from_seconds(5)) };
     let jobs = sequential(40, &["1"]).into_iter().enumerate().map(later).collect();
     check_quality(&instance(1, jobs), 820 * SECOND, 985);
@@ -143,8 +143,8 @@ fn a_search_goes_on_where_it_stopped() {
     assert!(few.value.integer() < many.value.integer() && many.verify(&instance).is_ok(), "{few:?} {many:?}");
 }
 
-/// Checks that prices of zero are used if rounding loses what other prices gain: release dates are a billion times as
-/// far apart as the jobs are long.
+/// Checks that prices of zero are used if rounding loses more than positive prices gain. Here, the release dates are a
+/// billion times as far apart as the jobs are long.
 #[test]
 fn no_bound_is_below_that_of_jobs_alone() {
     let job = |index: usize, job: Job| job.with_release(Time::from_seconds(10_i64.pow(index as u32 % 10)));

@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// A variable x: the work of an application on a node, or the idleness of the node (application 0).
+/// The identifier of a variable x: the work of an application on a node, or the idleness of the node (application 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub node: u32,
@@ -22,15 +22,16 @@ pub(super) enum Variable {
 }
 
 /// A basis. Each node that computes has a *key* application, and may have *extra* applications. The key application
-/// gets the capacity that the node's other shares leave. The number of extras, plus the number of basic surpluses,
-/// plus one for the throughput, equals the number of busy ports plus the number of applications.
+/// gets the capacity that the extras leave. Let s be the number of basic surpluses. The number of extras, plus s, plus
+/// one for the throughput, equals the number of busy ports plus the number of applications.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
     pub key: Vec<u32>,
     pub extras: Vec<Vec<u32>>,
     /// True for ports without idle time.
     pub busy: Vec<bool>,
-    /// For each application, true if it may get more than its share of the throughput. Applications are numbered from 1.
+    /// For each application, true if its surplus is basic, so that it may get more than its share of the throughput.
+    /// Applications are numbered from 1.
     pub surplus: Vec<bool>,
 }
 
@@ -50,8 +51,8 @@ impl Basis {
         self.key[node] == share.application || self.extras[node].contains(&share.application)
     }
 
-    /// Exchanges two variables. If the key application of a node leaves, `promoted` chooses the extra application that
-    /// becomes the new key.
+    /// Exchanges two variables. If the leaving variable is the key of a node, `promoted` chooses the extra application
+    /// that becomes the new key.
     pub fn exchange(&mut self, enters: Variable, leaves: Variable, promoted: impl Fn(u32, &[u32]) -> u32) {
         match enters {
             Variable::Work(Share { node, application }) => self.extras[node as usize].push(application),
@@ -75,7 +76,7 @@ impl Basis {
 }
 
 impl Variable {
-    /// Returns the node whose part of the factorisation contains the variable, or the root for a surplus.
+    /// Returns the node at which the factorisation contains the variable. For a surplus, returns the root.
     pub fn node(self) -> usize {
         match self {
             Self::Work(share) => share.node as usize,

@@ -8,8 +8,8 @@ use super::figures::Coefficients;
 use super::prices::{PriceGoal, Prices};
 use super::simplex::{SimplexStop, Vertex};
 
-/// Solves a basis in rationals. If the basis is not optimal, makes more steps in rationals: the search in floating
-/// point treats nearly equal numbers as equal. Verifies the optimum before returning it.
+/// Solves a basis in rationals. The search in floating point treats nearly equal numbers as equal, so the basis may
+/// not be optimal. In this case, makes more steps in rationals. Verifies the optimum before returning it.
 ///
 /// # Errors
 /// [`SimplexStop`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.

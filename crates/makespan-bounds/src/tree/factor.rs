@@ -1,16 +1,16 @@
 //! The factorisation of the basis, by elimination from the leaves of the tree to the root.
 //!
-//! The amount of each application that a subtree takes is an affine function of the shares of its extras. The equation
-//! of a busy port contains only extras below the port, and determines one of these extras as a function of the others.
-//! The extras that no port has determined are *open*. Each subtree has at most as many open shares as there are
-//! applications. So solving a basis takes O(nodes applications^2), in floats and in rationals. After a change, only the
-//! nodes between the change and the root are eliminated again.
+//! The amount of each application that a subtree takes is an affine function of the shares of the extras in the
+//! subtree. The equation of a busy port contains only extras below the port. The port determines one of these extras
+//! as a function of the others. The extras that no port has determined are *open*. Each subtree has at most as many
+//! open shares as there are applications. So solving a basis takes O(nodes applications^2), in floats and in
+//! rationals. After a change, only the nodes between the change and the root are eliminated again.
 
 use super::basis::{Basis, Share};
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// The derivatives, with respect to one open share, of the amounts that a subtree takes. There is a row for each
+/// The derivatives of the amounts that a subtree takes, with respect to one open share. There is a row for each
 /// application, and one row for the time of the ports.
 #[derive(Clone)]
 pub(super) struct Column<F> {
@@ -21,11 +21,11 @@ pub(super) struct Column<F> {
 /// The open share that a busy port determines.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
-    /// The share, with the derivatives of the subtree's amounts with respect to it before the elimination.
+    /// The share, and the derivatives with respect to it of the amounts of the subtree, as before the elimination.
     pub column: Column<F>,
     /// The coefficient of the share in the equation of the port.
     pub coefficient: F,
-    /// The coefficients of the other open shares, divided by `coefficient`.
+    /// The coefficients of all other open shares, divided by `coefficient`.
     pub others: Vec<(Share, F)>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Factor<F> {
     pub parts: Vec<Elimination<F>>,
 }
 
-/// The error that the matrix is singular, to the precision of the field.
+/// The error that the matrix is singular, up to the rounding errors of the field.
 #[derive(Debug)]
 pub(super) struct SingularMatrix;
 
@@ -54,7 +54,7 @@ impl<F: Field> Factor<F> {
         Ok(factor)
     }
 
-    /// Repeats the elimination of the nodes between `node` and the root.
+    /// Repeats the elimination of `node` and of all nodes between `node` and the root.
     pub fn refresh(&mut self, figures: &Coefficients<F>, basis: &Basis, mut node: usize) -> Result<(), SingularMatrix> {
         loop {
             self.parts[node] = self.part(figures, basis, node)?;
@@ -94,8 +94,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// Returns the time for which the port above `child` is busy with the amounts that the subtree takes. This is the time
-/// to send the bytes, plus a latency for each task.
+/// Returns the time for which the port above `child` is busy with the amounts that the subtree of `child` takes. It is
+/// the time to send the bytes, plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();

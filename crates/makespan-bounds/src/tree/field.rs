@@ -21,16 +21,16 @@ pub(super) trait Field: Clone {
     fn over(&self, other: &Self) -> Self;
     /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// Returns the suitability of the number as a pivot, or 0 if it cannot be a pivot.
+    /// Returns how suitable the number is as a pivot, or 0 if it cannot be a pivot.
     fn magnitude(&self) -> f64;
-    /// Returns true if the number is zero, to the precision of the field.
+    /// Returns true if the number is zero, up to the rounding errors of the field.
     fn is_zero(&self) -> bool {
         self.magnitude() == 0.0
     }
-    /// Returns true if the number, as a reduced gain, is certainly positive.
+    /// Returns true if the number, as a reduced gain, is certainly positive, despite rounding errors.
     fn is_gain(&self) -> bool;
-    /// Returns true if the number, as the slope of a basic variable along a direction, is so negative that the
-    /// variable may leave the basis.
+    /// Interprets the number as the slope of a basic variable along a direction. Returns true if the slope is so
+    /// negative that the variable may leave the basis.
     fn falls(&self) -> bool;
     /// Returns true if the number is less than `other`.
     fn less(&self, other: &Self) -> bool;
@@ -40,8 +40,8 @@ pub(super) trait Field: Clone {
 
 /// Floats of a smaller magnitude are treated as zero. All numbers are scaled to be near 1.
 const NOISE: f64 = 1e-12;
-/// Minimum reduced gain of a variable that enters the basis. The bound of the certificate includes the resulting error
-/// of the optimum.
+/// Minimum reduced gain of a variable that enters the basis. Variables with smaller gains make the optimum slightly
+/// inexact. The bound of the certificate includes this error.
 const GAIN: f64 = 1e-11;
 /// Minimum magnitude of a pivot.
 const PIVOT: f64 = 1e-9;

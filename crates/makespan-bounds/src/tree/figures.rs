@@ -1,5 +1,5 @@
-//! The coefficients of the linear programme. Nodes are sorted breadth first from the root, so that the children of
-//! a node have consecutive positions after the node.
+//! The coefficients of the linear programme. Nodes are sorted breadth first from the root. So the children of a node
+//! have consecutive positions after the node.
 
 use std::ops::Range;
 
@@ -19,11 +19,11 @@ pub(super) struct Coefficients<F> {
     pub children: Vec<Range<usize>>,
     /// Capacity in work units per second.
     pub capacity: Vec<F>,
-    /// The fraction of the time for which a node may send: 1, or almost 1.
+    /// The fraction of the time for which the port of a node may send: 1, or slightly less.
     pub port: Vec<F>,
-    /// Seconds per byte on the link from the parent.
+    /// Seconds per byte on the link from the parent to the node.
     pub delay: Vec<F>,
-    /// Seconds per task on the link from the parent, in addition to the time of the task's bytes.
+    /// Seconds per task on the link from the parent to the node, in addition to the time for the bytes of the task.
     pub latency: Vec<F>,
     /// Bytes per unit of work, by application. Zero for idleness.
     pub ratio: Vec<F>,
@@ -31,7 +31,7 @@ pub(super) struct Coefficients<F> {
     pub tasks: Vec<F>,
     /// For each application, the work units that one unit of fair throughput requires. Zero for idleness.
     pub share: Vec<F>,
-    /// Small additional demand for each application, which breaks ties.
+    /// A small additional demand for each application. It breaks ties.
     pub slack: Vec<F>,
 }
 
@@ -107,13 +107,13 @@ impl Scale {
     }
 }
 
-/// Maximum number of seconds in which a link sends the work that the largest node does in one second. The search in
-/// floats ignores nodes behind slower links.
+/// Maximum slowness of a link: the number of seconds in which the link sends the work that the largest node does in
+/// one second. The search in floats ignores nodes behind slower links.
 const HOPELESS: f64 = 1e9;
 
 impl Coefficients<f64> {
-    /// Removes the nodes behind links that are too slow for floating point. The search in rationals includes them
-    /// again.
+    /// Removes the nodes that are only reached by links that are too slow for floating point. The search in rationals
+    /// includes these nodes again.
     pub fn without_hopeless(mut self) -> Self {
         let mut reached = vec![true; self.nodes()];
         for at in 1..self.nodes() {
@@ -131,7 +131,7 @@ impl Coefficients<f64> {
     }
 
     /// Perturbs the coefficients by about `size`, so that no two bases have equal vertices. This prevents cycles of
-    /// steps that do not change the vertex. Each factor is a hash of the position of the coefficient.
+    /// steps that do not change the vertex. The factor of each coefficient is a hash of its position.
     pub fn perturb(&mut self, size: f64) {
         let factor = |at: usize, salt: u64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);

@@ -60,7 +60,8 @@ pub struct Throughput {
     pub bound: RBig,
     /// The proof of `bound`.
     pub prices: TreePrices,
-    /// The optimum with its proof, if it was requested and found. In this case `rates` and `value` are those of the optimum.
+    /// The optimum with its proof, if the optimum was requested and found. If set, `rates` and `value` are those of
+    /// the optimum.
     pub optimum: Option<Optimum>,
     /// Number of steps of the simplex method.
     pub steps: usize,
@@ -78,8 +79,8 @@ pub enum Precision {
 /// Maximum number of nodes for the exact optimum. The larger the tree, the more digits the rationals have.
 pub const EXACT_NODES: usize = 1000;
 
-/// Sizes of the perturbation, tried in turn. With a large perturbation, more steps make progress. With a small one,
-/// the basis found is more likely to be feasible for the original coefficients.
+/// Sizes of the perturbation, tried in turn. With a large perturbation, more steps make progress. With a small
+/// perturbation, the basis found is more likely to be feasible for the original coefficients.
 const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 
 /// Returns the optimal steady state of a tree problem, with a proof.
@@ -144,16 +145,18 @@ pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// Maximum number of nodes, and of steps, for a search in rationals alone, which is made if extreme numbers make the
+/// Maximum number of nodes of a problem that is solved in rationals alone. This is done if extreme numbers make the
 /// search in floats fail.
 const SMALL: usize = 50;
+/// Maximum number of steps in rationals alone.
 const SMALL_STEPS: usize = 2000;
-/// Maximum number of steps in rationals from a basis found in floats. One step takes as long as many steps in floats.
+/// Maximum number of steps in rationals from a basis found in floats. One step in rationals takes as long as many
+/// steps in floats.
 const EXACT_STEPS: usize = 200;
 
 type Found = (Vertex<f64>, Prices<f64>, Scale);
 
-/// Runs the simplex method in floats on coefficients that are perturbed by about `size`.
+/// Runs the simplex method in floats for up to `most` steps. The coefficients are perturbed by about `size`.
 fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, SimplexStop> {
     let scale = Scale::new(problem);
     let mut figures: Coefficients<f64> = Coefficients::new(problem, Some(&scale)).without_hopeless();
@@ -174,7 +177,7 @@ impl Throughput {
         Bound { objective: Objective::Throughput, value, makespan_at_most: None, proof }
     }
 
-    /// Returns the relative difference between the bound and the value.
+    /// Returns the difference between the bound and the value, relative to the bound.
     pub fn gap(&self) -> f64 {
         if self.bound.is_zero() { 0.0 } else { float_of(&((&self.bound - &self.value) / &self.bound)) }
     }

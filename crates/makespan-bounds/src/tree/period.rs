@@ -6,8 +6,8 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 
 use super::Throughput;
 
-/// Number of tasks, in a rounded period, of the application with the least weight. Rounding loses about a thousandth
-/// of the throughput for each node that does hardly one task of this application in a period.
+/// In a rounded period, the number of tasks of the application with the least weight. If a node does hardly one task
+/// of this application in a period, rounding loses about a thousandth of the throughput for the node.
 const TASKS: u32 = 1000;
 
 impl Throughput {
@@ -18,7 +18,8 @@ impl Throughput {
     }
 }
 
-/// Returns the exact period if it is short. Otherwise returns a period of [`TASKS`] tasks.
+/// Returns the exact period if it is short. Otherwise, returns a rounded period, in which the application with the
+/// least weight has [`TASKS`] tasks.
 fn period(problem: &TreeProblem, best: &Throughput) -> Result<Periodic, PeriodicError> {
     let lightest = problem.applications().iter().map(|app| &app.weight).min();
     let slowest = lightest.map_or(RBig::ZERO, |weight| weight * &best.value);

@@ -19,17 +19,17 @@ pub(super) enum PriceGoal {
 pub(super) struct Prices<F> {
     /// Worth of a unit of work of each application. Zero for idleness.
     pub worth: Vec<F>,
-    /// Price of a byte at each node: the sum of the prices for sending the byte through all ports on the path to the node.
+    /// Price of sending a byte to each node: the sum of the prices of the byte at all ports on the path.
     pub byte: Vec<F>,
-    /// Price of the latencies of a task at each node.
+    /// Price of the latencies of sending a task to each node.
     pub task: Vec<F>,
-    /// Price of the time of each port, in addition to the cost of port time in the goal.
+    /// Price of the time of each port. For the goal of least communication, port time has an additional cost of 1.
     pub port: Vec<F>,
 }
 
 impl<F: Field> Prices<F> {
-    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. At the
-    /// price of a busy port, the share that the port determines has a gain of zero.
+    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The
+    /// price of a busy port is set so that the share that the port determines has a gain of zero.
     pub fn new(
         figures: &Coefficients<F>,
         basis: &Basis,
@@ -82,7 +82,8 @@ impl<F: Field> Prices<F> {
         Ok(prices)
     }
 
-    /// Returns the worth of a unit of work on a node, minus the prices of its bytes and latencies.
+    /// Returns the worth of a unit of work on a node, minus the prices for sending the unit's bytes and tasks to the
+    /// node.
     pub fn net(&self, figures: &Coefficients<F>, node: usize, application: usize) -> F {
         let mut net = self.worth[application].clone();
         net.subtract_product(&figures.ratio[application], &self.byte[node]);
@@ -90,7 +91,7 @@ impl<F: Field> Prices<F> {
         net
     }
 
-    /// Returns the gain of the goal for a unit of a variable that is not basic.
+    /// Returns the increase of the goal for a unit of a variable that is not basic.
     pub fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> F {
         match variable {
             Variable::Work(Share { node, application }) => {

@@ -1,13 +1,13 @@
-//! The system that remains at the root. It is small and dense.
+//! The system of equations that remains at the root after elimination. It is small and dense.
 
 use super::basis::Basis;
 use super::factor::{Factor, SingularMatrix};
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// Returns the columns of the open shares, of the throughput and of the surpluses, with one row for each application.
-/// Row `k` states that the tree takes an amount of application k that equals the application's share of the throughput
-/// plus its surplus.
+/// Returns the columns of the open shares, of the throughput and of the surpluses. There is one row for each
+/// application. Row `k` states that the tree takes this amount of application k: its share of the throughput plus its
+/// surplus.
 pub(super) fn matrix<F: Field>(
     figures: &Coefficients<F>,
     basis: &Basis,

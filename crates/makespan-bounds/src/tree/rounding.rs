@@ -11,7 +11,7 @@ use super::figures::Scale;
 use super::prices::Prices;
 use super::simplex::Vertex;
 
-/// Relative decreases of the rates. They are tried in this order until the rates are feasible.
+/// Relative decreases of the rates. They are tried in this order until one makes the rates feasible.
 const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 
 /// Converts the vertex to feasible exact rates, and the prices to integers. Rounds rates down and the bound up.
@@ -26,8 +26,8 @@ pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Pric
     Throughput { rates, value, bound, prices: tree_prices, optimum: None, steps: 0 }
 }
 
-/// Returns rates of zero, with the bound from the speeds of the nodes without communication. The caller uses it if all
-/// searches fail.
+/// Returns rates of zero. The bound follows from the speeds of the nodes, if communication is ignored. The caller uses
+/// the result if all searches fail.
 pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     let applications = problem.applications().len();
     let nodes = problem.nodes().len();
@@ -39,7 +39,7 @@ pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     Throughput { rates, value: RBig::ZERO, bound, prices, optimum: None, steps: 0 }
 }
 
-/// Returns the rates of a vertex times `factor`. Negative rates become zero.
+/// Returns the rates of a vertex times `factor`. Negative rates are replaced by zero.
 fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f64) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
@@ -70,7 +70,7 @@ fn integer_prices(problem: &TreeProblem, prices: &Prices<f64>, scale: &Scale) ->
     TreePrices { tasks, ports, exponent: unit_of_ports - unit_of_tasks }
 }
 
-/// Converts floats to integers of at most 62 bits. Also returns the binary exponent of their unit.
+/// Converts floats to integers of at most 62 bits. Also returns the binary exponent of the unit of these integers.
 fn integers(values: &[f64]) -> (Vec<u64>, i32) {
     let largest = values.iter().copied().fold(0.0, f64::max);
     if largest == 0.0 {

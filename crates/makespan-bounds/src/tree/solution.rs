@@ -1,4 +1,4 @@
-//! The primal solution of a basis, or its change when a variable enters.
+//! The primal solution of a basis, or the change of the solution when a variable enters.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, SingularMatrix, port_time};
@@ -17,7 +17,7 @@ pub(super) struct VertexValues<F> {
     /// The idle time of each port.
     pub idle: Vec<F>,
     pub throughput: F,
-    /// For each application, numbered from 1, the amount by which it gets more than its share of the throughput.
+    /// For each application, numbered from 1, the amount that it gets in addition to its share of the throughput.
     pub surplus: Vec<F>,
     /// For each busy port, the constant term of the share that the port determines.
     pivots: Vec<F>,
@@ -37,8 +37,8 @@ impl<F: Field> VertexValues<F> {
         }
     }
 
-    /// Computes the vertex of a basis. If `enters` is set, computes the change of all variables for a unit of this
-    /// variable instead.
+    /// Computes the vertex of a basis. If `enters` is set, instead computes the change of all variables for a unit of
+    /// the variable `enters`.
     pub fn solve(
         &mut self,
         figures: &Coefficients<F>,
@@ -70,7 +70,7 @@ impl<F: Field> VertexValues<F> {
         Ok(())
     }
 
-    /// Moves along a direction by `step`. At the end of the step, the variable `zero` is zero.
+    /// Moves the vertex along a direction by `step`. Then sets the variable `zero` to exactly zero.
     pub fn advance(&mut self, direction: &Self, step: &F, zero: Variable) {
         let parts = [
             (&mut self.work, &direction.work),
@@ -117,7 +117,7 @@ impl<F: Field> VertexValues<F> {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());
         self.pivots.iter_mut().for_each(|pivot| *pivot = F::zero());
-        // The change along a direction is zero except on the path from the node of the entering variable to the root.
+        // The change along a direction is zero except on one path: from the node of the entering variable to the root.
         let mut on_the_way = enters.map(Variable::node);
         for node in (0..figures.nodes()).rev() {
             if enters.is_some() && on_the_way != Some(node) {

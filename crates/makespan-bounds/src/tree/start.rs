@@ -1,4 +1,4 @@
-//! The initial vertex of the simplex method. It is near the optimum if most nodes compute.
+//! The initial vertex of the simplex method. This vertex is near the optimum if most nodes compute.
 
 use super::basis::Basis;
 use super::figures::Coefficients;
@@ -7,10 +7,11 @@ use super::figures::Coefficients;
 const MARGIN: f64 = 1e-6;
 
 /// Returns a feasible basis in which the nodes nearest to the root work completely for one application each. The
-/// distance of a node is the total time of all ports that send a unit of fair work to it. As in proposition 1 of the
-/// paper, the applications with the most bytes for a unit of work get the nearest nodes, and each application gets its
-/// fair share of the capacity. The basis uses as many nodes as the ports can feed. If the ports can feed no node, the
-/// basis is [`Basis::idle`]. O(n log n).
+/// distance of a node is the total time of all ports that send a unit of fair work to it. The basis uses as many nodes
+/// as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`]. O(n log n).
+///
+/// As in proposition 1 of the paper, the applications with the most bytes for a unit of work get the nearest nodes.
+/// Each application gets its fair share of the capacity.
 pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
     let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
@@ -21,7 +22,7 @@ pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     nodes.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
     let mut applications: Vec<usize> = (1..=figures.applications()).collect();
     applications.sort_by(|&a, &b| figures.ratio[b].total_cmp(&figures.ratio[a]));
-    // Bisect between a number of nodes that the ports can feed and a number that they cannot.
+    // Bisect between a number of nodes that the ports can feed and a number of nodes that they cannot feed.
     let (mut fed, mut starved) = (0, nodes.len() + 1);
     while starved - fed > 1 {
         let middle = usize::midpoint(fed, starved);
@@ -40,7 +41,7 @@ pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     basis
 }
 
-/// Returns the mean of a value over the applications, weighted by their fair shares.
+/// Returns the sum of a value over the applications, weighted by their fair shares.
 fn mixed(figures: &Coefficients<f64>, each: &[f64]) -> f64 {
     figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
 }

@@ -52,8 +52,8 @@ fn trees(most: usize) -> impl Strategy<Value = TreeProblem> {
     })
 }
 
-/// Solves programme (3), written out row by row, by a plain simplex method on a dense tableau in rationals with Bland's
-/// rule. It shares no code with the method under test.
+/// Solves programme (3), written out row by row, in rationals. Uses a plain simplex method on a dense tableau with
+/// Bland's rule. This method shares no code with the method under test.
 fn plain_optimum(problem: &TreeProblem) -> RBig {
     let (nodes, apps) = (problem.nodes(), problem.applications());
     let (n, k) = (nodes.len(), apps.len());
@@ -73,7 +73,8 @@ fn plain_optimum(problem: &TreeProblem) -> RBig {
     for port in 0..n {
         let mut row = vec![RBig::ZERO; columns];
         for worker in 0..n {
-            // Walk upwards from the worker to find the child of this port that leads to the worker, if any.
+            // Walk from the worker towards the root. If the walk passes a child of this port, the port sends the work
+            // of the worker to this child.
             let mut at = worker;
             while let Some(parent) = nodes[at].parent {
                 if parent == port {
@@ -163,15 +164,16 @@ proptest! {
         }
     }
 
-    /// Proposition 1 of the paper: if ratios and bandwidths differ, the optimum with the least communication gives each
-    /// application a slice of the workers in the order of bandwidth, beginning with the root.
+    /// Checks proposition 1 of the paper. It assumes that ratios and bandwidths differ, and sorts the workers by
+    /// bandwidth, beginning with the root. In the optimum with the least communication, each application gets a slice
+    /// of the workers.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),
         applications in prop::collection::vec((1_i64..9, 1_u64..9, 1_u64..4), 1..5),
     ) {
         let mut nodes = vec![(root.0, f64::from(root.1), 0, 1.0)];
-        // All bandwidths differ. The fastest comes first.
+        // All bandwidths differ. The worker with the largest bandwidth comes first.
         let each = workers.iter();
         let mut bandwidth = 1.0;
         let mut slow: Vec<Figures> = each.map(|&(speed, more)| {

@@ -7,10 +7,12 @@ const ROUNDS: usize = 80;
 /// The largest price.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// Returns the price of a processor-tick for each kind of node. The prices are integers near a maximum of
-/// `sum over tasks of the least price * time / sum over processors of the price`, which is the bound on the total time. The first
-/// prices are proportional to speed, so that equal work costs the same everywhere. These prices are optimal if the
-/// machines differ only in speed. In each round, the price of a kind of machine rises if more work than the mean is cheapest on it.
+/// Returns the price of a processor-tick for each kind of node. The prices are integers that nearly maximise `sum over
+/// tasks of the least price * time / sum over processors of the price`. This quotient is the bound on the total time.
+///
+/// The first prices are proportional to speed, so that equal work costs the same everywhere. If the machines differ
+/// only in speed, these prices are optimal. In each round, the price of a kind rises if more work than the mean is
+/// cheapest on this kind.
 pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
@@ -24,7 +26,7 @@ pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
         let mean = worth / cost;
         let step = 0.5 / (1.0 + round as f64 * 0.3);
         for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
-            // A load above the mean raises the price of a kind, and a load below the mean lowers it.
+            // A load above the mean raises the price of the kind. A load below the mean lowers the price.
             let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
             *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
         }
@@ -33,8 +35,8 @@ pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
     best.into_iter().map(|price| (price / highest * SCALE).round().max(1.0) as u64).collect()
 }
 
-/// Assigns each task to the kind of node on which it pays least. Returns the sum of the payments and the time on each
-/// kind.
+/// Assigns each task to the kind of node on which it pays least. Returns the sum of the payments, and the total time
+/// on each kind.
 fn assign(tasks: &TaskArrays, prices: &[f64]) -> (f64, Vec<f64>) {
     let mut loads = vec![0.0; tasks.kinds];
     let mut worth = 0.0;
@@ -48,7 +50,8 @@ fn assign(tasks: &TaskArrays, prices: &[f64]) -> (f64, Vec<f64>) {
     (worth, loads)
 }
 
-/// Returns the mean speed of each kind, relative to the fastest kind for each task.
+/// Returns the mean relative speed of each kind: for each task, its time on the fastest kind divided by its time on
+/// this kind.
 fn relative_speeds(tasks: &TaskArrays) -> Vec<f64> {
     let mut speeds = vec![0.0; tasks.kinds];
     for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {

@@ -9,7 +9,7 @@ use super::window::{DeductionWindow, WindowLimit};
 /// A backward pass from a contradiction that keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows of the tasks that follow from the paths between tasks alone.
+    /// The windows of all tasks before any deduction. They follow from the paths between tasks alone.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
     needed: Vec<Sides>,
@@ -17,7 +17,7 @@ pub(super) struct Pruning<'a> {
     pub(super) kept: usize,
 }
 
-/// The limits of a task's window on which the contradiction depends: the start, the end, both, or none.
+/// The limits of a task's window that the contradiction needs: the start, the end, both, or none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sides {
     start: bool,
@@ -25,13 +25,14 @@ struct Sides {
 }
 
 impl<'a> Pruning<'a> {
-    /// Returns a pass that begins at the contradiction with these windows.
+    /// Returns a pass that begins at the contradiction. `windows` are the windows of all tasks at the contradiction.
     pub(super) fn new(problem: &'a Problem, root: &'a [DeductionWindow], windows: Vec<DeductionWindow>) -> Self {
         let needed = vec![Sides::default(); problem.rows()];
         Self { problem, root, windows, needed, kept: 0 }
     }
 
-    /// Returns the steps of a contradiction that follows from these entries.
+    /// Returns the steps that prove a contradiction. `entries` are the changes of windows that led to the
+    /// contradiction.
     pub(super) fn steps(&mut self, entries: &[WindowChange], conflict: &Conflict) -> Vec<Step> {
         let mut steps = Vec::new();
         match conflict {
@@ -65,8 +66,8 @@ impl<'a> Pruning<'a> {
         steps
     }
 
-    /// Returns the step that states a limit, or `None` if the limit needs no step. Marks the limits on which the step
-    /// depends as needed.
+    /// Returns the step that states a limit, or `None` if the limit needs no step. Marks as needed the limits on which
+    /// the step depends.
     fn step(&mut self, row: u32, limit: WindowLimit, cause: &Cause) -> Option<Step> {
         let is_start = matches!(limit, WindowLimit::Start(_) | WindowLimit::LastStart(_));
         let own = if self.problem.only[row as usize] {
@@ -102,7 +103,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Returns the steps of a refuted supposition, which are nested within the step that it justifies.
+    /// Returns the steps of a refuted supposition. They are nested within the step that the refutation justifies.
     fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
         for entry in &refuted.entries {
@@ -122,11 +123,13 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Marks as needed the limits without which the tasks might hold less of a resource in a window.
+    /// Marks as needed all limits without which some task might hold less of a resource between `from` and `until`.
+    /// Ignores the task `but`.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];
-        // In a bag, all tasks but one stay within their window.
+        // If the task `but` is a bag, only one of its tasks leaves its window, and all its other tasks stay within the
+        // window.
         let counts = |row: &&u32| Some(**row) != but || problem.counts[**row as usize] > 1;
         for &row in of.members.iter().filter(counts) {
             let (root, window) = (self.root[row as usize], self.windows[row as usize]);

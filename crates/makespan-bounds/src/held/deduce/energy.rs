@@ -1,4 +1,5 @@
-//! Deductions from energy (amount times time): within a window, tasks must not hold more than the capacity.
+//! Deductions from energy (amount times time): within a span of time, tasks must not hold more energy than the
+//! capacity times the length of the span.
 
 use super::problem::CapacityResource;
 use super::state::{Cause, Conflict, DeductionState};
@@ -8,23 +9,25 @@ use super::window::{DeductionWindow, WindowLimit};
 #[derive(Default)]
 pub(super) struct Energy {
     begins: Vec<i64>,
-    /// For each task, two ends of the window. Between them, the energy of the task within the window grows with the
-    /// end. After the second, it is constant.
+    /// Changes of the energy that tasks must hold between `from` and an instant, as a function of the instant. Each
+    /// pair contains an instant and the change of the slope there.
     slopes: Vec<(i64, i64)>,
-    /// The slopes of tasks with several runs. They bound from above the energy that each of these tasks must spend in the window.
+    /// The same changes as in `slopes` for tasks with several runs. These changes give an upper bound on the energy
+    /// that these tasks must hold.
     above: Vec<(i64, i64)>,
-    /// The ends of windows.
+    /// The ends of the spans that are examined.
     ends: Vec<i64>,
     /// The tasks with several runs.
     several: Vec<u32>,
 }
 
 impl Energy {
-    /// Examines the windows that begin at the earliest or latest start of a task, and end where the energy of a task
-    /// stops growing. Other ends are unnecessary, because between two of these ends, the remaining capacity is at
-    /// least as large as at one of them. Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity.
-    /// A window with little remaining capacity takes an additional O(n), because every run of a task is examined
-    /// there.
+    /// Examines the spans of time that begin at the earliest or latest start of a task, and end where the energy of a
+    /// task stops growing. Other ends are unnecessary: between two of these ends, the remaining capacity is at least
+    /// its smaller value at the two ends.
+    ///
+    /// Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity. A span with little remaining
+    /// capacity takes an additional O(n), because every run of a task is examined there.
     pub(super) fn narrow(&mut self, state: &mut DeductionState<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
@@ -45,7 +48,7 @@ impl Energy {
         Ok(())
     }
 
-    /// Examines all windows that begin at `from`.
+    /// Examines all spans that begin at `from`.
     fn from(
         &mut self,
         state: &mut DeductionState<'_>,
@@ -58,7 +61,7 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // The maximum amount by which a task could exceed the amount that it must hold.
+        // The maximum excess, over all tasks, of the energy that a task could hold over the energy that it must hold.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -130,7 +133,7 @@ impl Energy {
     }
 }
 
-/// A sum that grows with the given slopes. The slopes are read in order of time.
+/// A sum with a slope that changes at given instants. The changes are read in order of time.
 struct Sweep {
     sum: i64,
     slope: i64,
@@ -143,7 +146,7 @@ impl Sweep {
         Self { sum: 0, slope: 0, at, next: 0 }
     }
 
-    /// Returns the sum at `until`. The calls must be in order of time.
+    /// Returns the sum at `until`. Successive calls must have ascending `until`.
     fn until(&mut self, slopes: &[(i64, i64)], until: i64) -> i64 {
         while let Some(&(instant, change)) = slopes.get(self.next).filter(|(instant, _)| *instant <= until) {
             self.sum += self.slope * (instant - self.at);
@@ -155,8 +158,8 @@ impl Sweep {
     }
 }
 
-/// Narrows the windows of tasks that would hold too much within the span if they started as early as possible, or
-/// ended as late as possible.
+/// Narrows the window of a task at its start if the task must not start there: all tasks together would exceed the
+/// capacity within the span. Narrows windows at their ends in the same way.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

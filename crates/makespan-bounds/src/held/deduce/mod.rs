@@ -18,14 +18,16 @@ use problem::Problem;
 use shave::{DeductionLevel, ShavingTools};
 use state::{Conflict, DeductionState};
 
-/// Maximum number of distinct tasks, and of runs, of an instance for which deductions are made.
+/// Maximum number of distinct tasks. Deductions are made only for instances with at most this number.
 const MAX_TASKS: usize = 2048;
+/// Maximum number of runs of all distinct tasks. Deductions are made only for instances with at most this number.
 const MAX_RUNS: usize = 1 << 15;
 /// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
-/// Maximum work of the check of a certificate, in steps times runs, and the time of one unit of this work in
-/// nanoseconds. The maximum takes some tenths of a second.
+/// Maximum work of the check of a certificate: the number of steps times the number of runs. A check with the maximum
+/// work takes some tenths of a second.
 const MAX_CHECKED: usize = 1 << 25;
+/// Time of one unit of the work of a check, in nanoseconds.
 const CHECKED_IN: u128 = 10;
 /// Precision of the deadline: one part in 2 to the power of `NEAR`.
 const NEAR: u32 = 14;
@@ -34,8 +36,9 @@ const NEAR: u32 = 14;
 /// already proved.
 ///
 /// The first search uses only the time table and pairs of tasks that exclude each other. The second search adds energy
-/// in windows, and the third adds suppositions. Each search increases the deadline in steps that double, and then
-/// bisects. The limit is in steps, not time, so the result is deterministic unless the clock ends the search.
+/// in windows. The third adds suppositions, and the fourth uses energy within suppositions. Each search increases the
+/// deadline in steps that double, and then bisects. The limit is in steps, not in time. So the result is deterministic
+/// unless the clock ends the search.
 pub(super) fn latest(
     instance: &Instance,
     places: &NodeKinds<'_>,
@@ -52,7 +55,7 @@ pub(super) fn latest(
     if problem.times.len() > MAX_RUNS || problem.things.is_empty() {
         return None;
     }
-    // The known bound refutes all deadlines in whole units before it.
+    // The known bound refutes all deadlines before it. They are rounded to whole units.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
     let mut search =
         Search { problem: &problem, tools: ShavingTools::default(), steps: 0, limit: work, clock, found: None };
@@ -77,7 +80,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the latest deadline that is refuted at this level. `best` is a deadline that is already refuted.
+    /// Returns the latest deadline that deductions of this level refute. `best` is a deadline that is already refuted.
     fn climb(&mut self, mut best: i64, level: DeductionLevel) -> i64 {
         let near = (best >> NEAR).max(1);
         let mut step = near;
@@ -128,8 +131,8 @@ impl Search<'_> {
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);
         let steps = pruning.steps(entries, conflict);
-        // The check of a step examines all runs that hold some of its resource. Keeps the certificate only if the
-        // clock leaves enough time for its check.
+        // The check of a step examines all runs that hold some of the resource of the step. Keep the certificate only
+        // if the clock leaves enough time for the check.
         let checked = pruning.kept.saturating_mul(self.problem.times.len());
         let in_time = self.clock.left().is_none_or(|left| checked as u128 * CHECKED_IN <= left.as_nanos());
         (pruning.kept <= MAX_STEPS && checked <= MAX_CHECKED && in_time).then_some(steps)

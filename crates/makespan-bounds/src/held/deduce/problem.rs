@@ -1,4 +1,4 @@
-//! An instance in flat arrays. Times are in units of the instance.
+//! An instance in flat arrays. Times are in units of [`Problem::unit`].
 
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 use makespan_verify::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
@@ -11,28 +11,28 @@ const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;
 
-/// A resource, or the processors, with its capacity.
+/// The capacity of a resource or of the processors.
 pub(super) struct CapacityResource {
     pub(super) held: LimitedAmount,
     pub(super) capacity: i64,
-    /// The distinct tasks that may hold some of the capacity.
+    /// The distinct tasks that may hold some of the resource.
     pub(super) members: Vec<u32>,
     pub(super) is_member: Vec<bool>,
     /// The total number of runs of `members`.
     pub(super) runs: u64,
-    /// The amount that each run of the problem holds.
+    /// The amount of the resource that each run of the problem holds.
     pub(super) amounts: Vec<i64>,
-    /// The unavailable periods: start, end, and the amount that is unavailable.
+    /// The unavailable periods. Each entry contains the start, the end, and the unavailable amount.
     pub(super) closed: Vec<(i64, i64, i64)>,
 }
 
-/// The distinct tasks with their edges, and the amounts that the tasks hold. Equal tasks of a bag are one distinct task.
+/// The distinct tasks, their edges, and the amounts that they hold. Equal tasks of a bag are one distinct task.
 pub(super) struct Problem {
     /// Length of a unit in ticks.
     pub(super) unit: i64,
     pub(super) releases: Vec<i64>,
     pub(super) counts: Vec<u64>,
-    /// True if a task has only one run, so that its time is fixed.
+    /// For each distinct task, true if the task has only one run, so that its time is fixed.
     pub(super) only: Vec<bool>,
     begins: Vec<usize>,
     pub(super) times: Vec<i64>,
@@ -50,8 +50,8 @@ pub(super) struct Problem {
 impl Problem {
     /// Builds the arrays. Returns `None` if numbers are too large for the search.
     pub(super) fn new(instance: &Instance, places: &NodeKinds<'_>) -> Option<Self> {
-        // With transfers, the earliest starts of tasks need not be multiples of the grid. Rounding them down would
-        // make deductions weaker.
+        // If the instance has transfers, the earliest starts of tasks need not be multiples of the grid. Rounding
+        // these starts down would make deductions weaker.
         let unit = if instance.has_transfers() { 1 } else { time_grid(instance) };
         let rows = instance.different_tasks();
         let mut problem = Self {
@@ -117,8 +117,9 @@ impl Problem {
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
         let mut all = vec![prices];
         if !one_speed && runs.iter().any(|run| run.first > 1) {
-            // A task on processors of several speeds pays the least price for each processor. So also add the
-            // processors at a uniform price, which counts tasks on several processors exactly.
+            // At these prices, a task on processors of several speeds pays the least price for each processor. So also
+            // add the processors at a uniform price. At this price, tasks on several processors pay for exactly the
+            // processors that they hold.
             all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
         }
         for prices in all {
@@ -139,8 +140,8 @@ impl Problem {
         }
     }
 
-    /// Adds a resource, or the processors, as a constraint. Adds nothing if its capacity always suffices, or if numbers
-    /// are too large.
+    /// Adds a resource, or the processors, as a constraint. Has no effect if the capacity always suffices, or if
+    /// numbers are too large.
     fn add(
         &mut self,
         held: LimitedAmount,
@@ -179,7 +180,7 @@ impl Problem {
         }
     }
 
-    /// Returns the amounts of processors that unavailable periods take, at the given prices.
+    /// Returns the unavailable periods, with the price of the unavailable processors.
     fn closed(&self, instance: &Instance, prices: &[u64]) -> Vec<(i64, i64, i64)> {
         let platform = instance.platform();
         let mut all = Vec::new();
@@ -198,8 +199,8 @@ impl Problem {
         all
     }
 
-    /// Finds the pairs of single tasks that together hold too many processors, whatever the prices, or too much of a
-    /// resource. O(n^2) for each thing.
+    /// Finds the pairs of single tasks that cannot run simultaneously. Together, they hold too many processors, at any
+    /// prices, or too much of a resource. O(n^2) for each constraint.
     fn find_excluded(&mut self, processors: u32, runs: &[NodeRun]) {
         for thing in &self.things {
             let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {

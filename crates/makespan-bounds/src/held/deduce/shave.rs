@@ -5,7 +5,7 @@ use super::state::{Cause, Conflict, DeductionKind, DeductionState, RefutedSuppos
 use super::time_table::{TimeTable, settle};
 use super::window::WindowLimit;
 
-/// The first supposition covers this fraction of a window: 1 / `PARTS`.
+/// The first supposition covers one of `PARTS` equal parts of a window.
 const PARTS: i64 = 64;
 
 /// The deductions that are used. Each level includes the levels before it.
@@ -14,7 +14,7 @@ pub(super) enum DeductionLevel {
     TimeTable,
     Energy,
     Shaving,
-    /// Also energy in windows within suppositions.
+    /// Shaving, and energy in windows within suppositions.
     Deep,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct ShavingTools {
     order: Vec<u32>,
 }
 
-/// Narrows windows until nothing changes, or the work or the time is used up.
+/// Narrows windows until nothing changes, or until the limit of steps or of time is reached.
 pub(super) fn narrow(
     state: &mut DeductionState<'_>,
     tools: &mut ShavingTools,
@@ -66,8 +66,8 @@ fn energies(state: &mut DeductionState<'_>, tools: &mut ShavingTools) -> Result<
     }
 }
 
-/// Shaves the windows of all single tasks from both sides. If suppositions are expensive, begins with the narrowest
-/// windows, because few suppositions decide them.
+/// Shaves the windows of all single tasks from both ends. If suppositions are expensive, begins with the narrowest
+/// windows, because they need the fewest suppositions.
 fn shave_all(state: &mut DeductionState<'_>, tools: &mut ShavingTools, level: DeductionLevel) -> Result<(), Conflict> {
     let problem = state.problem;
     let mut order = std::mem::take(&mut tools.order);
@@ -85,8 +85,9 @@ fn shave_all(state: &mut DeductionState<'_>, tools: &mut ShavingTools, level: De
     shaved
 }
 
-/// Shaves a window from one side: supposes that the task runs in a part of the window at this side. The first part is
-/// small, and each later part is twice as large as the previous part.
+/// Shaves a window from its start or its end: supposes that the task runs in a part of the window there. If the
+/// supposition leads to a contradiction, removes the part. The first part is small, and each later part is twice as
+/// large as the previous part.
 fn shave(
     state: &mut DeductionState<'_>,
     tools: &mut ShavingTools,

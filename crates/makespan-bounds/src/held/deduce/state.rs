@@ -1,4 +1,4 @@
-//! The deductions so far, with their causes.
+//! The windows of all tasks during a search, and the changes made by deductions, with their causes.
 
 use super::problem::Problem;
 use super::window::{DeductionWindow, WindowLimit};
@@ -7,19 +7,20 @@ use crate::Clock;
 /// The cause of a limit.
 #[derive(Clone, Debug)]
 pub(super) enum Cause {
-    /// An edge from or to the given task.
+    /// An edge from or to the task with this index.
     Edge(u32),
-    /// Energy: between the two instants, the tasks would hold more of the given resource than its capacity.
+    /// Energy: in a span of time, the tasks would hold more of a resource than its capacity. The fields are the index
+    /// of the resource, and the start and end of the span.
     Window(u32, i64, i64),
-    /// The given task, which cannot run simultaneously with the task of the limit.
+    /// A task that cannot run at the same time as the task with the limit. The field is its index.
     Pair(u32),
-    /// The supposition that the task exceeds the limit leads to a contradiction.
+    /// If the task violated the limit, a contradiction would follow.
     Refuted(Box<RefutedSupposition>),
     /// The limit itself is supposed.
     Supposed,
 }
 
-/// A refuted supposition: the entries that follow from it, and the contradiction.
+/// A refuted supposition: the changes that follow from the supposition, and the contradiction.
 #[derive(Clone, Debug)]
 pub(super) struct RefutedSupposition {
     pub(super) entries: Vec<WindowChange>,
@@ -38,13 +39,15 @@ pub(super) struct WindowChange {
 
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
-    /// The limit of the given task leaves no window in which the task can run.
+    /// The limit leaves no window in which the task can run. The fields are the index of the task, the limit, and its
+    /// cause.
     Limit(u32, WindowLimit, Cause),
-    /// Between the two instants, the tasks must hold more of the given resource than its capacity.
+    /// In a span of time, the tasks must hold more of a resource than its capacity. The fields are the index of the
+    /// resource, and the start and end of the span.
     Full(u32, i64, i64),
 }
 
-/// A kind of deduction that is repeated only if windows have changed.
+/// A kind of deduction. It is repeated only if windows have changed since the last time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DeductionKind {
     Pairs,
@@ -66,20 +69,21 @@ impl DeductionKind {
     }
 }
 
-/// The windows of all tasks, with the changes that led to them.
+/// The windows of all tasks, and the changes that led to these windows.
 pub(super) struct DeductionState<'a> {
     pub(super) problem: &'a Problem,
     pub(super) windows: Vec<DeductionWindow>,
     pub(super) entries: Vec<WindowChange>,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// For each kind of deduction (`Look`), one more than the number of entries when the deduction was last made. Zero
-    /// if the deduction was not made yet.
+    /// For each kind of deduction ([`DeductionKind`]), the number of entries when the deduction was last made, plus
+    /// one. Zero if the deduction has not been made.
     seen: Vec<usize>,
-    /// The values of `seen` before the supposition.
+    /// The values of `seen` before the current supposition.
     seen_before: Vec<usize>,
-    /// The number of elementary steps so far, and the maximum.
+    /// The number of elementary steps so far.
     pub(super) steps: u64,
+    /// Maximum of `steps`.
     pub(super) limit: u64,
     clock: &'a Clock,
 }
@@ -115,7 +119,7 @@ impl<'a> DeductionState<'a> {
                 None => return false,
             }
         }
-        // Excluded runs of a task may narrow the windows of its successors.
+        // If some runs of a task no longer fit, the windows of its successors may become narrower.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();
@@ -124,15 +128,15 @@ impl<'a> DeductionState<'a> {
         }
     }
 
-    /// Returns the positions of the entries since the previous call for `look`, or `None` on the first call.
+    /// Returns the positions of the entries since the previous call for `look`. Returns `None` on the first call.
     pub(super) fn changes(&mut self, look: DeductionKind) -> Option<std::ops::Range<usize>> {
         // Store one more than the number of entries, so that zero means "not yet".
         let before = std::mem::replace(&mut self.seen[look.number()], self.entries.len() + 1);
         before.checked_sub(1).map(|from| from..self.entries.len())
     }
 
-    /// Returns true if the deduction must be repeated: this is the first call, or the window of a task that may hold
-    /// some of the thing has changed since the previous call.
+    /// Returns true if a deduction must be made: on the first call, and if a window has changed since the previous
+    /// call. Only the windows of tasks in `is_member` count.
     pub(super) fn is_new(&mut self, look: DeductionKind, is_member: &[bool]) -> bool {
         let changes = self.changes(look);
         let mut all = changes.is_none();
@@ -151,7 +155,7 @@ impl<'a> DeductionState<'a> {
         self.steps >= self.limit || self.clock.is_over()
     }
 
-    /// Narrows the window of a task to a limit, and records the cause.
+    /// Applies a limit to the window of a task, and records the cause if the window becomes narrower.
     pub(super) fn narrow(&mut self, row: u32, limit: WindowLimit, cause: Cause) -> Result<(), Conflict> {
         let old = self.windows[row as usize];
         self.steps += 1;
@@ -208,13 +212,13 @@ impl<'a> DeductionState<'a> {
         Ok(())
     }
 
-    /// Begins a supposition. Returns the number of entries, for [`Self::take_back`].
+    /// Begins a supposition. Returns the number of entries as the argument of [`Self::take_back`].
     pub(super) fn mark(&mut self) -> usize {
         self.seen_before.clone_from(&self.seen);
         self.entries.len()
     }
 
-    /// Undoes all changes since the call of [`Self::mark`] that returned `mark`, and returns them.
+    /// Undoes all changes since the call of [`Self::mark`] that returned `mark`. Returns these changes.
     pub(super) fn take_back(&mut self, mark: usize) -> Vec<WindowChange> {
         let entries = self.entries.split_off(mark);
         self.seen.clone_from(&self.seen_before);

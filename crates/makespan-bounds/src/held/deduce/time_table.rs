@@ -1,13 +1,13 @@
-//! Deductions from the time table, and from pairs of tasks that exclude each other. The time table contains the
-//! amounts that tasks certainly hold at each instant.
+//! Deductions from the time table, and from pairs of tasks that exclude each other. The time table contains, for each
+//! instant, the amount that tasks hold then in every schedule.
 
 use super::state::{Cause, Conflict, DeductionKind, DeductionState};
 use super::window::{DeductionWindow, WindowLimit};
 
-/// Maximum number of full levels that a short task may skip. Each skip is a step of the certificate.
+/// Maximum number of full levels over which the start of a task may jump. Each jump is a step of the certificate.
 const MAX_JUMPS: usize = 64;
 
-/// The amount that tasks certainly hold between two consecutive instants of the time table.
+/// The amount that tasks hold in every schedule between two consecutive instants of the time table.
 #[derive(Clone, Copy)]
 struct Level {
     from: i64,
@@ -22,7 +22,7 @@ pub(super) struct TimeTable {
     levels: Vec<Level>,
 }
 
-/// Applies paths, pairs and the time table until nothing changes.
+/// Repeats the deductions from edges, pairs and the time table until nothing changes.
 pub(super) fn settle(state: &mut DeductionState<'_>, table: &mut TimeTable) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
@@ -74,7 +74,7 @@ fn pairs_of(state: &mut DeductionState<'_>, row: usize) -> Result<(), Conflict> 
     Ok(())
 }
 
-/// Narrows the windows of two tasks if `first` must end before `second` starts.
+/// Narrows the windows of two tasks for which `first` must end before `second` starts.
 fn after(
     state: &mut DeductionState<'_>,
     first: u32,
@@ -134,7 +134,8 @@ impl TimeTable {
         Ok(())
     }
 
-    /// Returns the amount that all other tasks hold on a level: the level, minus the amount that the task itself holds there.
+    /// Returns the amount that all tasks except one hold on a level: `held`, minus the amount of this task if it is
+    /// included there.
     fn of_others(level: &Level, window: &DeductionWindow, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }

@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 
-/// The limits of a task: it starts within `start ..= last_start` and ends within `first_end ..= end`.
+/// The window of a task: the task starts within `start ..= last_start` and ends within `first_end ..= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DeductionWindow {
     pub(super) start: i64,
@@ -28,20 +28,21 @@ impl DeductionWindow {
         Self { start, last_start: FAR, first_end: -FAR, end }
     }
 
-    /// Returns the last start and the first end of a run that takes at least `time`, or `None` if the run does not fit.
+    /// Returns the last start and the first end of a run that takes at least `time`. Returns `None` if this run does
+    /// not fit into the window.
     fn of_run(&self, time: i64) -> Option<(i64, i64)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
         (self.start <= last_start && first_end <= self.end).then_some((last_start, first_end))
     }
 
-    /// Returns true if a run that takes at least `time` fits.
+    /// Returns true if a run that takes at least `time` fits into the window.
     pub(super) fn fits(&self, time: i64) -> bool {
         self.of_run(time).is_some()
     }
 
-    /// Returns the least time for which a run that takes at least `time` runs between two instants. Returns `None` if
-    /// the run does not fit.
+    /// Returns the least time that a run of at least `time` must spend between `from` and `until`. Returns `None` if
+    /// this run does not fit into the window.
     pub(super) fn within(&self, time: i64, from: i64, until: i64) -> Option<i64> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -51,7 +52,7 @@ impl DeductionWindow {
         Some(after_start.max(before_end).max(sure).max(0))
     }
 
-    /// Returns the window restricted by a limit, or `None` if no run of the task fits into it.
+    /// Returns the window narrowed by a limit, or `None` if no run of the task fits into the narrowed window.
     pub(super) fn narrowed(mut self, problem: &Problem, row: usize, limit: WindowLimit) -> Option<Self> {
         match limit {
             WindowLimit::Start(at) => self.start = self.start.max(at),
@@ -66,31 +67,32 @@ impl DeductionWindow {
             let window = Self { last_start: self.end - time, first_end: self.start + time, ..self };
             return (window.start <= window.last_start).then_some(window);
         }
-        // If any run fits, the fastest run fits, and it allows the latest start and the earliest end.
+        // If any run fits, the fastest run fits. The fastest run allows the latest start and the earliest end.
         let (last_start, first_end) = self.of_run(problem.fastest[row])?;
         Some(Self { last_start, first_end, ..self })
     }
 
-    /// Returns the least amount times time that one task must hold between two instants.
+    /// Returns the least energy (amount times time) that one task must hold between `from` and `until`.
     pub(super) fn least(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64, until: i64) -> i64 {
         let runs = problem.runs(row);
         let each = runs.filter_map(|at| Some(self.within(problem.times[at], from, until)? * amounts[at]));
         each.min().unwrap_or(0)
     }
 
-    /// Returns the least amount times time that all equal tasks together must hold between two instants.
+    /// Returns the least energy (amount times time) that all equal tasks together must hold between `from` and
+    /// `until`.
     pub(super) fn least_of_all(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64, until: i64) -> i64 {
         self.least(problem, row, amounts, from, until) * problem.counts[row] as i64
     }
 
-    /// Returns a slope that bounds from above the least energy of a task between `from` and any later instant: the
-    /// instant at which the energy begins to grow with the end of the window, the duration of the growth, and the
-    /// amount per unit of time. Uses the run with the least total energy. Returns `None` if no run fits.
+    /// Returns a slope that bounds from above the least energy of a task between `from` and a later instant u. The
+    /// slope is `(begin, length, amount)`. From u = `begin` on, the energy grows by `amount` for each unit of time,
+    /// until it has grown for `length` units. Uses the run with the least total energy. Returns `None` if no run fits.
     pub(super) fn slope(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64) -> Option<(i64, i64, i64)> {
         let ways =
             problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));
         let ((last_start, first_end), time, amount) = ways.min_by_key(|&(_, time, amount)| time * amount)?;
-        // The part of the task between its last start and its first end may be longer than this run.
+        // The task always runs between its last start and its first end. This time may be longer than the run.
         let most = time.max(first_end - last_start).min(first_end - from);
         Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
     }

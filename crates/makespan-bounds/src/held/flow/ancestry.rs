@@ -1,12 +1,12 @@
-//! Ancestors and descendants of tasks, and the tasks between two given tasks.
+//! The ancestors and descendants of tasks.
 
 use makespan_core::{Instance, TaskId};
 
 /// Maximum number of distinct tasks for which area arcs are used. The memory grows with the square of this number.
 const MAX_TASKS: usize = 4096;
 
-/// For each task of a graph, a bit for each ancestor and for each descendant. Tasks are numbered by their positions in
-/// a topological order.
+/// For each task of a graph, a bit for each ancestor and a bit for each descendant. Tasks are numbered by their
+/// positions in a topological order.
 pub(super) struct Ancestry {
     words: usize,
     before: Vec<u64>,
@@ -14,7 +14,8 @@ pub(super) struct Ancestry {
 }
 
 impl Ancestry {
-    /// Computes all bits. Returns `None` if there are no edges or too many tasks. O(n e / 64) for n tasks and e edges.
+    /// Computes the bits of all tasks. Returns `None` if there are no edges or too many tasks. O(n e / 64) for n tasks
+    /// and e edges.
     pub(super) fn new(instance: &Instance, order: &[TaskId]) -> Option<Self> {
         let count = order.len();
         if count > MAX_TASKS || instance.edges().is_empty() {
@@ -37,33 +38,33 @@ impl Ancestry {
         Some(Self { words, before, behind })
     }
 
-    /// Returns the ancestors of a task, in order.
+    /// Returns the ancestors of a task, in ascending order.
     pub(super) fn before(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
         bits(self.of(&self.before, task).iter().copied())
     }
 
-    /// Returns the descendants of a task, in order.
+    /// Returns the descendants of a task, in ascending order.
     pub(super) fn behind(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
         bits(self.of(&self.behind, task).iter().copied())
     }
 
-    /// Returns the tasks strictly between two tasks, in order.
+    /// Returns the tasks that are descendants of `first` and ancestors of `last`, in ascending order.
     pub(super) fn between(&self, first: usize, last: usize) -> impl Iterator<Item = usize> + '_ {
         let from = first / 64;
         bits(self.words_between(first, last)).map(move |bit| from * 64 + bit)
     }
 
-    /// Returns the sum over all ancestors of a task.
+    /// Returns the sum of the values of all ancestors of a task.
     pub(super) fn sum_before(&self, task: usize, sums: &Sums) -> f64 {
         sums.of(0, self.of(&self.before, task)[..=task / 64].iter().copied())
     }
 
-    /// Returns the sum over all descendants of a task.
+    /// Returns the sum of the values of all descendants of a task.
     pub(super) fn sum_behind(&self, task: usize, sums: &Sums) -> f64 {
         sums.of(task / 64, self.of(&self.behind, task)[task / 64..].iter().copied())
     }
 
-    /// Returns the sum over the tasks strictly between two tasks.
+    /// Returns the sum of the values of the tasks that [`Self::between`] returns.
     pub(super) fn sum_between(&self, first: usize, last: usize, sums: &Sums) -> f64 {
         sums.of(first / 64, self.words_between(first, last))
     }
@@ -79,10 +80,11 @@ impl Ancestry {
     }
 }
 
-/// A value for each task, and the sum of the values of each 64 consecutive tasks, whose bits are in one word.
+/// A value for each task.
 #[derive(Default)]
 pub(super) struct Sums {
     values: Vec<f64>,
+    /// The sum of the values of each 64 consecutive tasks. The bits of these tasks are in one word.
     words: Vec<f64>,
 }
 
@@ -110,7 +112,7 @@ impl Sums {
     }
 }
 
-/// Sets the bit of a neighbour, and all bits of the neighbour's row, in the row of a task.
+/// Adds a neighbour to the bits of a task: sets the bit of the neighbour, and all bits that are set for the neighbour.
 fn add(rows: &mut [u64], words: usize, task: usize, neighbour: usize) {
     for word in 0..words {
         rows[task * words + word] |= rows[neighbour * words + word];

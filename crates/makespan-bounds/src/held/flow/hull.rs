@@ -1,8 +1,9 @@
-//! The runs of tasks that cost least at some price of time and some price of area.
+//! The runs of tasks that cost least at some prices of time and area.
 
 use super::super::Holders;
 
-/// For each distinct task, the runs that cost least at some prices. They form the lower convex hull of the points (time, area).
+/// For each distinct task, the runs that cost least at some prices of time and area. These runs form the lower convex
+/// hull of the points (time, area).
 pub(super) struct Hulls {
     /// For each task, the index of its first run. The last entry is the total number of runs.
     begins: Vec<usize>,
@@ -10,8 +11,8 @@ pub(super) struct Hulls {
     times: Vec<f64>,
     /// The areas of the runs, in descending order for each task.
     areas: Vec<f64>,
-    /// For each run, the area that the next run of the task saves for each tick by which it is longer. The values of a
-    /// task are in descending order, and the value of its last run is zero.
+    /// For each run except the last of a task: the area that the next run saves, divided by its additional time. The
+    /// values of a task are in descending order. The value of the last run is zero.
     savings: Vec<f64>,
 }
 
@@ -23,7 +24,7 @@ pub(super) struct HullPoint {
 }
 
 impl Hulls {
-    /// Builds the hulls. Areas are divided by the capacity. O(r) for r runs, which must be sorted by time.
+    /// Builds the hulls. Areas are divided by the capacity. The r runs must be sorted by time. O(r).
     pub(super) fn new(holders: &Holders) -> Self {
         let rate = holders.rate as f64;
         let mut hulls = Self { begins: vec![0], times: Vec::new(), areas: Vec::new(), savings: Vec::new() };
@@ -58,8 +59,8 @@ impl Hulls {
         self.savings.push(0.0);
     }
 
-    /// Returns the run with the least `through * time + price * area`, or `None` if the task has no run. O(log r) for r
-    /// runs of the task.
+    /// Returns the run with the least `through * time + price * area`. Returns `None` if the task has no run. O(log r)
+    /// for r runs of the task.
     pub(super) fn choose(&self, row: usize, through: f64, price: f64) -> Option<HullPoint> {
         let ways = self.begins[row]..self.begins[row + 1];
         if ways.is_empty() {

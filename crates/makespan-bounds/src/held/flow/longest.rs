@@ -1,4 +1,5 @@
-//! The longest path through tasks, along edges and area arcs.
+//! The longest path through tasks, along edges and area arcs. The length of an area arc between two tasks is the total
+//! area of all tasks between them, divided by the capacity.
 
 use makespan_core::{Instance, TaskId};
 
@@ -11,7 +12,7 @@ pub(super) enum PathStep {
     Release,
     /// An edge, by its index in the instance.
     Edge(u32),
-    /// An area arc from the given task, or, if `None`, from the first release date of the tasks on the arc.
+    /// An area arc from the task at this position. `None` stands for the first release date of the tasks on the arc.
     Area(Option<usize>),
 }
 
@@ -25,20 +26,23 @@ pub(super) struct Paths<'a> {
     ancestry: Option<Ancestry>,
     /// For each task, the first release date of its ancestors.
     first: Vec<f64>,
-    /// For each task, the end of the longest path that ends with the task, and the step of this path that leads to the task.
+    /// For each task, the end of the longest path that ends with the task.
     ends: Vec<f64>,
+    /// For each task, the last step of this path.
     reached: Vec<PathStep>,
-    /// The area of each task, of all its ancestors, and of all its descendants.
+    /// The area of each task.
     own: Sums,
+    /// For each task, the total area of its ancestors.
     areas: Vec<f64>,
+    /// For each task, the total area of its descendants.
     behind: Vec<f64>,
     /// The work so far, in elementary steps.
     steps: usize,
 }
 
-/// A path, given by its end.
+/// A path, given by its last task.
 pub(super) struct LongestPath {
-    /// True if the path ends with the area of all tasks that wait for `last`.
+    /// True if the path continues after `last` with the area of all descendants of `last`.
     pub(super) is_open: bool,
     pub(super) last: usize,
 }
@@ -79,18 +83,18 @@ impl<'a> Paths<'a> {
         self.steps
     }
 
-    /// Returns the step of the longest path that leads to a task.
+    /// Returns the last step of the longest path to a task.
     pub(super) fn reached(&self, task: usize) -> PathStep {
         self.reached[task]
     }
 
-    /// Returns the task that must end before the edge can be followed.
+    /// Returns the position of the task from which an edge leads.
     pub(super) fn from(&self, edge: u32) -> usize {
         self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
     }
 
-    /// Returns the instant at which a path begins if `task` is its first task. The path may begin with an area arc
-    /// before the task.
+    /// Returns the instant at which a path begins if `task` is its first task. If the path begins with an area arc
+    /// before the task, this is the first release date on the arc.
     pub(super) fn begins(&self, task: usize) -> f64 {
         if self.reached[task] == PathStep::Release { self.releases[task] } else { self.first[task] }
     }
@@ -105,9 +109,9 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the longest path, if tasks take the given times. If `with_areas` is set, paths may use area arcs, with
-    /// the given areas divided by the capacity. O(n + e) for n tasks and e edges. With area arcs, O(n^2) plus O(n) for
-    /// each arc that may lengthen a path.
+    /// Returns the longest path, if tasks have the run times `times`. If `with_areas` is set, paths may use area arcs.
+    /// `areas` contains the areas of the tasks, divided by the capacity. O(n + e) for n tasks and e edges. With area
+    /// arcs, O(n^2), plus O(n) for each arc that may lengthen a path.
     pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<LongestPath> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
         self.steps += self.order.len() + self.instance.edges().len();
@@ -135,8 +139,8 @@ impl<'a> Paths<'a> {
                 let (mut looked_at, mut summed) = (0, 0);
                 for after in ancestry.before(task) {
                     looked_at += 1;
-                    // The tasks on the arc wait for `after`, so they are not ancestors of `after`. They are also not
-                    // descendants of `task`.
+                    // `most` is an upper bound on the area between `after` and `task`. The tasks there are neither
+                    // ancestors of `after` nor descendants of `task`.
                     let most = area - self.areas[after] - areas[after];
                     let most = most.min(self.behind[after] - self.behind[task] - areas[task]);
                     if self.ends[after] + most > start {

@@ -13,7 +13,7 @@ pub(super) struct FloatJobs {
     profiles: Vec<Profile>,
     /// The allotments of all jobs.
     pub(super) shapes: Vec<PricedAllotment>,
-    /// The index of the first allotment of each job, and the total number of allotments at the end.
+    /// The index of the first allotment of each job. The last entry is the total number of allotments.
     starts: Vec<usize>,
     /// The kind of allotments that the search tries.
     kind: AllotmentKind,
@@ -35,18 +35,19 @@ impl PricedAllotment {
     }
 }
 
-/// The kind of allotments that are useful.
+/// The kind of allotments that the search tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AllotmentKind {
     /// Allotments for which no other allotment has less work and a shorter time.
     Thrifty,
-    /// The allotments of `Thrifty`, and allotments of fewer processors, which may fit when few processors are open.
+    /// The allotments of `Thrifty`, and allotments of fewer processors with more work. They may fit when few
+    /// processors are open.
     Narrow,
 }
 
 impl FloatJobs {
-    /// Collects jobs with about `most` allotments each; if a job has more, a geometric progression of them. Each job
-    /// comes with its multiplicity. `weigh` returns the weight of a job.
+    /// Collects jobs with about `most` allotments each. If a job has more allotments, uses a geometric progression of
+    /// them. Each job comes with the number of jobs that it represents. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -81,8 +82,9 @@ impl FloatJobs {
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
-    /// Collects jobs that have their own run time on each node. Each item contains the multiplicity, the weight, the
-    /// release, and pairs of node and run time. Nodes on which the job cannot run have no pair.
+    /// Collects jobs that have their own run time on each node. Each item contains the number of jobs that it
+    /// represents, the weight, the release, and pairs of node and run time. If the job cannot run on a node, the item
+    /// has no pair for the node.
     pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
         let mut figures = Self::empty(AllotmentKind::Thrifty);
         for (count, weight, release, times) in jobs {
@@ -100,8 +102,8 @@ impl FloatJobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns these jobs with other allotments: up to `most` from the range around the `active` allotments, including
-    /// one allotment on either side, and up to `far` from outside this range.
+    /// Returns these jobs with other allotments. Up to `most` are from the range from the first to the last `active`
+    /// allotment, extended by one allotment at either end. Up to `far` are from outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
@@ -131,8 +133,8 @@ impl FloatJobs {
     }
 }
 
-/// Returns the processors and times of all allotments. If there are more than about `most`, returns about `most` of
-/// them, in geometric progression.
+/// Returns the allotments of a profile that `kind` includes. If there are more than about `most`, returns about `most`
+/// of them, in geometric progression.
 pub(super) fn shapes(profile: &Profile, most: usize, kind: AllotmentKind) -> Vec<PricedAllotment> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
@@ -147,7 +149,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Returns the processors and times of those given allotments, in ascending order, that `kind` counts as useful.
+/// Returns those of `allotments` that `kind` includes. `allotments` must be in ascending order.
 fn useful(profile: &Profile, allotments: &[u32], kind: AllotmentKind) -> Vec<PricedAllotment> {
     let mut shapes: Vec<PricedAllotment> = Vec::new();
     for &allotment in allotments {

@@ -9,17 +9,17 @@ pub(super) struct Curve {
     prices: Vec<f64>,
     /// The integral of the price from the first instant until each instant.
     integrals: Vec<f64>,
-    /// The instants at which the price falls, each with the integral until it. `rises` contains the instants at which
-    /// the price rises.
+    /// The instants at which the price falls, each with the integral of the price until this instant.
     falls: Vec<(f64, f64)>,
+    /// The instants at which the price rises, each with the integral of the price until this instant.
     rises: Vec<(f64, f64)>,
     /// The instant by which every job ends. It may be infinite.
     horizon: f64,
-    /// The possible starts, or `None` if all starts are possible.
+    /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
 }
 
-/// The data of a job whose start is sought, from its release on.
+/// The data of a job for which the cheapest start is searched.
 #[derive(Clone, Copy)]
 struct Waiting {
     weight: f64,
@@ -35,7 +35,7 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    /// Builds a curve from instants and from the prices between them. There is one price fewer than instants.
+    /// Builds a curve from instants and from the prices between them. There is one instant more than there are prices.
     pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<LevelPeriods>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];
@@ -75,8 +75,8 @@ impl Curve {
         }
     }
 
-    /// Finds the cheapest start of one allotment, and stores it in `best` if it is cheaper than the choice there.
-    /// `before` is the integral of the price until the release.
+    /// Finds the cheapest start of one allotment. Stores this start in `best` if it costs less than the choice in
+    /// `best`. `before` is the integral of the price until the release.
     #[inline]
     fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: PricedAllotment, allotment: usize) {
         let (Waiting { weight, release }, PricedAllotment { processors, time, .. }) = (job, shape);
@@ -128,7 +128,7 @@ impl Curve {
         }
     }
 
-    /// Does the work of [`Self::improve`] if not all starts are possible.
+    /// Does the same as [`Self::improve`] if jobs may run only in the periods of `rooms`.
     fn improve_within(
         &self,
         rooms: &LevelPeriods,
@@ -158,7 +158,7 @@ impl Curve {
         }
     }
 
-    /// Returns the least cost of a job with these allotments.
+    /// Returns the choice of least cost of a job among the allotments `shapes`.
     pub(super) fn best(&self, weight: f64, release: f64, shapes: &[PricedAllotment]) -> Best {
         let before = self.advance(&mut self.cursor(release), release);
         let mut best = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };

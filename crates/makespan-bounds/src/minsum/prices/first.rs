@@ -1,4 +1,4 @@
-//! The starting point of a search: instants, prices, and the possible starts of jobs.
+//! The starting point of a search: instants, prices, and the periods in which jobs may run.
 
 use makespan_core::{Area, Availability, Instance, Time, Unavailable};
 
@@ -8,8 +8,8 @@ use super::instants;
 use super::rooms::LevelPeriods;
 use crate::dual;
 
-/// Returns the prices of the fluid machine, which runs one job after another. The work of each job is the work of its
-/// allotment of least work.
+/// Returns the prices of the fluid machine, which runs one job after another on all processors. The work of each job
+/// is the least work of its allotments.
 pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least =
         |index: usize| jobs.shapes[jobs.all(index)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min);
@@ -22,7 +22,8 @@ pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availabili
     fluid::run(&pieces, f64::from(processors), availability)
 }
 
-/// Returns the integrals of the fluid machine's price. A small positive price replaces a price of zero.
+/// Returns the integrals of the fluid machine's price until `instants`. If the price is zero, a small positive price
+/// is used instead.
 pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     let at =
         |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
@@ -40,8 +41,10 @@ pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
 const LEAST: f64 = 1e-3;
 
 /// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each
-/// price is the mean of the prices that it replaces. The given prices rise only because the search is inexact. Rising
-/// prices prove less, and the check of their certificate is slower.
+/// price is the mean of the prices that it replaces.
+///
+/// The search uses this function if the best prices never rise. Then its prices rise only because it is inexact. Rising prices prove
+/// less, and the check of their certificate is slower.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();
@@ -57,8 +60,8 @@ pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
 }
 
-/// Interpolates functions that are linear between instants. `values` contains the values of all functions at the first
-/// instant, then at the second instant, and so on.
+/// Interpolates functions at `instant`. The functions are linear between instants. `values` contains the values of all
+/// functions at the first instant, then at the second instant, and so on.
 pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> impl Iterator<Item = f64> {
     let after = instants.partition_point(|&other| other <= instant).clamp(1, instants.len() - 1);
     let (from, until) = (instants[after - 1], instants[after]);
@@ -68,7 +71,8 @@ pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> im
     before.iter().zip(after).map(move |(before, after)| before + share * (after - before))
 }
 
-/// Returns the instants at which the price probably jumps.
+/// Returns the instants at which the price probably jumps: releases, the boundaries of unavailable periods, and the
+/// horizon.
 pub(super) fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     let mut fixed = closings(instance);
     fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
@@ -90,7 +94,8 @@ fn closings(instance: &Instance) -> Vec<f64> {
     closings
 }
 
-/// Returns the possible starts. Returns `None`, which allows all starts, if availability changes at too many instants.
+/// Returns the periods in which jobs may run. Returns `None`, which allows all times, if availability changes at too
+/// many instants.
 pub(super) fn rooms(instance: &Instance) -> Option<LevelPeriods> {
     if closings(instance).len() > MAX_FIXED { None } else { LevelPeriods::of(instance.availability()) }
 }
@@ -101,7 +106,7 @@ pub(super) fn kind(instance: &Instance) -> AllotmentKind {
 
 const MAX_FIXED: usize = 32;
 
-/// Returns the first grid of instants until a deadline.
+/// Returns the grid of instants at the beginning of a search that refutes a deadline.
 pub(super) fn until(instance: &Instance, jobs: &FloatJobs, deadline: Time, count: usize) -> Vec<f64> {
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let origin = instance.first_release();
@@ -111,7 +116,7 @@ pub(super) fn until(instance: &Instance, jobs: &FloatJobs, deadline: Time, count
     instants
 }
 
-/// Returns the first grid of instants.
+/// Returns the grid of instants at the beginning of a search.
 pub(super) fn instants(instance: &Instance, jobs: &FloatJobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
     let origin = instance.first_release();
     let guess =

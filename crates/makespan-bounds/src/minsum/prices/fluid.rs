@@ -1,11 +1,12 @@
-//! Initial prices: the prices of a machine that runs the jobs one after another, each on all processors.
+//! Initial prices: the prices of a fluid machine. This machine runs the jobs one after another, each on all
+//! processors.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use makespan_core::{Area, Availability, Time};
 
-/// A job, or equal jobs together, on the fluid machine.
+/// A job, or several equal jobs together, on the fluid machine.
 #[derive(Clone, Copy)]
 pub(super) struct FluidJob {
     pub(super) weight: f64,
@@ -14,20 +15,21 @@ pub(super) struct FluidJob {
     pub(super) work: f64,
 }
 
-/// Returns, in the order of time, the end of each piece on the machine, and the price of a processor until this end.
+/// Returns, for each piece in the order of time, the end of the piece on the machine, and the price of a processor
+/// until this end. A piece is one of `pieces`.
 ///
 /// The machine always runs the released piece with the largest weight divided by work (Smith's rule). The best price
-/// of a processor at an instant is the weight of the pieces that run until the next pause, divided by the number of
-/// processors. While a piece runs, the price falls by its weight divided by its work per unit of time, which is the
-/// cost of waiting. If processors are unavailable at times, the machine has the mean number of open processors during
-/// each piece.
+/// of a processor at an instant is the weight of the pieces that end between this instant and the next pause, divided
+/// by the number of processors. While a piece runs, the price falls by the cost of waiting: its weight divided by
+/// its work, per unit of time. If processors are unavailable at times, the machine has, during each piece, the
+/// mean number of open processors.
 pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&a, &b| pieces[a].release.total_cmp(&pieces[b].release).then(a.cmp(&b)));
     let rank = |piece: &FluidJob| Rank(piece.weight / piece.work.max(f64::MIN_POSITIVE));
     let mut waiting = BinaryHeap::new();
-    // The end of each piece, its weight scaled to all processors, and true if a pause precedes the piece.
+    // For each piece: its end, its weight scaled to all processors, and true if a pause precedes the piece.
     let mut ends: Vec<(f64, f64, bool)> = Vec::with_capacity(pieces.len());
     let (mut next, mut now) = (0, f64::NEG_INFINITY);
     while ends.len() < pieces.len() {

@@ -2,14 +2,15 @@
 
 use makespan_core::{Availability, Instance, Time};
 
-/// The share of the instants that are spread evenly, whatever the bends are.
+/// The fraction of the instants that are spread evenly, independently of the bends. A bend is a second derivative of
+/// costs.
 const EVEN: f64 = 0.15;
 
 /// Returns about `count` instants from the first release on. The first instants are close together. Later instants are
 /// evenly spaced.
 pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize) -> Vec<f64> {
     let origin = instance.first_release().ticks() as f64;
-    // A shorter span would vanish in floating point when it is added to the origin.
+    // If the span is very short, adding it to the origin changes nothing in floating point. So use a minimum span.
     let last = last.max(2.0).max(origin / 1e12);
     let (geometric, even) = (count / 3, count - count / 3);
     let even = (1..=even).map(|index| last * index as f64 / even as f64);
@@ -21,8 +22,8 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
 /// Returns `count` instants that lie close together where the costs of starting and ending bend sharply.
 ///
 /// Let b be the second derivative of a job's cost. The best price decreases at the rate b, but prices are constant
-/// over intervals of length h. So the job gains about b h^2 by starting at the end of an interval, where the price
-/// falls. For a given density of such jobs, the sum of these gains is least if h is proportional to the density to the
+/// over intervals of some length h. So the job gains about b h^2 by starting at the end of an interval, where the
+/// price falls. The sum of these gains over all jobs is least if h is proportional to the density of these jobs to the
 /// power of -1/3.
 pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
     let cells = old.len() - 1;
@@ -61,7 +62,7 @@ pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f6
 /// Number of binary places of the grid, relative to the span of the instants.
 const PLACES: i32 = 24;
 
-/// Rounds the instants to whole ticks on a grid from `origin` on, sorts them and removes duplicates. The distance of
+/// Rounds the instants to whole ticks on a grid from `origin` on. Sorts them and removes duplicates. The distance of
 /// two grid points is a power of two that depends on the span, so doubling all times doubles all instants.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
@@ -71,15 +72,15 @@ fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     instants
 }
 
-/// Returns the mean number of open processors between instants.
+/// Returns the mean number of open processors between each two consecutive instants.
 pub(super) fn open(availability: &Availability, instants: &[f64]) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| availability.open_area(time(pair[0]), time(pair[1])) as f64 / (pair[1] - pair[0]);
     instants.windows(2).map(mean).collect()
 }
 
-/// Returns, for each two consecutive instants, the mean capacity between them. `worth` returns the capacity of a number
-/// of open processors.
+/// Returns the mean capacity between each two consecutive instants. `worth` returns the capacity of a number of open
+/// processors.
 pub(super) fn worth(availability: &Availability, instants: &[f64], worth: impl Fn(u32) -> f64) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| {

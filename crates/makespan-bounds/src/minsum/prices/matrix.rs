@@ -1,9 +1,9 @@
-//! Symmetric linear systems whose entries far from the diagonal are zero.
+//! Symmetric linear systems in which entries far from the diagonal are zero.
 
-/// The lower triangle of a symmetric matrix. Each row contains only the entries from the first one that may be other than zero.
+/// The lower triangle of a symmetric matrix. Each row begins with the first entry that may be nonzero.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    /// For each row, its entries from the diagonal back to the first entry that may be other than zero.
+    /// For each row, its entries from the diagonal back to the first entry that may be nonzero.
     rows: Vec<Vec<f64>>,
 }
 
@@ -28,7 +28,7 @@ impl Matrix {
         self.rows.iter().map(|row| (row.len() * row.len()) as f64).sum()
     }
 
-    /// Makes an unknown zero in the solution, and removes it from the equations of all other unknowns.
+    /// Removes an unknown from the equations of all other unknowns. Its own equation sets it to the right side.
     pub(super) fn fix(&mut self, unknown: usize) {
         self.rows[unknown].fill(0.0);
         for (row, of) in self.rows.iter_mut().enumerate().skip(unknown + 1) {
@@ -45,7 +45,7 @@ impl Matrix {
         for row in 0..self.rows.len() {
             let (above, current) = self.rows.split_at_mut(row);
             let current = &mut current[0];
-            // Goes from the entries far from the diagonal to those near it. Entry d of row r is in column r - d.
+            // Go from the entries far from the diagonal to the entries near it. Entry d of row r is in column r - d.
             for back in (1..current.len()).rev() {
                 let other = &above[row - back];
                 let common = (other.len() - 1).min(current.len() - 1 - back);
@@ -56,7 +56,7 @@ impl Matrix {
             if left.is_nan() || current[0] <= 0.0 {
                 return None;
             }
-            // Rounding alone determines this unknown, so keep it close to its previous value.
+            // If rounding alone determines this unknown, keep the pivot, so that the unknown stays close to zero.
             let left = if left <= 1e-13 * current[0] { current[0] } else { left };
             current[0] = left.sqrt();
         }

@@ -27,46 +27,52 @@ use newton::{COLD, Newton};
 use smooth::Landscape;
 use terms::Terms;
 
-/// Number of allotments of a job that the search tries, in geometric progression. More allotments improved bounds by
-/// less than 1 in 10,000.
+/// Number of allotments of a job that the search tries, in geometric progression. In measurements, more allotments
+/// improved bounds by less than 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// Number of allotments of all jobs together in the search. If an instance has more, the search uses a sample of the
-/// jobs.
+/// Approximate number of allotments of all jobs in the search of a large instance. The search uses a sample of the jobs
+/// with this number of allotments.
 const SAMPLE: usize = 12_000;
-/// In very large instances, whose check takes long in any case, the sample is larger: one of `SAMPLE_SHARE`
-/// allotments, but at most `LARGEST_SAMPLE` allotments.
+/// In a very large instance, the sample has the number of all allotments divided by this number, if that is more than
+/// `SAMPLE`. The check of such an instance takes long in any case.
 const SAMPLE_SHARE: usize = 100;
+/// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// Number of allotments that the search tries for a job once it has found the best ones. They are near the best ones.
+/// Number of allotments near the best ones that the search tries for a job, after it has found the best ones.
 const CLOSER: usize = 40;
-/// Number of instants at the start of the search. `INSTANTS` is the number after the search has placed the instants again.
+/// Number of instants at the start of the search.
 const FIRST_INSTANTS: usize = 48;
+/// Number of instants after the search has placed the instants again.
 const INSTANTS: usize = 128;
-/// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
+/// The number of instants is at most `FEW`, plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
 const FEW_A_JOB: usize = 5;
-/// Limits for instances with at most `FEW_JOBS` different jobs and at most `FEW_SHAPES` allotments on average. The
-/// number of instants is chosen so that a step takes about `EFFORT` multiplications, within `FEWEST_ANEW` and
-/// `MAX_INSTANTS`.
+/// Maximum number of different jobs of an instance with few choices. For such an instance, the number of instants
+/// depends on `EFFORT`.
 const FEW_JOBS: usize = 2000;
+/// Maximum mean number of allotments of a job of an instance with few choices.
 const FEW_SHAPES: usize = 3;
+/// Approximate number of multiplications in a step for an instance with few choices.
 const EFFORT: f64 = 2e6;
+/// Minimum number of instants, after they are placed again, for an instance with few choices.
 const FEWEST_ANEW: usize = 64;
+/// Maximum number of instants for an instance with few choices.
 const MAX_INSTANTS: usize = 240;
-/// If there are at least this many equal jobs on average, the best prices are expected to rise at some instants.
+/// The mean number of equal jobs from which on the best prices are expected to rise at some instants.
 const EQUAL: f64 = 4.0;
-/// The temperature at which the instants are placed again.
+/// The temperature (relative width of smoothing) at which the instants are placed again.
 const SETTLE: f64 = 6e-3;
-/// Maximum number of instants times allotments for the check, which takes some seconds.
+/// Maximum number of instants times allotments that the check of the certificate examines. This check takes some
+/// seconds.
 const MAX_CELLS: usize = 3_400_000_000;
 /// Minimum number of instants. With fewer instants, the bound is not worth the time of the search.
 const FEWEST: usize = 16;
 
-/// The objective and the condition of a [`PriceSearch`].
+/// The objective of a [`PriceSearch`], and the schedules that the bound covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceOptions {
-    /// The objective: weighted completion; mean flow, for which all weights count as one; or makespan, for a search
-    /// that refutes every makespan of at most `makespan_at_most`.
+    /// The objective. For the mean flow, all weights count as one. For the makespan, the search refutes every makespan
+    /// of at most `makespan_at_most`.
     pub objective: Objective,
     /// If set, the bound covers only the schedules with at most this makespan.
     pub makespan_at_most: Option<Time>,
@@ -80,43 +86,48 @@ impl Default for PriceOptions {
 }
 
 /// A search for prices that give a high lower bound, and for the choices of the jobs at these prices. The search keeps
-/// its state between calls, so a caller can use the current result and continue later. The search is deterministic: the
-/// result depends only on the number of steps.
+/// its state between calls. So a caller can use the current result and continue later. The search is deterministic:
+/// the result depends only on the number of steps.
 ///
-/// The search owns all its data. The instance that is passed to later calls must be the instance that the search was
-/// created for.
+/// The search owns all its data. The instance that is passed to later calls must be the instance for which the search
+/// was created.
 pub struct PriceSearch {
     options: PriceOptions,
     availability: Availability,
     newton: Newton,
-    /// Instants that must be kept when the instants are placed again. `count` is the number of instants then.
+    /// Instants that must be kept when the instants are placed again.
     fixed: Vec<f64>,
+    /// Number of instants after they are placed again.
     count: usize,
-    /// Maximum number of instants if the jobs have few allotments.
+    /// Maximum number of instants after they are placed again, if the jobs have few allotments.
     most: usize,
     settled: bool,
 }
 
-/// The choice of one job at the prices: the allotment and the start of least cost.
+/// The choice of one job at some prices: the allotment and the start of least cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PricedChoice {
     /// The job that chooses.
     pub job: JobId,
     /// Number of processors.
     pub processors: u32,
-    /// Start of the job. It is not before the release date.
+    /// Start of the job, at or after the release date.
     pub start: Time,
 }
 
 impl PriceSearch {
-    /// Creates a search. Returns `None` in five cases: the processors differ in speed or form a tree; some job cannot
-    /// end by `makespan_at_most`; the objective is not supported; the objective is the makespan without a limit to
-    /// refute; or the check of the prices would take minutes.
+    /// Creates a search. Returns `None` in these cases:
+    /// * The processors differ in speed or form a tree.
+    /// * Some job cannot end by `makespan_at_most`.
+    /// * The objective is not supported.
+    /// * The objective is the makespan, but `makespan_at_most` is not set.
+    /// * The check of the prices would take minutes.
     pub fn new(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let feasible = |job: &SimpleJob<'_>| {
             options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
         };
-        // Best-effort bags have no weight. Without a condition, they run after all prices and cost nothing.
+        // Best-effort bags have no weight. If no makespan is required, these bags run after the last period with a
+        // price and cost nothing.
         let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };
@@ -132,7 +143,8 @@ impl PriceSearch {
         {
             return None;
         }
-        // If there are many jobs, a sample gives nearly the best prices: half of the jobs, if each counts twice.
+        // If there are many jobs, a sample gives nearly the best prices. For example, use half of the jobs and count
+        // each twice.
         let (bags, plain): (Vec<SimpleJob<'_>>, Vec<SimpleJob<'_>>) =
             counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
@@ -140,7 +152,7 @@ impl PriceSearch {
         let stride = shapes.div_ceil(sampled).max(1);
         let factor = plain.len() as f64 / plain.len().div_ceil(stride).max(1) as f64;
         let tasks = bags.iter().map(|job| job.tasks() as usize).fold(plain.len(), usize::saturating_add);
-        // A bag is always in the sample, so it stands only for its own tasks.
+        // Every bag is in the sample, so a bag represents only its own tasks.
         let bags = bags.into_iter().map(|job| (job, job.tasks() as f64));
         let sampled = sample(&plain, stride).map(|job| (job, factor)).chain(bags);
         let allotments = if refutes { deadline::ALLOTMENTS } else { ALLOTMENTS };
@@ -148,12 +160,12 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // If all of these conditions are false, the best prices always fall. Then no job ends where prices rise, so
+        // If none of these conditions is true, the best prices never rise. Then no job ends where prices rise, so
         // these ends need not be tried.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        // If there are unavailable periods, a few jobs may be spread over a long time, so allow more instants.
+        // If there are unavailable periods, a few jobs may be spread over a long time. So allow more instants.
         let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = first::instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let instants = match options.makespan_at_most.filter(|_| refutes) {
@@ -163,7 +175,7 @@ impl PriceSearch {
         let terms = Terms::Widths(widths::chosen(instance));
         let share = 1.0 / terms.count() as f64;
         let integrals = if refutes {
-            // Half of the cost of leaving a job out.
+            // The price of a processor-tick is 0.5. Leaving a job out costs 1 for each processor-tick of its work.
             instants.iter().map(|instant| 0.5 * (instant - instants[0])).collect()
         } else {
             integrals(&fluid, &instants)
@@ -183,9 +195,9 @@ impl PriceSearch {
         Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 
-    /// Makes `steps` steps, each over all jobs or a sample of some hundred jobs. Has no effect after the end of the
-    /// search. The bound increases with the steps, except that it may fall by some thousandths when the search places
-    /// the instants again.
+    /// Makes `steps` steps, each over all jobs or over a sample of some hundred jobs. Has no effect after the end of
+    /// the search. The bound increases with the steps, with one exception: it may fall by some thousandths when the
+    /// search places the instants again.
     pub fn improve(&mut self, steps: usize) {
         for _ in 0..steps {
             let before = self.newton.temperature();
@@ -200,12 +212,12 @@ impl PriceSearch {
         }
     }
 
-    /// Returns true if further steps would change nothing. A search ends after about 40 to 170 steps.
+    /// Returns true if further steps would change nothing. This is the case after about 40 to 170 steps.
     pub fn has_ended(&self) -> bool {
         self.newton.has_ended()
     }
 
-    /// Places the instants again.
+    /// Places the instants again, closer together where the costs of the jobs bend.
     fn settle(&mut self) {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());
@@ -224,7 +236,7 @@ impl PriceSearch {
         self.newton.place_on(instants, open, integrals);
     }
 
-    /// Returns the prices of each term.
+    /// Returns the prices of each term in each interval.
     fn prices(&self) -> Vec<Vec<f64>> {
         let instants = &self.newton.landscape.instants;
         let (best, terms) = (self.newton.best(), self.newton.landscape.terms().count());
@@ -256,17 +268,18 @@ impl PriceSearch {
         self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
-    /// Returns the payments of the jobs minus the price of the capacity, as a fraction of the cost of leaving all jobs
-    /// out.
+    /// Returns a measure of the refutation of a deadline: the payments of the jobs minus the price of the capacity, as
+    /// a fraction of the cost of leaving all jobs out.
     pub(crate) fn excess(&self) -> f64 {
         self.newton.value()
     }
 
-    /// Returns the choice of least cost at the best prices so far for every job, in the order of the instance. For a
-    /// bag, returns the choice of one task. About 24 allotments of each job are considered. Only for equal processors.
+    /// For every job, returns the choice of least cost at the best prices so far, in the order of the instance. For a
+    /// bag, returns the choice of one task. Considers about 24 allotments of each job. All processors must be equal.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
         let (weigh, kind, prices) = (self.options.weigh(), kind(instance), self.prices());
-        // Curves by number of processors, if the price depends on it.
+        // The price as a function of time, by number of processors. If the price does not depend on this number, the
+        // key is 0.
         let mut curves: BTreeMap<u32, Curve> = BTreeMap::new();
         let choice = |job: JobId| {
             let simple = instance.simple(job);
@@ -306,15 +319,15 @@ impl PriceOptions {
     }
 }
 
-/// Returns one job of every `stride` jobs. The position of the job within the stride varies, so that the sample
-/// represents all jobs even if their order is periodic.
+/// Returns one job of each group of `stride` consecutive jobs. The position of the job within its group varies, so
+/// that the sample represents all jobs even if their order is periodic.
 fn sample<'a>(jobs: &[SimpleJob<'a>], stride: usize) -> impl Iterator<Item = SimpleJob<'a>> {
     // Use multiples of the golden ratio as positions, because they have no short period.
     let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }
 
-/// Returns the approximate number of allotments that the check tries for a job.
+/// Returns the approximate number of allotments that the check of the certificate tries for a job.
 fn choices(job: &SimpleJob<'_>) -> usize {
     let profile = job.profile();
     (profile.max_processors() - profile.min_processors()).min(255) as usize + 1

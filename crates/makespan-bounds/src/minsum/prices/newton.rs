@@ -6,39 +6,40 @@
 use super::matrix::Matrix;
 use super::smooth::{Landscape, Point, Scope};
 
-/// The first temperature: the width of a soft minimum as a fraction of the job's cost.
+/// The first temperature. The temperature is the width of a soft minimum as a fraction of the job's cost.
 const HOT: f64 = 0.03;
 /// The lowest temperature.
 pub(super) const COLD: f64 = 1e-4;
 /// The factor by which the temperature is multiplied when it decreases.
 const COOLING: f64 = 0.4;
-/// Above this temperature, every step tries all choices. Below it, one in `REFRESH` steps does.
+/// At or above this temperature, every step tries all choices.
 const WARM: f64 = 4e-3;
+/// Below the temperature `WARM`, one in this number of steps tries all choices.
 const REFRESH: usize = 4;
-/// The weight of the barrier, as a fraction of temperature times value.
+/// The weight of the barrier, as a fraction of the temperature times the value of the bound.
 const BARRIER: f64 = 0.1;
-/// The temperature decreases if a step gains less than this fraction of the loss by smoothing.
+/// If a step gains less than this fraction of the loss by smoothing, the temperature decreases.
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
-/// Maximum number of times that a step is shortened before the temperature decreases instead.
+/// Maximum number of times that a step is shortened. After that, the temperature decreases.
 const SHORTER: usize = 8;
 
 /// The state of the search on one grid of instants.
 pub(super) struct Newton {
     pub(super) landscape: Landscape,
     temperature: f64,
-    /// The lowest temperature.
+    /// The temperature at which the search ends.
     coldest: f64,
     /// The width of each job's soft minimum.
     widths: Vec<f64>,
     barrier: f64,
-    /// The strength of the damping, which keeps the relative changes of prices in a step small.
+    /// The strength of the damping. Damping keeps the relative changes of prices in a step small.
     caution: f64,
     point: Point,
-    /// The integrals, and the value with the barrier, at the last point at which all choices were tried.
+    /// The last point at which all choices were tried: the integrals there, and the value with the barrier.
     anchor: (Vec<f64>, f64),
-    /// Number of steps at this temperature.
+    /// Number of steps at the current temperature.
     steps: usize,
     /// The best bound, and the integrals of its prices.
     best: (f64, Vec<f64>),
@@ -46,7 +47,7 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Starts a search from the integrals of positive prices. No temperature below `coldest` is used.
+    /// Starts a search from the integrals of positive prices. The temperature never falls below `coldest`.
     pub(super) fn new(mut landscape: Landscape, integrals: Vec<f64>, coldest: f64) -> Self {
         let widths = vec![0.0; landscape.jobs.count()];
         let point = landscape.evaluate(&integrals, &widths, Scope::All);
@@ -59,7 +60,8 @@ impl Newton {
         newton
     }
 
-    /// Continues the search on a new grid of instants, from the given integrals.
+    /// Continues the search on a new grid of instants. `open` contains the capacities between the instants, and
+    /// `integrals` the integrals from which the search continues.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>, integrals: Vec<f64>) {
         self.landscape.place_on(instants, open);
         self.point = self.landscape.evaluate(&integrals, &self.widths, Scope::All);
@@ -67,15 +69,16 @@ impl Newton {
         self.best = (self.point.value, integrals);
     }
 
-    /// Replaces the allotments: up to `most` allotments of each job are near its best ones, and up to `far` are farther away.
+    /// Replaces the allotments of each job by up to `most` allotments near its best ones, and up to `far` other
+    /// allotments.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         self.landscape.look_closer(most, far);
-        // Compute the value of the best prices again, because it depends on the allotments that are tried.
+        // Compute the value of the best prices again, because the value depends on the allotments that are tried.
         self.best.0 = self.landscape.evaluate(&self.best.1, &self.widths, Scope::All).value;
         self.rescale();
     }
 
-    /// Returns true if the search has ended at the lowest temperature.
+    /// Returns true if further steps would change nothing.
     pub(super) fn has_ended(&self) -> bool {
         self.done
     }
@@ -98,7 +101,7 @@ impl Newton {
         &self.best.1
     }
 
-    /// Sets the widths for the temperature, and evaluates the current point.
+    /// Sets the widths for the current temperature, and evaluates the current point.
     fn rescale(&mut self) {
         let Landscape { jobs, .. } = &self.landscape;
         let total: f64 = self.point.costs.iter().zip(&jobs.counts).map(|(cost, count)| cost * count).sum();
@@ -113,8 +116,8 @@ impl Newton {
         self.done |= total <= 0.0;
     }
 
-    /// Tries all choices at the current point. If the point is now worse than the last point at which all choices were
-    /// tried, returns to that point, keeps the additional choices, and returns false.
+    /// Tries all choices at the current point. Returns false if the value is now worse than at the last point at which
+    /// all choices were tried. In this case, returns to that point and keeps the additional choices.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();
@@ -132,12 +135,13 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
-            // The deadline is refuted. More steps would only increase the prices without limit.
+            // The prices refute the deadline. More steps would only increase the prices without limit.
             self.done |= self.best.0 > self.landscape.most();
         }
     }
 
-    /// Makes one step of Newton's method. The temperature decreases if little can be gained at the current one.
+    /// Makes one step of Newton's method. If little can be gained at the current temperature, decreases the
+    /// temperature.
     pub(super) fn step(&mut self) {
         if self.done {
             return;
@@ -167,7 +171,7 @@ impl Newton {
             length *= 0.4;
         }
         let loss = self.temperature * self.point.value.abs();
-        // Ignore the gain of strongly damped steps, because an undamped step could gain much more.
+        // Ignore a small gain if steps are strongly damped, because an undamped step could gain much more.
         let free = self.caution * self.point.integrals.len() as f64 <= loss;
         let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MAX_STEPS;
         let stuck = next.is_none();
@@ -208,8 +212,8 @@ impl Newton {
         point.smooth + self.barrier * point.integrals.iter().zip(after).map(logarithm).sum::<f64>()
     }
 
-    /// Returns the derivatives of the smooth function with a logarithmic barrier. The first integral of each term stays
-    /// zero.
+    /// Returns the gradient and the second derivatives of the smooth function with a logarithmic barrier. The first
+    /// integral of each term stays zero.
     fn with_barrier(&self) -> (Vec<f64>, Matrix) {
         let (mut gradient, mut curvature) = (self.point.gradient.clone(), self.point.curvature.clone());
         let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
@@ -228,7 +232,7 @@ impl Newton {
         (gradient, curvature)
     }
 
-    /// Returns the step length at which a price becomes nearly zero.
+    /// Returns the step length at which some price falls to nearly zero.
     fn longest(&self, direction: &[f64]) -> f64 {
         let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
         let limit = |index: usize| {

@@ -1,12 +1,14 @@
 //! The smoothed Lagrangian function of the prices, with its first and second derivatives.
 //!
-//! The variables are the integrals `L_j` of the price from the first instant to instant j. The cost of an allotment of
-//! k processors with the run time p that starts at s is linear in these variables: `w (s + p) + k (L(s + p) - L(s))`,
-//! where L is linear between instants. The bound is the sum over jobs of the least cost, minus the price of the
-//! capacity. The bound has kinks where two choices of a job cost the same. The soft minimum
-//! `-width ln sum exp(-cost / width)` is smooth, and smaller than the minimum by at most `width ln choices`. Its gradient is the mean of the
-//! gradients of the choices, weighted by their shares, which are proportional to `exp(-cost / width)`. Its second
-//! derivative is minus the covariance of these gradients, divided by the width.
+//! The variables are the integrals `L_j` of the price from the first instant to instant j. Consider an allotment of k
+//! processors and run time p, of a job with weight w. If the job starts at s, its cost `w (s + p) + k (L(s + p) -
+//! L(s))` is linear in the variables, where L is linear between instants. The bound is the sum over jobs of the least
+//! cost, minus the price of the capacity.
+//!
+//! The bound has kinks where two choices of a job cost the same. The soft minimum `-width ln sum exp(-cost / width)`
+//! is smooth, and smaller than the minimum by at most `width ln choices`. Each choice has a share proportional to
+//! `exp(-cost / width)`. The gradient of the soft minimum is the mean of the gradients of the choices, weighted by
+//! their shares. The second derivative is minus the covariance of these gradients, divided by the width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
 //! next to each other. A choice pays for its value in each term.
@@ -16,8 +18,8 @@ use super::matrix::Matrix;
 use super::rooms::LevelPeriods;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A point in time: the number of the last grid instant before it, and its position between this instant (0) and the
-/// next one (1).
+/// A point in time: the number of the last grid instant before the point, and the position of the point between this
+/// grid instant (0) and the next one (1).
 #[derive(Clone, Copy)]
 struct Place {
     node: usize,
@@ -27,7 +29,7 @@ struct Place {
 /// One start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost, or, after all costs are computed, the share of the choice in the soft minimum.
+    /// The cost. After the costs of all choices are computed: the share of the choice in the soft minimum.
     cost: f64,
     start: Place,
     end: Place,
@@ -36,12 +38,12 @@ struct Candidate {
 
 /// A list of the choices of one job, which grows while choices are tried.
 struct Found<'a> {
-    /// The integrals of `terms` terms at each instant.
+    /// The integrals of all terms at each instant.
     integrals: &'a [f64],
     terms: usize,
-    /// A choice is listed if its cost exceeds the least cost by at most `margin`, or by at most the fraction `near` of
-    /// the least cost.
+    /// A choice is listed if its cost exceeds the least cost by at most `margin`.
     margin: f64,
+    /// A choice is also listed if its cost exceeds the least cost by at most this fraction of the least cost.
     near: f64,
     least: f64,
     candidates: Vec<Candidate>,
@@ -79,8 +81,8 @@ impl Found<'_> {
     }
 }
 
-/// The range of tried starts, as the numbers of the instants before the first and the last start. Empty if the first
-/// number is larger.
+/// The range of starts that are tried: the number of the instant before the first start, and of the instant before the
+/// last start. The range is empty if the first number is larger.
 type Window = (u32, u32);
 const CLOSED: Window = (u32::MAX, 0);
 
@@ -91,31 +93,32 @@ pub(super) struct Landscape {
     terms: Terms,
     /// The value of each allotment in the terms.
     values: Values,
-    /// The mean capacity of each term between instants.
+    /// The mean capacity of each term between each two consecutive instants.
     open: Vec<f64>,
     /// The instant by which every job ends. It may be infinite.
     horizon: f64,
-    /// The possible starts, or `None` if all starts are possible.
+    /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
-    /// The cost of leaving each job out. Empty if no job may be left out.
+    /// For each job, the cost of leaving it out. Empty if no job may be left out.
     drops: Vec<f64>,
-    /// If true, also tries starts at which the job ends at an instant of the grid. They are necessary if prices may
-    /// rise.
+    /// If true, also tries starts at which the job ends at an instant of the grid. If prices may rise, these starts
+    /// are necessary.
     pub(super) ends: bool,
-    /// For each allotment, the starts that are tried in evaluations of [`Scope::Near`], until the next evaluation of all choices.
+    /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation of all choices sets them
+    /// again.
     windows: Vec<Window>,
     candidates: Vec<Candidate>,
     touched: Vec<usize>,
     slope: Vec<f64>,
 }
 
-/// The values and derivatives of the function at given integrals of the price.
+/// The values and derivatives of the bound and of the smooth function, at given integrals of the price.
 pub(super) struct Point {
-    /// For each instant, the integral of the price of each term from the first instant on.
+    /// For each instant, the integrals of the prices of all terms from the first instant on.
     pub(super) integrals: Vec<f64>,
-    /// The bound, if all allotments and starts were tried.
+    /// The bound. It is exact if all allotments and starts were tried.
     pub(super) value: f64,
-    /// The value of the smooth function, which is smaller than `value`.
+    /// The value of the smooth function. It is at most `value`.
     pub(super) smooth: f64,
     pub(super) gradient: Vec<f64>,
     /// Minus the second derivative of the smooth function.
@@ -137,9 +140,9 @@ pub(super) enum Scope {
     Near,
 }
 
-/// A choice whose cost exceeds the least cost by more than this number of widths has a negligible share.
+/// A choice has a negligible share if its cost exceeds the least cost by more than this number of widths.
 const NEGLIGIBLE: f64 = 14.0;
-/// Choices that exceed the least cost by more than this fraction are not tried until the next evaluation of all
+/// Choices that exceed the least cost by more than this fraction are tried again only in the next evaluation of all
 /// choices.
 const NEAR: f64 = 0.01;
 
@@ -151,8 +154,8 @@ impl Landscape {
         Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
     }
 
-    /// Allows the optimum to leave jobs out, at the cost of the least work of each. If it does, not all jobs can end
-    /// by the horizon.
+    /// Allows the optimum to leave jobs out. Leaving out a job costs the least work of the job. If the optimum leaves
+    /// a job out, not all jobs can end by the horizon.
     pub(super) fn leave_out(&mut self) {
         let least = |job: usize| {
             self.jobs.shapes[self.jobs.all(job)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min)
@@ -164,7 +167,7 @@ impl Landscape {
         &self.terms
     }
 
-    /// Returns the number of integrals.
+    /// Returns the number of integrals of all terms.
     fn variables(&self) -> usize {
         self.instants.len() * self.terms.count()
     }
@@ -184,8 +187,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments. The new allotments of a job lie around the allotments that were near the best in the
-    /// last evaluation of all choices. Only up to `far` new allotments lie outside this range.
+    /// Replaces the allotments of each job. Up to `most` new allotments lie around the allotments that were near the
+    /// best in the last evaluation of all choices. Up to `far` new allotments lie outside this range.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -195,7 +198,8 @@ impl Landscape {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
-    /// Returns the position of `instant` on the grid. Begins the search at the instant with the number `from`.
+    /// Returns the position of `instant` on the grid. The search for this position begins at the instant with the
+    /// number `from`.
     fn place(&self, instant: f64, from: usize) -> Place {
         let mut node = from;
         let last = self.instants.len() - 1;
@@ -213,7 +217,8 @@ impl Landscape {
         self.place(instant, self.instants.partition_point(|&other| other <= instant).saturating_sub(1))
     }
 
-    /// Evaluates the functions with a width for each job. A job of width zero contributes no derivatives.
+    /// Evaluates the bound and the smooth function. `widths` contains a width for each job. If the width of a job is
+    /// zero, the job contributes no derivatives.
     pub(super) fn evaluate(&mut self, integrals: &[f64], widths: &[f64], scope: Scope) -> Point {
         let (count, variables) = (self.instants.len(), self.variables());
         let mut point = Point {
@@ -245,7 +250,7 @@ impl Landscape {
         point
     }
 
-    /// Returns the least cost of a job, and lists the choices that cost little more.
+    /// Returns the least cost of a job. Lists the choices that cost little more.
     fn search(&mut self, job: usize, integrals: &[f64], width: f64, scope: Scope) -> f64 {
         let all = scope != Scope::Near;
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -264,7 +269,8 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // None of the tried allotments can run, but the check of the certificate may find one that can.
+            // None of the tried allotments can run. The check of the certificate may find an allotment that can, so
+            // ignore unavailable periods.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
@@ -288,7 +294,7 @@ impl Landscape {
         least
     }
 
-    /// Lists the starts of one allotment within a window.
+    /// Lists the choices with one allotment and a start within `window`.
     fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&LevelPeriods>, found: &mut Found<'_>) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
         let PricedAllotment { processors, time, .. } = self.jobs.shapes[shape];
@@ -350,8 +356,8 @@ impl Landscape {
         }
     }
 
-    /// Returns the soft minimum of the listed choices minus their minimum. This difference is never positive. Adds the
-    /// derivatives to `point`.
+    /// Returns the soft minimum of the listed choices minus their minimum, times the number of equal jobs. The result
+    /// is never positive. Adds the derivatives to `point`.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
         let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();
@@ -385,8 +391,8 @@ impl Landscape {
                 let scaled = count * share / width * part;
                 point.curvature.add(node, node, scaled * part);
                 for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
-                    // If both parts of a pair are the same integral, the pair is added twice on the diagonal, once for
-                    // each order.
+                    // If both parts of a pair belong to the same integral, add the pair twice on the diagonal, once
+                    // for each order.
                     let both = if other == node { 2.0 } else { 1.0 };
                     point.curvature.add(node, other, both * scaled * second);
                 }

@@ -6,11 +6,11 @@ use makespan_verify::proof::Scale;
 use super::allotments::PricedAllotment;
 use super::instants;
 
-/// Maximum number of terms of which one allotment takes capacity.
+/// Maximum number of terms in which one allotment has a value.
 pub(super) const MAX_OF_ONE: usize = 4;
 
-/// The kinds of priced quantities. Each quantity has a limited capacity at each instant, and a running job takes part
-/// of it.
+/// The kinds of priced quantities. Each quantity has a limited capacity at each instant. A running job takes part of
+/// this capacity.
 pub(super) enum Terms {
     /// Processors, and dual-feasible functions of their number.
     Widths(Vec<Width>),
@@ -18,22 +18,22 @@ pub(super) enum Terms {
     Nodes(Vec<Availability>),
 }
 
-/// A dual-feasible function of the number of processors. It is scaled so that the value of all processors together is
-/// their number.
+/// A dual-feasible function of the number of processors. It is scaled so that its value at the number of all
+/// processors is that number.
 #[derive(Clone)]
 pub(super) struct Width {
-    /// The function in the integers of a certificate.
+    /// The unscaled function, with the integers of a certificate.
     pub(super) steps: Scale,
-    /// The value of all processors together, in the integers of the certificate, divided by the number of processors.
+    /// The unscaled value of all processors together, divided by the number of processors.
     pub(super) unit: f64,
-    /// For each number of processors from 0 on, the value of a job that holds this number.
+    /// The scaled value of each number of processors, from 0 on.
     values: Vec<f64>,
-    /// For each number of open processors, the maximum sum of the values of jobs that fit on them side by side.
+    /// For each number of open processors, the maximum sum of the scaled values of jobs that fit on them side by side.
     most: Vec<f64>,
 }
 
 impl Width {
-    /// Builds the function from steps of ascending sizes and values. Returns `None` if the value of all processors
+    /// Builds the function from steps with ascending sizes and values. Returns `None` if the value of all processors
     /// together is zero.
     pub(super) fn new(steps: Vec<(i64, u32)>, processors: u32) -> Option<Self> {
         let value = |width: i64| {
@@ -57,16 +57,16 @@ impl Width {
         Some(Self { steps: Scale::Steps(steps), unit, values, most })
     }
 
-    /// Returns the value of a number of processors.
+    /// Returns the scaled value of a number of processors.
     pub(super) fn value(&self, processors: f64) -> f64 {
         self.values[processors as usize]
     }
 }
 
-/// For each allotment, the terms of which it takes capacity, with the value that it takes.
+/// For each allotment, the terms in which it has a value, and these values.
 pub(super) struct Values {
     entries: Vec<(u32, f64)>,
-    /// The index of the first entry of each allotment, and the total number of entries at the end.
+    /// The index of the first entry of each allotment. The last number is the total number of entries.
     starts: Vec<u32>,
 }
 
@@ -101,7 +101,7 @@ impl Terms {
         Values { entries, starts }
     }
 
-    /// Returns the mean capacity of each term between instants.
+    /// Returns the mean capacity of each term between each two consecutive instants.
     pub(super) fn open(&self, availability: &Availability, instants: &[f64]) -> Vec<f64> {
         let of_terms: Vec<Vec<f64>> = match self {
             Self::Widths(widths) => {

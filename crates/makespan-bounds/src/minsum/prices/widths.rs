@@ -7,23 +7,25 @@ use crate::dual_feasible::{Grid, families, steps};
 
 /// Maximum number of classes of widths.
 const CLASSES: i64 = 60;
-/// Maximum number of functions that get a price, not counting the width itself.
+/// Maximum number of functions that get a price. The number of processors itself is not included.
 const MOST: usize = 3;
-/// Number of parts into which the jobs are divided. The jobs of a part are neighbours in the order of release dates.
+/// Number of parts into which the jobs are divided, in the order of release dates.
 const PARTS: usize = 8;
-/// Minimum relative increase of the load by a function. A function that increases the load less gets no price, because
-/// each price makes the search slower.
+/// Minimum increase of the mean load by a function, relative to the load of the processors themselves. A function with
+/// a smaller increase gets no price, because each price makes the search slower.
 const WORTH: f64 = 0.005;
 /// Maximum number of jobs that are examined.
 const MAX_JOBS: usize = 1024;
-/// Maximum number of tasks. In larger instances the check of every start of every job would take seconds.
+/// Maximum number of jobs of an instance. In larger instances, the check of every start of every job would take
+/// seconds.
 const MAX_TASKS: usize = 20_000;
 
 /// Returns the functions of the width for which the jobs need the largest share of the capacity. Returns no function
 /// if the instance is too large, or if the jobs have, on average, more than three widths to choose from.
 ///
-/// Repeatedly chooses the function that increases the sum of the loads of all parts most. The load of a part is the
-/// maximum of its loads by the functions chosen so far and by the processors themselves.
+/// The jobs are divided into parts. The load of a part is the largest of its loads by the functions chosen so far and
+/// by the processors themselves. Repeatedly chooses the function that increases the sum of the loads of all parts
+/// most.
 pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
     let all = jobs.len();
@@ -50,7 +52,7 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
         part.iter().map(|job| needed(job, count)).sum()
     };
     let plain: Vec<f64> = parts.iter().map(|part| load(part, &|width| width)).collect();
-    // Divide loads by the load that counts processors.
+    // Divide loads by the load of the processors themselves.
     let loads = |width: &Width| -> Vec<f64> {
         parts.iter().zip(&plain).map(|(part, plain)| load(part, &|own| width.value(own)) / plain).collect()
     };
@@ -75,7 +77,7 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     chosen
 }
 
-/// Returns the least total need of the tasks of a job, if `count` returns the value of a number of processors for a
+/// Returns the least total need of the tasks of a job. `count` returns the need of a number of processors for one
 /// tick.
 fn needed(job: &SimpleJob<'_>, count: &dyn Fn(f64) -> f64) -> f64 {
     let profile = job.profile();
