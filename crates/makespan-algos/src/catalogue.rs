@@ -1,5 +1,5 @@
-//! The catalogue of schedulers and mapping heuristics, and the parser of the specs that name them. The catalogues of policies and
-//! of the heuristics for nodes of a tree are in [`crate::policy`].
+//! The catalogue of schedulers and mapping heuristics, and the parser of specs. [`crate::policy`] contains the
+//! catalogues of policies and of the heuristics for nodes of a tree.
 
 mod critical_jobs;
 mod entry;
@@ -43,7 +43,7 @@ static CATALOGUE: LazyLock<Vec<Entry>> =
 static ENTRIES: &[Entry] = &[
     Entry {
         name: "optimise",
-        summary: "the best that time allows: prices, then annealing of a serial insertion; any objective, or their front",
+        summary: "the best schedule within a time limit, by dual prices and annealing: any objective, or a front",
         supports: ALL_JOBS,
         source: "Makespan; annealing after Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[
@@ -52,10 +52,14 @@ static ENTRIES: &[Entry] = &[
                 values: "makespan, weighted-completion, mean-flow, cost, max-lateness, weighted-lateness or pareto",
                 default: "weighted-completion",
             },
-            Parameter { name: "makespan-at-most", values: "1 or more times the proven bound", default: "none" },
+            Parameter {
+                name: "makespan-at-most",
+                values: "at least 1: a multiple of the proven bound",
+                default: "none",
+            },
             Parameter {
                 name: "deadline",
-                values: "1 to 1000 times HEFT's makespan after the release, of jobs without one, for the cost",
+                values: "for the cost, deadline of jobs without one: 1 to 1000 times HEFT's makespan, counted from the release",
                 default: "1.5",
             },
             Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },
@@ -83,7 +87,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "demt",
-        summary: "batches of doubling lengths, for each of which a knapsack chooses the jobs of the most weight that fit; a list then closes the gaps: makespan and weighted completion",
+        summary: "batches of doubling lengths, filled with the largest weight that fits (knapsacks), then compacted by a list: makespan and weighted completion",
         supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[
@@ -112,7 +116,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "dual",
-        summary: "two shelves of the shortest length that is not refuted: makespan",
+        summary: "two shelves, for the smallest guess of the makespan that is not refuted: makespan",
         supports: ANY_JOBS,
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
@@ -184,7 +188,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "gang",
-        summary: "one job at a time on all processors, by weight over time; packed: others run beside what it leaves",
+        summary: "one job at a time on all processors, by weight over time; packed: other jobs fill the free processors",
         supports: ALL_JOBS,
         source: DEMT_PAPER,
         parameters: &[Parameter { name: "packed", values: "yes or no", default: "no" }],
@@ -213,7 +217,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "heft",
-        summary: "graphs by falling distance from the end, each task where it ends first: makespan",
+        summary: "graphs by decreasing distance from the end, each task on the processor where it ends first: makespan",
         supports: GRAPHS,
         source: HEFT_PAPER,
         parameters: &[],
@@ -258,13 +262,13 @@ static ENTRIES: &[Entry] = &[
 
 const ON_TREES: Entry = Entry {
     name: STEADY_STATE,
-    summary: "the rates of machines that give the largest fair throughput, and a period of them in whole tasks",
+    summary: "rates of machines for the largest fair throughput, and a period of whole tasks",
     supports: "bags of tasks on one processor on a tree of machines, or one node; transfers over links",
     source: "Beaumont et al., IPDPS 2006, doi:10.1109/IPDPS.2006.1639262",
     parameters: &[],
     kind: OfScheduler {
         minimises: &[Objective::Makespan],
-        guarantee: "the best fair throughput, up to 1000 nodes exactly",
+        guarantee: "the optimal fair throughput, exact for up to 1000 nodes",
         compared: &["steady-state"],
         representatives: &["steady-state"],
         build: Build::Scheduler(|_| Ok(Box::new(SteadyState))),
@@ -279,7 +283,7 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses a parameter that is a whole number from 0 to `most`.
+/// Parses a parameter that is a whole number from 0 to `most`, the maximum.
 pub(crate) fn number(text: &str, most: u32) -> Result<u32, String> {
     text.parse().ok().filter(|&count| count <= most).ok_or_else(|| format!("a number from 0 to {most}"))
 }
@@ -293,14 +297,14 @@ pub fn catalogue() -> &'static [Entry] {
 /// of tasks ([`WithBags`]). Guarantees do not hold for instances with bags.
 ///
 /// # Errors
-/// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
+/// [`SpecError`] states the unknown or invalid part of the spec, and lists the valid values.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     Entry::made(&CATALOGUE, "algorithm", spec, |entry, spec| {
         let scheduler = match entry.kind.build {
             Build::Scheduler(build) => build(spec)?,
             Build::Mapper(build) => Box::new(build(spec)?),
         };
-        // `steady-state` plans bags itself.
+        // `steady-state` plans bags without [`WithBags`].
         Ok(if entry.name == ON_TREES.name { scheduler } else { Box::new(WithBags(scheduler)) })
     })
 }

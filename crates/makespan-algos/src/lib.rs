@@ -2,13 +2,14 @@
 //!
 //! [`kernel`] contains the building blocks that algorithms share: lists, shelves, knapsacks, doubling batches,
 //! compaction and the batch rule. [`mod@free_time`] contains data structures for free processors over time.
-//! [`mod@scheduler`] contains the offline algorithms, one in each file, with their sources, assumptions, guarantees and
-//! deviations. [`mod@catalogue`] names the algorithms by specs such as `demt[shuffles=50]`. [`mod@search`] contains the
-//! code that all searches share. [`mod@policy`] contains online policies: queues with backfilling, and policies that
-//! use any scheduler online. [`mod@estimate`] learns run times during execution.
+//! [`mod@scheduler`] contains one offline algorithm in each file, with its source, assumptions, guarantee and
+//! deviations from the source. [`mod@catalogue`] names the algorithms by specs such as `demt[shuffles=50]`.
+//! [`mod@search`] contains the code that all searches share. [`mod@policy`] contains online policies: queues with
+//! backfilling, and policies that use any scheduler online. [`mod@estimate`] learns run times during execution.
 //!
-//! Most offline algorithms begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the makespan that
-//! is not refuted, and with it an allotment for every job. Then an algorithm only has to choose an order and the placements.
+//! Most offline algorithms begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the
+//! makespan that is not refuted, and with it an allotment for every job. The algorithm then only chooses an order and
+//! the placements.
 //!
 //! ```
 //! use makespan_algos::Context;

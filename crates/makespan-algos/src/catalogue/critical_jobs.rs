@@ -14,7 +14,7 @@ use crate::scheduler::CriticalJobs;
 /// The entry of `critical-jobs` in the catalogue.
 pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
-    summary: "graphs chain by chain, longest first, as cheap as the deadline allows: several variants to choose from",
+    summary: "graphs chain by chain, the longest first, at the lowest cost within the deadline: several variants",
     supports: GRAPHS,
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &METHOD,
@@ -44,13 +44,13 @@ pub(crate) const METHOD: [Parameter; 10] = [
     Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
     Parameter {
         name: "deadline",
-        values: "1 to 1000 times HEFT's makespan after the release, of jobs without one",
+        values: "for jobs without a deadline: 1 to 1000 times HEFT's makespan, counted from the release",
         default: "1.5",
     },
     Parameter { name: "chains", values: "covering or disjoint", default: "covering" },
     Parameter { name: "start", values: "empty, heft or both", default: "both" },
     Parameter { name: "cpus", values: "real or types", default: "real" },
-    Parameter { name: "isolated", values: "run or reserve: what tasks without edges hold", default: "run" },
+    Parameter { name: "isolated", values: "run or reserve: the time that tasks without edges hold", default: "run" },
     Parameter { name: "same-cpu-transfer", values: "free or paid", default: "free" },
     Parameter { name: "penalty-cost", values: PENALTY, default: "1" },
     Parameter { name: "penalty-delay", values: PENALTY, default: "1" },
@@ -58,7 +58,8 @@ pub(crate) const METHOD: [Parameter; 10] = [
 ];
 const PENALTY: &str = "0 to 1000000";
 
-/// Takes the parameters of the method from a spec. A parameter that is missing in the spec has its value in `default`.
+/// Takes the parameters of the method from a spec. If the spec does not contain a parameter, uses the value in
+/// `default`.
 pub(crate) fn method(spec: &mut Spec, default: &Method) -> Result<Method, SpecError> {
     let Method { settings, deadline, types, paid } = *default;
     let Settings { criterion, cover, start, penalties, isolated } = settings;

@@ -6,7 +6,7 @@ use super::{Spec, SpecError};
 use crate::plan::Scheduler;
 use crate::scheduler::MappingScheduler;
 
-/// A parameter of an algorithm, with the text that listings print.
+/// A parameter of an algorithm, and the text that listings print about the parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The key in specs.
@@ -17,8 +17,8 @@ pub struct Parameter {
     pub default: &'static str,
 }
 
-/// An entry of a catalogue, with the text that listings print: a scheduler ([`OfScheduler`]), a policy
-/// ([`crate::policy::OfPolicy`]) or a heuristic for the nodes of a tree ([`crate::policy::tree::OfHeuristic`]).
+/// An entry of a catalogue, with the text that listings print. The entry describes a scheduler ([`OfScheduler`]), a
+/// policy ([`crate::policy::OfPolicy`]) or a heuristic for the nodes of a tree ([`crate::policy::tree::OfHeuristic`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<K = OfScheduler> {
     /// The name in specs.
@@ -31,20 +31,20 @@ pub struct Entry<K = OfScheduler> {
     pub source: &'static str,
     /// The parameters.
     pub parameters: &'static [Parameter],
-    /// The part of the entry that depends on its kind, such as [`OfScheduler`].
+    /// The part of the entry that only one kind of algorithm has, such as [`OfScheduler`].
     pub kind: K,
 }
 
 /// Data of an entry for a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
-    /// Objectives that the scheduler minimises. For `optimise`, all objectives that its parameter `objective` accepts.
+    /// Objectives that the scheduler minimises. The entry of `optimise` lists all values of its parameter `objective`.
     pub minimises: &'static [Objective],
-    /// The proven guarantees.
+    /// The proven ratio to the optimum, in words.
     pub guarantee: &'static str,
     /// Specs with which the scheduler takes part in comparisons.
     pub compared: &'static [&'static str],
-    /// Specs with which the scheduler takes part in the property harness, which plans thousands of small instances.
+    /// Specs with which the property harness tests the scheduler. The harness plans thousands of small instances.
     pub representatives: &'static [&'static str],
     pub(crate) build: Build,
 }
@@ -53,16 +53,16 @@ pub struct OfScheduler {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Build {
     Scheduler(fn(&mut Spec) -> Result<Box<dyn Scheduler>, SpecError>),
-    /// Constructor of a mapper, which policies can also use.
+    /// Constructor of a mapper. Policies also use mappers.
     Mapper(fn(&mut Spec) -> Result<MappingScheduler, SpecError>),
 }
 
 impl<K> Entry<K> {
-    /// Parses a spec, and returns the result of `build` for the named entry and the parameters. `what` is the kind of
-    /// the name, such as `algorithm`, for the error about an unknown name.
+    /// Parses a spec, and calls `build` with the named entry and the parameters. If the name is unknown, the error
+    /// calls it by its kind `what`, such as `algorithm`.
     ///
     /// # Errors
-    /// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
+    /// [`SpecError`] states the unknown or invalid part of the spec, and lists the valid values.
     pub(crate) fn made<T>(
         entries: &'static [Self],
         what: &'static str,

@@ -1,4 +1,4 @@
-//! The mapping heuristics by name.
+//! The mapping heuristics in the catalogue.
 
 use makespan_core::Objective;
 
@@ -34,19 +34,19 @@ macro_rules! plain {
 }
 
 pub(crate) static ENTRIES: &[Entry] = &[
-    plain!("olb", "each job to the machine that is free first", "none", BRAUN, OpportunisticLoadBalancing),
-    plain!("met", "each job to its fastest machine", "none", BRAUN, MinimumExecution),
-    plain!("mct", "each job to the machine on which it ends first", "none", BRAUN, MinimumCompletion),
+    plain!("olb", "each job on the machine that is free first", "none", BRAUN, OpportunisticLoadBalancing),
+    plain!("met", "each job on its fastest machine", "none", BRAUN, MinimumExecution),
+    plain!("mct", "each job on the machine on which it ends first", "none", BRAUN, MinimumCompletion),
     plain!(
         "min-min",
-        "the job that can end first goes first, where it does",
+        "first the job that can end first, on the machine on which it ends first",
         "none",
         "Ibarra, Kim, J. ACM 24, 1977, doi:10.1145/322003.322011",
         MinMin
     ),
     plain!(
         "max-min",
-        "the job that ends last at best goes first, where it ends first",
+        "first the job with the latest earliest end, on the machine on which it ends first",
         "none",
         "Ibarra, Kim, J. ACM 24, 1977, doi:10.1145/322003.322011",
         MaxMin
@@ -54,7 +54,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
     plain!("duplex", "the better of min-min and max-min", "none", BRAUN, Duplex),
     Entry {
         name: "sufferage",
-        summary: "the job that loses most without its best machine goes first",
+        summary: "first the job that loses the most time without its best machine",
         supports: SEQUENTIAL,
         source: "Maheswaran et al., JPDC 59, 1999, doi:10.1006/jpdc.1999.1581",
         parameters: &[Parameter { name: "mode", values: "passes or greedy", default: "passes" }],
@@ -76,14 +76,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
     },
     plain!(
         "descent",
-        "min-min, then moves and swaps until none helps",
+        "min-min, then moves and swaps until none improves the schedule",
         "none",
         "Vredeveld, Hurkens, INFORMS J. Comput. 14, 2002, doi:10.1287/ijoc.14.2.175.113",
         Descent
     ),
     Entry {
         name: "ga",
-        summary: "a genetic algorithm with a refinery, for machines that should be done together",
+        summary: "a genetic algorithm that then balances the ends of the machines",
         supports: SEQUENTIAL,
         source: "Sun, Zhang, Wu, Inoguchi, Practical Task Flow Scheduling for High Throughput Computational Grid",
         parameters: &[

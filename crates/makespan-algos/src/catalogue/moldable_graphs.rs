@@ -14,7 +14,7 @@ const PLACING: Parameter = Parameter { name: "placing", values: Placing::VALUES,
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "cpa",
-        summary: "allotments that grow along the critical path until it is no longer than the mean area: makespan",
+        summary: "allotments that grow along the critical path while this path is longer than the mean area: makespan",
         supports: ONE_CLUSTER,
         source: "Radulescu, van Gemund, ICPP 2001, doi:10.1109/ICPP.2001.952048",
         parameters: &[PLACING],
@@ -28,7 +28,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "mcpa",
-        summary: "CPA that lets all tasks of a precedence level run at once: makespan",
+        summary: "CPA with allotments that let all tasks of a precedence level run at the same time: makespan",
         supports: ONE_CLUSTER,
         source: "Bansal, Kumar, Singh, Parallel Computing 32(10), 2006, doi:10.1016/j.parco.2006.08.004",
         parameters: &[PLACING],
@@ -42,7 +42,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "hcpa",
-        summary: "CPA on a reference cluster, each task then on the cluster where it ends first: makespan",
+        summary: "CPA on a reference cluster, then each task on the cluster where it ends first: makespan",
         supports: CLUSTERS,
         source: "N'Takpé, Suter, ICPADS 2006, doi:10.1109/ICPADS.2006.32; with Casanova, ISPDC 2007, doi:10.1109/ISPDC.2007.3",
         parameters: &[],
@@ -56,10 +56,14 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "mheft",
-        summary: "HEFT over clusters and allotments, the one that ends first: makespan",
+        summary: "HEFT: each task on the cluster and allotment with which it ends first: makespan",
         supports: CLUSTERS,
         source: "Casanova, Desprez, Suter, Euro-Par 2004, doi:10.1007/978-3-540-27866-5_30",
-        parameters: &[Parameter { name: "share", values: "1 to 100 per cent of a cluster at most", default: "100" }],
+        parameters: &[Parameter {
+            name: "share",
+            values: "1 to 100: the maximum allotment in per cent of a cluster",
+            default: "100",
+        }],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],
             guarantee: "none",
@@ -76,7 +80,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "lp-rounding",
-        summary: "times by a linear programme of path and area, rounded to allotments; then a list: makespan",
+        summary: "run times from a linear programme of path and area, rounded to allotments, then a list: makespan",
         supports: "jobs, bags and graphs of moldable tasks on processors of any speeds; needs; jobs that wait for jobs; transfers; \
                    release dates; best placement",
         source: "Lepère, Trystram, Woeginger, IJFCS 13, 2002, doi:10.1142/S0129054102001308; Jansen, Zhang, ACM TALG 2(3), 2006, \
@@ -96,7 +100,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "priority",
-        summary: "a priority rule of project scheduling, with serial insertion or instant by instant: makespan",
+        summary: "a priority rule of project scheduling, task by task (serial) or instant by instant (parallel): makespan",
         supports: "jobs, bags and graphs of moldable tasks; needs; jobs that wait for jobs; release dates; with scheme=parallel and \
                    another rule than wcs also speeds, transfers, best placement and resources of several nodes",
         source: "Kolisch, EJOR 90, 1996, doi:10.1016/0377-2217(95)00357-6; J. Operations Management 14, 1996, \

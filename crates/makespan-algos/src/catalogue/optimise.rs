@@ -21,7 +21,7 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
     let idle = target != Target::Objective(Objective::Cost) || makespan_at_most.is_some();
     if idle && deadline.to_bits() != default.deadline.to_bits() {
         let (key, value) = ("deadline".to_owned(), deadline.to_string());
-        let expected = "left out if another objective than cost is minimised, or if there is makespan-at-most";
+        let expected = "left out unless the objective is cost, or if makespan-at-most is given";
         return Err(SpecError::Value { key, value, expected: expected.into() });
     }
     let time = spec.take("time-limit", None, time)?;
@@ -29,7 +29,7 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
     let budget = match (time, steps) {
         (Some(_), Some(Budget::Steps(steps))) => {
             let (key, value) = ("steps".to_owned(), steps.to_string());
-            return Err(SpecError::Value { key, value, expected: "left out if there is a time-limit".into() });
+            return Err(SpecError::Value { key, value, expected: "left out if time-limit is given".into() });
         }
         (time, steps) => time.or(steps).unwrap_or(default.budget),
     };

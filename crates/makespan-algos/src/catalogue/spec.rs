@@ -1,4 +1,4 @@
-//! The text form of an algorithm with its parameters. The value of a parameter may itself be a spec, as in
+//! An algorithm and its parameters as a text. The value of a parameter may itself be a spec, as in
 //! `batch[scheduler=demt[shuffles=5]]`.
 
 use makespan_core::Objective;
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::spec_list::outside_brackets;
 
-/// Returns the objective of `of` whose name in specs is `text`, such as `mean-flow`.
+/// Returns the objective in `of` whose name in specs is `text`, such as `mean-flow`.
 pub(crate) fn objective_named(text: &str, of: impl IntoIterator<Item = Objective>) -> Option<Objective> {
     of.into_iter().find(|objective| objective.name().replace('_', "-") == text)
 }
@@ -31,7 +31,7 @@ pub enum SpecError {
         what: &'static str,
         /// The unknown name.
         found: String,
-        /// A hint at valid names.
+        /// A hint that lists valid names.
         hint: String,
     },
     /// The value of a parameter is invalid.
@@ -50,7 +50,8 @@ pub enum SpecError {
 }
 
 impl SpecError {
-    /// Returns the error for an unknown name. Its hint is the nearest word of `known` or, if none is near, all of them.
+    /// Returns the error for an unknown name. The hint suggests the name in `known` that is nearest to `found`. If no
+    /// name is near, the hint lists all names.
     pub(crate) fn unknown(what: &'static str, found: &str, known: impl Iterator<Item = &'static str>) -> Self {
         let known: Vec<&str> = known.collect();
         let nearest = known.iter().map(|word| (strsim::damerau_levenshtein(word, found), word)).min();
@@ -62,7 +63,7 @@ impl SpecError {
         Self::Unknown { what, found: found.to_owned(), hint }
     }
 
-    /// Replaces the hint by the statement that the unknown name is `other`, if `is_other` accepts this name.
+    /// If `is_other` accepts the unknown name, replaces the hint by the statement that this name is `other`.
     #[must_use]
     pub fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
         match self {
@@ -123,7 +124,7 @@ impl Spec {
         read(&value).map_err(|expected| SpecError::Value { key, value, expected })
     }
 
-    /// Checks that every parameter of the spec has been taken. A parameter that has not been taken is unknown.
+    /// Checks that [`Spec::take`] has taken every parameter. Any other parameter is unknown.
     ///
     /// # Errors
     /// [`SpecError::Unknown`] for the first unknown parameter. `known` contains the valid keys.

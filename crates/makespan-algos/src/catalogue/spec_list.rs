@@ -5,8 +5,8 @@ pub fn split_specs(list: &str) -> Vec<String> {
     outside_brackets(list).map(|part| part.trim().to_owned()).collect()
 }
 
-/// Splits a text at each comma that is not within brackets. A closing bracket without an opening bracket is treated as
-/// an ordinary character.
+/// Splits a text at each comma that is not within brackets. A closing bracket without an opening bracket is an
+/// ordinary character.
 pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_u32;
     text.split(move |c: char| {
@@ -19,9 +19,9 @@ pub(super) fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the title of a spec for figures and tables: the name of the algorithm and the values of its parameters, such
-/// as `list, saf` for `list[order=saf]`. The title also contains the name of a parameter if its value is a number,
-/// `true`, `false`, `yes` or `no`. A time limit is written in seconds, without the name of its parameter.
+/// Returns the title of a spec for figures and tables: the name of the algorithm and the values of its parameters. The
+/// title of `list[order=saf]` is `list, saf`. If a value is a number, `true`, `false`, `yes` or `no`, the title also
+/// contains the name of the parameter. A time limit is written in seconds, without the name of its parameter.
 pub fn spec_title(spec: &str) -> String {
     let Some((name, inside)) = spec.split_once('[') else { return spec.to_owned() };
     let part = |part: String| match part.split_once('=') {

@@ -7,28 +7,28 @@ use makespan_core::Time;
 
 use super::FIRST;
 
-/// Maximum number of run times or ratios that are kept. If more tasks have ended, those of the latest tasks are kept.
+/// Maximum number of run times, and of ratios, that a group stores. Later ends replace the earliest ones.
 const RECENT: usize = 50;
-/// Each group waits for one more end for every `MEMBERS` members before the estimates of its members are replaced
-/// again.
+/// After the estimates of a group were replaced, the group waits for one end, plus one end for every `MEMBERS`
+/// members, before it replaces them again.
 const MEMBERS: usize = 250;
-/// The estimates are kept if no median has changed by more than the fraction 1 / `NEAR`.
+/// Largest relative change of a median, as 1 / `NEAR`, for which the estimates are kept.
 const NEAR: i128 = 10;
 /// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const NORMAL: f64 = 1.4826;
 
-/// The run times of ended tasks of one kind, and the tasks of this kind.
+/// The tasks of one kind, and the run times of ended tasks of this kind.
 #[derive(Debug, Default)]
 pub(super) struct EstimateGroup {
-    /// The numbers of the tasks of this kind that had not ended at the last update of the estimates. Equal tasks of a
-    /// bag have one number.
+    /// The numbers of the tasks of this kind that had not ended at the last update of the estimates. The equal tasks
+    /// of a bag have one number.
     pub members: Vec<u32>,
-    /// Run times of ended tasks, converted to the minimum number of processors, in ticks.
+    /// Run times of ended tasks, in ticks. Each is converted to the time on the minimum number of processors.
     pub times: Recent,
-    /// For tasks whose expected time was learned in earlier runs: the ratios of run time to expected time, in
-    /// millionths.
+    /// The ratios of run time to expected time, in millionths, of the tasks whose expected time was learned in earlier
+    /// runs.
     ratios: Recent,
-    /// For each ratio in `ratios`, the instant at which its task ended.
+    /// The end of the task of each ratio in `ratios`.
     ends: VecDeque<Time>,
     /// The medians of `times` and of `ratios` when the estimates of the members were last replaced.
     told: (Option<i64>, Option<i64>),
@@ -37,7 +37,8 @@ pub(super) struct EstimateGroup {
 }
 
 impl EstimateGroup {
-    /// Adds the run time of an ended task. Returns whether the estimates of the members must be replaced.
+    /// Adds the run time of an ended task, and its ratio with the end of the task, if its time was learned. Returns
+    /// whether the estimates of the members must be replaced.
     pub fn add(&mut self, time: i64, ratio: Option<(Time, i64)>) -> bool {
         self.times.add(time);
         if let Some((end, ratio)) = ratio {
@@ -65,7 +66,8 @@ impl EstimateGroup {
         tell
     }
 
-    /// Returns whether `ratios` contains the ratio of a task that ended after `after`, or any ratio if `after` is zero.
+    /// Returns whether `ratios` contains a ratio of a task that ended after `after`. If `after` is zero, any ratio
+    /// suffices.
     pub fn has_ratios(&self, after: Time) -> bool {
         self.ends.iter().any(|&end| end > after || after == Time::ZERO)
     }
@@ -110,8 +112,8 @@ impl Recent {
         self.sorted.insert(self.sorted.partition_point(|&other| other < figure), figure);
     }
 
-    /// Returns the median of the figures and of `times` copies of `prior`, or `None` if there are no figures and no
-    /// copies. If their number is even, the larger of the two middle values is the median.
+    /// Returns the median of a list: the figures, and `times` copies of `prior`. For an even number of entries, the
+    /// median is the larger of the two middle entries. Returns `None` if the list is empty.
     pub fn median(&self, prior: i64, times: usize) -> Option<i64> {
         let middle = usize::midpoint(self.sorted.len(), times);
         let before = self.sorted.partition_point(|&figure| figure < prior);
@@ -123,8 +125,8 @@ impl Recent {
         }
     }
 
-    /// Returns the standard deviation divided by the median. The standard deviation is estimated from the median absolute
-    /// deviation, so the result for a single figure is 0.
+    /// Returns the standard deviation divided by the median. The standard deviation is estimated from the median
+    /// absolute deviation. The result for a single figure is 0.
     pub fn spread(&self) -> f64 {
         let Some(median) = self.median(0, 0).filter(|&median| median > 0) else { return 0.0 };
         let mut away: Vec<i64> = self.sorted.iter().map(|&figure| (figure - median).abs()).collect();

@@ -10,14 +10,14 @@ use makespan_core::{Estimate, Estimator, Instance, NewTimes, Profile, Run, TaskI
 
 use group::EstimateGroup;
 
-/// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs counts as a
-/// ratio of 1. The history learns the run time of a command from the same number of runs.
+/// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs is treated
+/// as a ratio of 1. The history also learns the run time of a command from this number of runs.
 const PRIOR: u32 = 9;
-/// After each of the first `FIRST` ratios of a group, the estimates of its members are checked, even if the median has
-/// hardly changed, because the median with the earlier runs may change more than the median of the ratios alone.
+/// After each of the first `FIRST` ratios of a group, the estimates of its members are checked, even if the median of
+/// the ratios has hardly changed. The median that includes the earlier runs may have changed more.
 const FIRST: usize = 2 * PRIOR as usize;
-/// Number of tasks that get estimates before they are released. More than this number of tasks are rarely released
-/// before the next task ends.
+/// Number of unreleased tasks that get estimates in advance. Between two ends of tasks, more than this number of tasks
+/// are rarely released.
 const AHEAD: usize = 256;
 /// Number of millionths in one, the unit of ratios.
 const UNIT: i128 = 1_000_000;
@@ -29,20 +29,20 @@ const UNIT: i128 = 1_000_000;
 /// All tasks share one last kind.
 ///
 /// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median run time
-///   of the ended tasks of one kind. The kind is the most specific kind of the task that has an ended task. Before the
+///   of the ended tasks of one kind: the most specific of the kinds of the task in which a task has ended. Before the
 ///   median is computed, each run time is converted to the time on the minimum number of processors of its task, with
 ///   the known or guessed speed-up of this task.
 /// * For a task whose time was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned time
-///   multiplied by a median ratio. Each ratio is the actual run time divided by the expected run time of an ended task
-///   of the same kind whose time was also learned. Ratios of tasks that ended before the estimate was made are not
-///   used, because these tasks already influenced the estimate. For the median, each earlier run on which the estimate
-///   is based counts as a ratio of one, up to nine runs.
+///   multiplied by a median ratio. Each ratio is the actual run time of an ended task divided by its expected run
+///   time. The ended task is of the same kind, and its time was also learned. If the ended task influenced the
+///   estimate, because it ended before the estimate was made, its ratio is not used. For the median, each earlier run
+///   on which the estimate is based is treated as a ratio of one, for up to nine runs.
 /// * A task whose time is stated keeps the stated time.
 ///
 /// Only the last 50 ended tasks of a kind are used, as in the history. The estimates of a kind are replaced when its
-/// first task ends. They are replaced again when two conditions are met: a median has changed by more than a tenth,
-/// and since the last replacement, one task has ended for each 250 tasks of the kind. No estimate exceeds the walltime
-/// of its task.
+/// first task ends. They are replaced again when a median has changed by more than a tenth, but only after more than
+/// 1/250 of the number of tasks of the kind have ended since the last replacement. No estimate exceeds the walltime of
+/// its task.
 ///
 /// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and
 /// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of
@@ -68,17 +68,17 @@ const UNIT: i128 = 1_000_000;
 /// ```
 #[derive(Debug)]
 pub struct Medians {
-    /// Indexed by the number of the task. Equal tasks of a bag have one number.
+    /// The data of each task, by the number of the task. The equal tasks of a bag have one number.
     own: Vec<Own>,
     groups: Vec<EstimateGroup>,
-    /// The index in `groups` of each kind.
+    /// The index of each kind in `groups`.
     kinds: BTreeMap<String, u32>,
     /// The numbers of the tasks by release date. The first `joined` of these tasks are members of their groups.
     order: Vec<u32>,
     joined: usize,
 }
 
-/// The data of a task, or of the equal tasks of a bag, from before the first end of a task.
+/// The data of a task, or of the equal tasks of a bag.
 #[derive(Debug)]
 struct Own {
     task: TaskId,
@@ -92,13 +92,13 @@ struct Own {
     left: u64,
     /// The groups to which the task belongs, the most specific first.
     groups: Vec<u32>,
-    /// The longest time in the latest estimate and whether this time is a guess. `None` if no estimate has been
+    /// The latest estimate: its longest time, and whether this time is a guess. `None` if no estimate has been
     /// returned.
     told: Option<(Time, bool)>,
 }
 
 impl Default for Medians {
-    /// Returns medians for no tasks.
+    /// Returns medians without tasks.
     fn default() -> Self {
         // Group 0 contains all tasks.
         let groups = vec![EstimateGroup::default()];
@@ -118,8 +118,8 @@ impl Medians {
         medians
     }
 
-    /// Adds the tasks that have arrived since the last call, and returns their known run times. `made` returns the
-    /// instant at which the estimate of a task was made.
+    /// Adds the tasks that have arrived since the last call. Returns run times for those tasks whose run time can
+    /// already be estimated. `made` returns the instant at which the estimate of a task was made.
     pub fn grow(
         &mut self,
         instance: &Instance,
@@ -162,7 +162,7 @@ impl Medians {
         }
     }
 
-    /// Adds the tasks that are released by `now`, and the next `AHEAD` tasks, to their groups.
+    /// Adds to their groups the tasks that are released by `now`, and the next `AHEAD` tasks.
     fn join(&mut self, now: Time, restated: &mut Vec<NewTimes>) {
         let released = |number: &u32| self.own[*number as usize].release <= now;
         let ahead = self.order.partition_point(released) + AHEAD;
@@ -173,7 +173,7 @@ impl Medians {
         }
     }
 
-    /// Adds a task to its groups, and estimates its time from the times that these groups contain.
+    /// Adds a task to its groups, and estimates its run time from the run times in these groups.
     fn enrol(&mut self, number: u32, restated: &mut Vec<NewTimes>) {
         for group in self.own[number as usize].groups.clone() {
             if self.may_decide(number, group) {
@@ -185,7 +185,7 @@ impl Medians {
         }
     }
 
-    /// Returns the new time of a member according to `group`, if this time differs from its latest estimate.
+    /// Returns the new estimate of a member from the times in `group`, or `None` if the estimate has not changed.
     fn tell(&mut self, member: u32, group: u32) -> Option<NewTimes> {
         let own = &self.own[member as usize];
         let (longest, estimate) = self.estimate(own, group)?;
@@ -198,8 +198,8 @@ impl Medians {
         Some(restated)
     }
 
-    /// Returns the group that determines the time of a task: the first of its groups that contains a suitable time or ratio.
-    /// Returns `None` if there is no such group, or if the time is stated.
+    /// Returns the group that determines the run time of a task: the most specific of its groups that contains a
+    /// usable time or ratio. Returns `None` if there is no such group, or if the run time is stated.
     fn decisive(&self, own: &Own) -> Option<u32> {
         let first = |is_known: &dyn Fn(&EstimateGroup) -> bool| {
             let mut groups = own.groups.iter().copied();
@@ -213,7 +213,7 @@ impl Medians {
         }
     }
 
-    /// Returns whether a group may determine the time of a member, now or later. The result is false if a more
+    /// Returns whether `group` determines the time of `member` now, or may do so later. The result is false if a more
     /// specific group already determines the time.
     fn may_decide(&self, member: u32, group: u32) -> bool {
         let own = &self.own[member as usize];
@@ -221,8 +221,8 @@ impl Medians {
         own.estimate != Estimate::Stated && self.decisive(own).is_none_or(|decisive| place(decisive) >= place(group))
     }
 
-    /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if `group`
-    /// does not determine it.
+    /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if another
+    /// group determines it.
     fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
         if self.decisive(own) != Some(group) {
             return None;

@@ -9,7 +9,8 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A task, given by its kind, its command within the kind, the source of its expected time, and its actual run time in ticks.
+/// A task in numbers: its kind, its command within the kind, the source of its expected time, and its actual run time
+/// in ticks.
 type Row = (u8, u8, u8, i64);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -45,9 +46,8 @@ fn median(mut figures: Vec<i64>) -> Option<i64> {
     figures.get(figures.len() / 2).copied()
 }
 
-/// Tests three jobs with an expected time of 1 s that took 80 s. The estimates of three later jobs were made after these three
-/// jobs ended, so the ratio of 80 must not apply to the later jobs. The ratio applies to a job whose estimate was made
-/// before the three jobs ended.
+/// Three jobs with an expected time of 1 s took 80 s. If an estimate was made after these jobs ended, the ratio of 80
+/// must not change it. If an estimate was made before, the ratio must change it.
 #[test]
 fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let second = Time::TICKS_PER_SECOND;
@@ -132,7 +132,7 @@ proptest! {
         prop_assert_eq!(instance.profile(TaskId(count as u64)).longest().ticks(), expected);
     }
 
-    /// Checks that the median with a prior is the median of a list that contains copies of the prior.
+    /// Checks that the median with a prior is the median of a list that contains the copies of the prior.
     #[test]
     fn a_prior_counts_as_figures(figures in prop::collection::vec(1_i64..9, 0..20), prior in 1_i64..9, times in 0_usize..9) {
         let mut group = EstimateGroup::default();
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// Checks that only the last fifty ends count. Thus the estimates follow a program that became slower.
+/// Checks that only the last fifty ends are used, so that the estimates follow a program that became slower.
 #[test]
 fn what_is_long_ago_is_forgotten() {
     let mut group = EstimateGroup::default();
@@ -165,7 +165,8 @@ fn walltimes_are_kept() {
     assert_eq!(instance.profile(TaskId(1)).longest(), t(70));
 }
 
-/// Checks that a task that is released much later gets its estimate at its release, from the times that have been learned by then.
+/// Checks that a task that is released much later gets its estimate at its release, from the run times measured by
+/// then.
 #[test]
 fn tasks_are_told_when_they_come() {
     let profile = Profile::rigid(1, t(50)).unwrap();

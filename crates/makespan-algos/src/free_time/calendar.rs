@@ -2,15 +2,15 @@
 
 use makespan_core::FreeTime;
 
-/// The busy periods of a processor, disjoint and in ascending order. Adjacent periods are merged. Queries must ask for
-/// one processor.
+/// The busy periods of a processor, disjoint and in ascending order. Adjacent periods are merged. Every query must ask
+/// for exactly one processor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     busy: Vec<(i64, i64)>,
 }
 
 impl Calendar {
-    /// Returns a calendar of the given busy periods. They may overlap, and their order does not matter.
+    /// Returns a calendar of busy periods, which may overlap and may be in any order.
     pub fn new(periods: &[(i64, i64)]) -> Self {
         let mut sorted = periods.to_vec();
         sorted.sort_unstable();
@@ -29,7 +29,7 @@ impl Calendar {
         &self.busy
     }
 
-    /// Returns the periods in which both processors are busy.
+    /// Returns the periods in which the processors of both calendars are busy.
     pub fn overlap(&self, other: &Self) -> Self {
         let (mut own, mut others, mut busy) = (self.busy.iter().peekable(), other.busy.iter().peekable(), Vec::new());
         while let (Some(&&(from, until)), Some(&&(start, end))) = (own.peek(), others.peek()) {
@@ -52,7 +52,7 @@ impl FreeTime for Calendar {
     /// The start and the end of a busy period.
     type Held = (i64, i64);
 
-    /// Takes O(log k) for k busy periods, plus one step for each gap before the fit that is too short.
+    /// Takes O(log k) for k busy periods, plus one step for each gap that is too short.
     fn earliest_fit(&self, width: u32, duration: i64, after: i64) -> i64 {
         debug_assert_eq!(width, 1);
         let next = self.busy.partition_point(|&(_, end)| end <= after);

@@ -2,12 +2,12 @@
 
 use makespan_core::Time;
 
-/// The instants from `from` on and before `until`.
+/// The instants from `from` (included) to `until` (excluded).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The first instant.
+    /// The first instant of the period.
     pub from: Time,
-    /// The end, which is not part of the period.
+    /// The first instant after the period.
     pub until: Time,
 }
 
@@ -17,7 +17,7 @@ impl Period {
         Self { from, until: Time::MAX }
     }
 
-    /// Returns the smallest period that contains `one` and `other`, or `other` if `one` is `None`.
+    /// Returns the smallest period that contains both `one` and `other`. If `one` is `None`, returns `other`.
     #[must_use]
     pub fn hull(one: Option<Self>, other: Self) -> Self {
         one.map_or(other, |one| Self { from: one.from.min(other.from), until: one.until.max(other.until) })

@@ -2,17 +2,17 @@
 //! amounts in use.
 
 /// Several amounts, each of which is a step function of time. The steps are stored in two flat arrays, sorted by time.
-/// The first step also applies to all earlier instants, and the last step never ends. After a change, neighbouring
+/// The first step also describes all earlier instants, and the last step never ends. After a change, neighbouring
 /// steps with equal amounts are merged.
 ///
-/// With n steps of which k are in the period of a query, the query takes O(k + log n). A change also moves all later
-/// steps in the arrays.
+/// Let n be the number of steps, and k the number of steps in the period of a query. The query takes O(k + log n). A
+/// change also moves all later steps in the arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Rows<A> {
     width: usize,
     /// The instant at which each step begins, in ascending order.
     begins: Vec<i64>,
-    /// The amounts of all steps: one row of `width` amounts for each step.
+    /// The amounts of all steps. Each step has a row of `width` amounts.
     amounts: Vec<A>,
     /// The first `cells` amounts of a row are numbers of free processors. Every query asks for at least one processor.
     cells: usize,
@@ -37,8 +37,8 @@ impl<A: Clone> Clone for Rows<A> {
 }
 
 impl<A: Copy + Default + Ord> Rows<A> {
-    /// Returns rows with one step, which begins at the instant `from` and has the given amounts. The function `serves`
-    /// of every later call of [`Rows::earliest`] must reject rows whose first `cells` amounts are all zero.
+    /// Returns rows with one step, which begins at the instant `from` and has the amounts `amounts`. In every later
+    /// call of [`Rows::earliest`], the function `serves` must reject rows whose first `cells` amounts are all zero.
     pub fn new(from: i64, amounts: Vec<A>, cells: usize) -> Self {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
@@ -48,7 +48,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.width
     }
 
-    /// Returns whether there are no steps, as in the default value.
+    /// Returns whether there are no steps. The default value has no steps.
     pub fn is_empty(&self) -> bool {
         self.begins.is_empty()
     }
@@ -78,14 +78,14 @@ impl<A: Copy + Default + Ord> Rows<A> {
     /// Returns the index of the step that contains an instant.
     #[inline]
     pub fn step_at(&self, at: i64) -> usize {
-        // Check the step `head` first, because most queries need the first step with free processors.
+        // Check the step `head` first, because most queries ask for the first step with free processors.
         if self.begins.get(self.head + 1).is_none_or(|&next| at < next) && self.begins[self.head] <= at {
             return self.head;
         }
         self.begins.partition_point(|&begin| begin <= at).saturating_sub(1)
     }
 
-    /// Returns the index of the step that contains an instant, but at least `head`.
+    /// Returns the index of the step that contains an instant, or `head` if that step is before `head`.
     #[inline]
     pub fn begin(&self, at: i64) -> usize {
         if at < self.begins[self.head] { self.head } else { self.step_at(at) }
@@ -104,7 +104,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         std::iter::once(self.row(step)).chain(later.take_while(move |later| *later.0 < until).map(|later| later.1))
     }
 
-    /// Writes the minimum of each amount into `least`, over `step` and the later steps that begin before `until`.
+    /// Writes the minimum of each amount into `least`. The minimum is over `step` and the later steps that begin
+    /// before `until`.
     #[inline]
     pub fn least(&self, step: usize, until: i64, least: &mut Vec<A>) {
         least.clear();
@@ -114,8 +115,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         });
     }
 
-    /// Returns the first instant between `at` and `latest` at which a period of `duration` ticks begins whose rows are
-    /// all accepted by `serves`.
+    /// Returns the first instant from `at` to `latest` such that `serves` accepts all rows of the period of `duration`
+    /// ticks that begins there.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
         let first = self.begin(at);
@@ -138,8 +139,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         serves(self.row(self.len() - 1)).then_some(start)
     }
 
-    /// Applies `change` to the rows between the instants `from` and `until`. If `until` is `i64::MAX`, all rows from
-    /// `from` on change.
+    /// Applies `change` to the rows from the instant `from` to the instant `until`. If `until` is `i64::MAX`, changes
+    /// all rows from `from` on.
     pub fn change(&mut self, from: i64, until: i64, change: impl FnMut(&mut [A])) {
         let from = from.max(self.begins[0]);
         if from >= until {
@@ -189,7 +190,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         step + 1
     }
 
-    /// Merges a step with the previous step if both have equal rows.
+    /// Merges a step with the previous step if their rows are equal.
     fn join(&mut self, step: usize) {
         if 0 < step && step < self.len() && self.row(step - 1) == self.row(step) {
             self.begins.remove(step);
@@ -218,7 +219,8 @@ mod tests {
             for (from, length, a, b, gives) in changes {
                 let sign = if gives { 1 } else { -1 };
                 let ticks = &mut plain[from as usize..(from + length) as usize];
-                // The search skips steps whose first amount is zero, so the test must not let this amount fall below zero.
+                // The search skips steps whose first amounts are zero, so the test must not let these amounts fall
+                // below zero.
                 let a = if gives { a } else { ticks.iter().map(|row| row[0]).fold(a, i64::min).max(0) };
                 let change = |row: &mut [i64]| (row[0], row[1]) = (row[0] + sign * a, row[1] + sign * b);
                 rows.change(from, from + length, change);

@@ -12,33 +12,33 @@ use nodes::Nodes;
 
 /// Free processors over time, for schedules of up to some thousands of jobs.
 ///
-/// The steps are stored in a sorted array, and a query walks over them. [`makespan_core::Timeline`] answers a query in
-/// logarithmic time. For some hundreds of steps, the walk is several times faster than a query of the timeline, and a
-/// copy is cheap.
+/// The steps are stored in a sorted array, and a query reads them one by one. A [`makespan_core::Timeline`] answers a
+/// query in logarithmic time. But for up to some hundreds of steps, a skyline is several times faster and cheap to
+/// copy.
 ///
-/// If best placement is required, the processors of different nodes are in different classes. For each node, the query
-/// takes the minimum number of free processors over the time of the job. The job fits if these minima allow a best
-/// placement. A query then takes O(steps * nodes).
+/// If best placement is required, the processors of different nodes are in different classes. A query then computes,
+/// for each node, the minimum number of free processors while the job runs. The job fits if these minima allow a best
+/// placement. Such a query takes O(steps * nodes).
 #[derive(Debug, Default)]
 pub struct Skyline {
     /// The instant at which each step begins.
     from: Vec<i64>,
-    /// The number of free processors in each step. If best placement is required: the maximum number of processors in
+    /// The number of free processors in each step. If best placement is required, the maximum number of processors of
     /// a best placement in this step.
     free: Vec<i32>,
-    /// The number of free processors in each step for each class of equally available processors, ordered by step.
-    /// Empty if there is only one class.
+    /// The number of free processors of each class in each step, ordered by step. A class contains processors that are
+    /// available at the same times. Empty if there is only one class.
     parts: Vec<i32>,
     classes: usize,
     /// The first step that may have a free processor.
     head: usize,
     /// The latest end of all reservations that [`Skyline::place`] made.
     latest: i64,
-    /// A buffer for the minimum number of free processors of each class over a period.
+    /// A buffer for the minimum number of free processors of each class during a period.
     least: RefCell<Vec<i32>>,
-    /// For each class, the number of processors that the last call took. Empty if there is only one class.
+    /// The number of processors of each class that the last call took. Empty if there is only one class.
     taken: Vec<i32>,
-    /// The nodes, if best placement is required.
+    /// The nodes if best placement is required, otherwise `None`.
     nodes: Option<Arc<Nodes>>,
 }
 
@@ -62,11 +62,12 @@ impl Clone for Skyline {
 }
 
 impl Skyline {
-    /// Maximum number of steps times classes of an empty skyline. Larger skylines would be too slow to copy.
+    /// Maximum size of an empty skyline: the number of steps times the number of classes. Larger skylines would be too
+    /// slow to copy.
     pub const MAX: u64 = 1 << 22;
 
-    /// Returns whether an empty skyline of the instance would be larger than [`Skyline::MAX`], because of the closed
-    /// periods.
+    /// Returns whether an empty skyline of the instance would be larger than [`Skyline::MAX`]. Each closed period adds
+    /// steps.
     pub fn is_too_large(instance: &Instance) -> bool {
         let classes = instance.availability().classes();
         let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
@@ -74,7 +75,7 @@ impl Skyline {
         !instance.platform().restricts_placement() && classes.len() as u64 * (2 * periods as u64 + 1) > Self::MAX
     }
 
-    /// Returns a skyline for the platform of the instance in which only the reservations and outages are held.
+    /// Returns a skyline of the platform before any task is placed. Processors are held during unavailable periods.
     pub fn new(instance: &Instance) -> Self {
         let (classes, nodes) = nodes::classes(instance);
         let ticks = |time: Time| time.ticks();
@@ -116,7 +117,7 @@ impl Skyline {
         Self { from, free: counts, head, ..Self::default() }
     }
 
-    /// Returns the processors of each class in the order of [`Reservation::parts`], if best placement is required.
+    /// If best placement is required, returns the processors of each class, in the order of [`Reservation::parts`].
     pub fn pools(&self) -> Option<&[ProcSet]> {
         self.nodes.as_deref().map(Nodes::pools)
     }
@@ -139,7 +140,8 @@ impl Skyline {
     /// Returns the step in which the earliest fit begins, and the start of this fit.
     fn first_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
-        // Begin at `head`, unless the next step begins before the release. Most tasks do not wait for a release.
+        // Begin at `head` unless the next step begins before the release, because most tasks do not wait for a
+        // release.
         if self.from.get(first + 1).is_some_and(|&next| next <= release) {
             first += self.from[first + 1..].partition_point(|&next| next <= release);
         }
@@ -163,7 +165,8 @@ impl Skyline {
         }
     }
 
-    /// Returns whether a job of the given width fits on processors that are free from step `first` until `end` without a break.
+    /// Returns whether a job of this width fits on the processors that are free all the time from the beginning of
+    /// step `first` to `end`.
     fn has_throughout(&self, width: i32, first: usize, end: i64) -> bool {
         let Some(nodes) = &self.nodes else { return self.free_throughout(first, end) >= width };
         let classes = self.classes;
@@ -176,7 +179,7 @@ impl Skyline {
         nodes.widest(&least) >= width
     }
 
-    /// Returns the number of processors that are free from step `first` until `end` without a break.
+    /// Returns the number of processors that are free all the time from the beginning of step `first` to `end`.
     fn free_throughout(&self, first: usize, end: i64) -> i32 {
         let mut sum = 0;
         for class in 0..self.classes {
@@ -191,7 +194,7 @@ impl Skyline {
         sum
     }
 
-    /// Holds `width` processors from `start`, which is in step `first`, until `end`.
+    /// Holds `width` processors from `start` to `end`. `start` is in step `first`.
     fn take(&mut self, first: usize, start: i64, end: i64, width: i32) {
         let period = self.cut_period(first, start, end);
         if self.classes > 0 {
@@ -205,8 +208,8 @@ impl Skyline {
         }
     }
 
-    /// Takes processors of the classes with the least availability first, as the timeline does. If best placement is
-    /// required, takes a best placement.
+    /// Takes processors for a reservation. If best placement is required, takes a best placement. Otherwise, takes the
+    /// processors of the classes with the least availability first, as the timeline does.
     fn take_parts(&mut self, period: Range<usize>, width: i32) {
         let classes = self.classes;
         let least = self.least.get_mut();
@@ -225,8 +228,8 @@ impl Skyline {
         }
     }
 
-    /// Adds `change`, which may be negative, to the free processors in these steps. `parts` must already contain the
-    /// change.
+    /// Adds `change`, which may be negative, to the numbers of free processors in the steps `period`. The caller has
+    /// already changed `parts`.
     fn add(&mut self, period: Range<usize>, change: i32) {
         if let Some(nodes) = &self.nodes {
             let steps = self.parts[period.start * self.classes..period.end * self.classes].chunks_exact(self.classes);
@@ -241,7 +244,7 @@ impl Skyline {
         self.from.partition_point(|&from| from <= at) - 1
     }
 
-    /// Splits steps at `start`, which is in step `first`, and at `end`. Returns the steps between these instants.
+    /// Splits steps at `start` and at `end`. `start` is in step `first`. Returns the steps between these instants.
     fn cut_period(&mut self, first: usize, start: i64, end: i64) -> Range<usize> {
         let first = self.cut(first, start);
         let mut last = first;
@@ -269,7 +272,7 @@ impl Skyline {
         next
     }
 
-    /// Merges a step with the previous step if the free processors are equal in both.
+    /// Merges a step with the previous step if both have equal numbers of free processors.
     fn join(&mut self, step: usize) {
         let classes = self.classes;
         let same = step > 0
@@ -316,7 +319,8 @@ impl FreeTime for Skyline {
     }
 }
 
-/// Writes the minimum of each class over the steps of `parts` into `least`.
+/// Writes the minimum number of free processors of each class into `least`. `parts` contains the numbers of some
+/// steps.
 fn least_of(parts: &[i32], least: &mut [i32]) {
     least.fill(i32::MAX);
     for parts in parts.chunks_exact(least.len()) {

@@ -4,14 +4,15 @@ use makespan_core::{FreeTime, Time};
 
 use super::Period;
 
-/// The number of free processors from the current instant on. All processors are of one class. The steps are stored in
-/// strips of some tens of steps. The steps of a strip are contiguous in memory, and the strip stores their minimum and
-/// maximum. A query or a change visits all strips, but skips the steps of a strip if their minimum and maximum are
-/// sufficient. For tens of steps (a common cluster) up to tens of thousands of steps (a crowded cluster), strips are
-/// several times faster than a tree.
+/// The number of free processors from the current instant on. All processors are of one class.
 ///
-/// If a policy learns of a failure before it learns that the failure ended tasks, more processors may be held than
-/// exist. Then no processors are free.
+/// The steps are stored in strips of some tens of steps. The steps of a strip are contiguous in memory. Each strip
+/// stores the minimum and the maximum of its steps. A query or a change visits all strips, but reads the steps of a
+/// strip only if the minimum and the maximum do not decide. Strips are several times faster than a tree for tens of
+/// steps (a common cluster) up to tens of thousands of steps (a crowded cluster).
+///
+/// A policy may learn of a failure before it learns that the failure ended tasks. More processors may then be held
+/// than exist. In this case, no processors are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Strips {
     strips: Vec<Strip>,
@@ -22,9 +23,9 @@ pub(crate) struct Strips {
 struct Strip {
     /// The instant at which each step begins.
     from: Vec<i64>,
-    /// The number of free processors in each step, minus `added`.
+    /// The number of free processors in each step, without `added`.
     free: Vec<i64>,
-    /// A number to be added to each number in `free`.
+    /// A number that must be added to each number in `free`.
     added: i64,
     /// The minimum and the maximum of `free`.
     least: i64,
@@ -39,7 +40,7 @@ struct Cursor {
     from: i64,
 }
 
-/// A strip with twice this number of steps is divided into two strips.
+/// Number of steps of a new strip. A strip that has grown to twice this number of steps is split.
 const LENGTH: usize = 32;
 
 impl Strip {
@@ -48,7 +49,7 @@ impl Strip {
         self.most = self.free.iter().copied().max().unwrap_or(i64::MIN);
     }
 
-    /// Returns the step that contains the instant `at`, which must not be before the strip.
+    /// Returns the step that contains the instant `at`. The strip must begin at `at` or earlier.
     fn step(&self, at: i64) -> usize {
         self.from.partition_point(|&from| from <= at) - 1
     }
@@ -81,13 +82,13 @@ impl Strips {
         }
     }
 
-    /// Returns the first instant of a period at which `width` processors become or are free for `duration`.
+    /// Returns the first instant in `period` from which `width` processors are free for `duration`.
     pub(crate) fn earliest_fit_in(&self, width: u32, duration: Time, period: Period) -> Option<Time> {
         self.earliest_fit_of_owner(width, duration, period, Time::MAX)
     }
 
-    /// Returns the earliest fit in a period for an owner of `width` processors from the instant `own` on, for
-    /// `duration`. The query treats these processors as free.
+    /// Returns the earliest fit in `period` of `width` processors for `duration`, for an owner of processors. The
+    /// owner holds `width` processors from the instant `own` on, and the query treats these processors as free.
     pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
         let (width, duration) = (i64::from(width), duration.ticks());
         let (from, until) = (period.from.ticks(), period.until.ticks());
@@ -106,7 +107,7 @@ impl Strips {
         }
     }
 
-    /// Returns the end and the number of free processors for the step that contains `after` and for each later step.
+    /// Returns the end and the number of free processors of each step, beginning with the step that contains `after`.
     pub(crate) fn steps(&self, after: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let at = self.strip(after.ticks());
         let first = self.strips[at].step(after.ticks());
@@ -116,9 +117,9 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// Returns the first step that begins between `at` and `until` (exclusive) and whose number of free processors is
-    /// accepted by `wanted`. `may` receives the minimum and the maximum of a strip, and returns whether `wanted` may
-    /// accept a step of it.
+    /// Returns the first step from `at` on that begins before `until` and whose number of free processors is accepted
+    /// by `wanted`. A strip is skipped if `may` returns false. For a strip with a step that `wanted` accepts, `may`
+    /// must return true.
     fn next(
         &self,
         at: Cursor,
@@ -163,7 +164,7 @@ impl Strips {
             }
             let last = strip.from.len() - 1;
             if strip.from[0] >= start && strip.from[last] < end {
-                // A step begins at `end`, so the last step of this strip ends at `end` or earlier.
+                // A step begins at `end`, so the last step of this strip ends by `end`.
                 strip.added += change;
                 continue;
             }
@@ -176,7 +177,7 @@ impl Strips {
         self.join(start);
     }
 
-    /// Splits the step that contains an instant, unless it begins there.
+    /// Splits the step that contains the instant `at`, unless the step begins at `at`.
     fn cut(&mut self, at: i64) {
         let index = self.strip(at);
         let strip = &mut self.strips[index];
@@ -195,7 +196,8 @@ impl Strips {
         }
     }
 
-    /// Merges the step that begins at an instant with the previous step if both are equal.
+    /// Merges the step that begins at the instant `at` with the previous step if both have equal numbers of free
+    /// processors.
     fn join(&mut self, at: i64) {
         let index = self.strip(at);
         let strip = &self.strips[index];
@@ -213,9 +215,8 @@ impl Strips {
             self.strips.remove(index);
             return;
         }
-        // The removed step may have had the minimum or the maximum of its strip. Then the stored range is too wide
-        // until it is computed again. A range that is too wide is safe, because queries then read more steps than
-        // necessary.
+        // If the removed step had the minimum or the maximum of its strip, the stored range is too wide until it is
+        // computed again. A range that is too wide is safe: queries then only read more steps than necessary.
         let strip = &mut self.strips[index];
         strip.from.remove(step);
         strip.free.remove(step);

@@ -6,8 +6,8 @@ use proptest::sample::Index;
 
 use super::{Calendar, Period, Skyline, Strips};
 
-/// The simplest reference implementation: the number of free processors at each tick, for each class of equally available
-/// processors.
+/// A simple reference implementation: the number of free processors at each tick, for each class of processors that
+/// are available at the same times.
 struct Plain(Vec<Vec<u32>>);
 
 /// A tick after all ticks that the tests use.
@@ -58,8 +58,8 @@ impl FreeTime for Plain {
     }
 }
 
-/// A query for the earliest fit from one instant on. Before the query, processors may be released. After the query,
-/// the earliest fit from a later instant on is held.
+/// A query for the earliest fit from an instant on. Before the query, the test may release processors. After the
+/// query, the test holds the earliest fit from a later instant on.
 #[derive(Clone, Debug)]
 struct Question {
     width: u32,
@@ -91,7 +91,7 @@ fn closed(class: &makespan_core::availability::Class) -> impl Iterator<Item = (i
     class.closed.iter().map(|(start, end)| (start.ticks(), end.ticks()))
 }
 
-/// Queries, holds and releases processors. Returns what is held at the end.
+/// Queries, holds and releases processors, and checks all answers. Returns the processors that are held at the end.
 fn agrees<F: FreeTime>(
     mut free: F,
     instance: &Instance,
@@ -136,7 +136,7 @@ proptest! {
         }
         let instance = on(processors, &periods);
         let by_timeline = agrees(Timeline::new(&instance), &instance, &questions, Time::from_ticks)?;
-        // The numbers of processors of each class also agree.
+        // Also compare the numbers of processors of each class.
         prop_assert_eq!(agrees(Skyline::new(&instance), &instance, &questions, |ticks| ticks)?, by_timeline);
         if let [class] = instance.availability().classes() {
             let mut strips = Strips::constant(processors);
@@ -151,8 +151,8 @@ proptest! {
         }
     }
 
-    /// Tests the queries that only strips support: within a period, for an owner that would release its processors, and after past
-    /// steps were forgotten.
+    /// Tests the queries that only strips support: queries within a period, queries for an owner of processors, and
+    /// queries after past steps were removed.
     #[test]
     fn strips_agree_with_counts_while_time_passes(processors in 1_u32..17, questions in questions()) {
         let instance = on(processors, &[]);
@@ -168,7 +168,7 @@ proptest! {
             let before = later.max(after) + 1;
             let period = Period { from: at(after), until: at(before) };
             let first = |own: i64| {
-                // From the instant `own` on, the owner has the processors that it would release.
+                // From the instant `own` on, the query treats the processors of the owner as free.
                 let fits = |start: i64| plain.throughout(start, (start + duration).min(own)).sum::<u32>() >= width;
                 (after..before).find(|&start| fits(start)).map(at)
             };

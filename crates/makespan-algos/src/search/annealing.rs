@@ -7,16 +7,16 @@ use rand::{Rng, RngExt};
 
 use super::SearchCourse;
 
-/// A current solution that changes, and the best one so far.
+/// A search with a current solution, which changes, and the best solution found.
 pub(crate) trait Neighbourhood {
-    /// Returns whether it is proved that no solution is better than the best one.
+    /// Returns whether the best solution is proved to be optimal.
     fn is_optimal(&self) -> bool;
 
-    /// Tries one or several changes. `done`, from 0 to 1, is the completed part of the course, in which the
-    /// temperature falls.
+    /// Tries one or several changes of the current solution. `done` is the completed part of the course, from 0 to 1.
+    /// The temperature falls with `done`.
     fn step(&mut self, done: f64);
 
-    /// Returns whether the search ends now and leaves the rest of the course to other searches.
+    /// Returns whether the search ends early and leaves the remaining time to other searches.
     fn is_over(&self, _done: f64) -> bool {
         false
     }
@@ -32,7 +32,7 @@ pub(crate) fn anneal(search: &mut impl Neighbourhood, course: &mut SearchCourse)
     }
 }
 
-/// A temperature that falls `cycles` times from `hottest` to `coldest` times `hottest`.
+/// A temperature that falls `cycles` times from `hottest` to `coldest`. `coldest` is a fraction of `hottest`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cooling {
     pub(crate) hottest: f64,
@@ -48,8 +48,8 @@ impl Cooling {
     }
 }
 
-/// Returns the maximum amount by which a change may make a solution worse and still be accepted. This is the rule of
-/// Metropolis. The random number is drawn before the change is evaluated, so that the evaluation may end early.
+/// Draws the largest increase of the objective that a change may cause and still be accepted (the Metropolis rule).
+/// The random number is drawn before the change is evaluated, so that the evaluation of a bad change may end early.
 pub(crate) fn heat(temperature: f64, random: &mut impl Rng) -> f64 {
     -temperature * (1.0 - random.random::<f64>()).ln()
 }

@@ -1,24 +1,24 @@
-//! The amount of time or steps of a search.
+//! A limit on the time or on the steps of a search.
 
 use std::time::{Duration, Instant};
 
 use makespan_core::Stop;
 
-/// The amount of search that a scheduler may do.
+/// The limit on the work of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// This amount of time, including the time for bounds. The result depends on the machine.
+    /// A time limit that includes the time for bounds. The result depends on the machine.
     Time(Duration),
-    /// This number of changes of a schedule in each search, and a proportional amount of other work. The result depends
-    /// only on the seed.
+    /// The number of changes of a schedule that each search may try. Other work is limited in proportion. The result
+    /// depends only on the seed.
     Steps(u64),
 }
 
-/// The search gets at least this part of a time limit, independent of the time spent before.
+/// The fraction of a time limit that the search gets even if the work before the search has taken longer.
 const AT_LEAST: f64 = 0.25;
 
 impl Budget {
-    /// Returns the time, if the budget is a time.
+    /// Returns the time limit, or `None` for a budget of steps.
     pub(crate) fn time(self) -> Option<Duration> {
         match self {
             Self::Time(time) => Some(time),
@@ -26,8 +26,8 @@ impl Budget {
         }
     }
 
-    /// Returns the rest of a time budget after `spent` for other work, but at least a quarter of the budget. A budget of steps does
-    /// not change.
+    /// Returns the time that remains after `spent` was used for other work, but at least a quarter of the budget. A
+    /// budget of steps does not change.
     pub(crate) fn after(self, spent: Duration) -> Self {
         match self {
             Self::Time(time) => Self::Time(time.saturating_sub(spent).max(time.mul_f64(AT_LEAST))),
@@ -51,7 +51,7 @@ enum Limit {
 }
 
 impl SearchCourse {
-    /// Returns a course from now on until `end`.
+    /// Returns a course that begins now and ends at `end`.
     pub(crate) fn until(end: Instant, stop: &Stop) -> Self {
         let begin = Instant::now();
         Self {
@@ -61,17 +61,19 @@ impl SearchCourse {
         }
     }
 
-    /// Returns a course of this number of steps.
+    /// Returns a course of `steps` steps.
     pub(crate) fn of(steps: u64, stop: &Stop) -> Self {
         Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
     }
 
-    /// Returns whether additional work is free: the course counts steps, and no stop has been requested.
+    /// Returns whether the caller may do additional work without using up the budget. This is so if the course counts
+    /// steps and no stop has been requested.
     pub(crate) fn leaves_time(&self) -> bool {
         matches!(self.limit, Limit::Steps(_)) && !self.stop.is_requested()
     }
 
-    /// Returns the completed part of the course before one more step, or `None` when the course is over.
+    /// Begins a step. Returns the part of the course that was completed before this step, or `None` when the course is
+    /// over.
     pub(crate) fn step(&mut self) -> Option<f64> {
         let done = match self.limit {
             Limit::Time { length, .. } if length.is_zero() => return None,

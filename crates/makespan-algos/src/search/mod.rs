@@ -1,7 +1,6 @@
-//! The shared parts of all searches: budgets, threads, random numbers and annealing.
-//!
-//! A search is a `Neighbourhood`: a current solution that changes, and the best one so far. `anneal` drives it along a `Course`,
-//! and a `Portfolio` runs several in parallel. Each kind of instance defines its own changes.
+//! The parts that all searches share: budgets, threads, random numbers and annealing. A search is a `Neighbourhood`,
+//! with a current solution, which changes, and the best solution found. `anneal` makes steps of the search along a
+//! `SearchCourse`. A `Portfolio` runs several searches in parallel. Each kind of instance defines its own changes.
 
 mod annealing;
 mod budget;

@@ -10,19 +10,19 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Budget, SearchCourse};
 
-/// Independent searches, each on its own thread, that share a budget.
+/// Independent searches that share a budget, each on its own thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Portfolio {
     pub(crate) budget: Budget,
     pub(crate) searches: u32,
     pub(crate) seed: u64,
     pub(crate) stop: Stop,
-    /// The instant at which the time of the budget began.
+    /// The beginning of the budget, if it is a time.
     pub(crate) begin: Instant,
 }
 
 impl Portfolio {
-    /// Returns the result of each search, by its number from 0. The first search runs on the caller's thread.
+    /// Runs all searches and returns their results, by number. The first search runs on the caller's thread.
     pub(crate) fn each<T: Send>(&self, search: impl Fn(u32) -> T + Sync) -> Vec<T> {
         std::thread::scope(|scope| {
             let search = &search;
@@ -33,15 +33,15 @@ impl Portfolio {
         })
     }
 
-    /// Returns a separate stream of random numbers for each number.
+    /// Returns the random numbers with the number `stream`. Different numbers give independent random numbers.
     pub(crate) fn random(&self, stream: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(stream));
         random
     }
 
-    /// Returns a course that ends when this share of the time is over. If the budget counts steps, `steps` computes the
-    /// number of steps of the course from the total number.
+    /// Returns a course that ends when the fraction `share` of the time budget has elapsed. For a budget of steps,
+    /// `steps` computes the length of the course from the total number of steps.
     pub(crate) fn course(&self, share: f64, steps: impl FnOnce(u64) -> u64) -> SearchCourse {
         match self.budget {
             Budget::Time(_) => SearchCourse::until(self.at(share).unwrap_or(self.begin), &self.stop),
@@ -49,12 +49,14 @@ impl Portfolio {
         }
     }
 
-    /// Returns a clock that signals when this share of the time is over. If steps are counted, it never signals.
+    /// Returns a clock that signals when the fraction `share` of the time budget has elapsed. For a budget of steps,
+    /// the clock never signals.
     pub(crate) fn clock(&self, share: f64) -> Clock {
         self.at(share).map_or(Clock::ENDLESS, |end| Clock::until(end, &self.stop))
     }
 
-    /// Returns the instant at which this share of the time is over, if the budget is a time.
+    /// Returns the instant at which the fraction `share` of the time budget has elapsed, or `None` for a budget of
+    /// steps.
     pub(crate) fn at(&self, share: f64) -> Option<Instant> {
         match self.budget {
             Budget::Time(time) => Some(self.begin + time.mul_f64(share)),

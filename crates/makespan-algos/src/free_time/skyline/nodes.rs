@@ -7,8 +7,8 @@ use std::ops::Range;
 use makespan_core::availability::Class;
 use makespan_core::{Instance, ProcSet};
 
-/// The nodes of a platform that requires best placement. The processors of a node form one class, or several classes if
-/// they are closed at different times.
+/// The nodes of a platform that requires best placement. The processors of a node form one class. If they are closed
+/// at different times, they form several classes.
 #[derive(Debug)]
 pub(super) struct Nodes {
     sizes: Vec<i32>,
@@ -21,8 +21,8 @@ pub(super) struct Nodes {
     pools: Vec<ProcSet>,
 }
 
-/// Returns the classes of equally available processors. If best placement is required, processors of different nodes are in
-/// different classes.
+/// Returns the classes: sets of processors that are available at the same times. If best placement is required,
+/// processors of different nodes are in different classes.
 pub(super) fn classes(instance: &Instance) -> (Cow<'_, [Class]>, Option<Nodes>) {
     let available = instance.availability().classes();
     let platform = instance.platform();
@@ -52,10 +52,10 @@ impl Nodes {
         &self.pools
     }
 
-    /// Returns the maximum number of processors in a best placement, given the free processors of each class. Usually
+    /// Returns the maximum number of processors of a best placement, given the free processors of each class. Usually
     /// this is the largest number of free processors on one node. If a node of the largest size is entirely free, the
-    /// maximum is the number of processors of all entirely free nodes, plus the largest number of free processors on
-    /// one of the other nodes.
+    /// maximum is a sum: the processors of all entirely free nodes, plus the largest number of free processors on a
+    /// partly free node.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {
@@ -76,10 +76,10 @@ impl Nodes {
         self.by_size.first().map_or(0, |&node| self.sizes[node])
     }
 
-    /// Takes up to [`Nodes::widest`] processors. A width that fits on one node is taken from one node. Otherwise,
-    /// entirely free nodes are taken as a whole while they fit, the largest first. The remaining processors are taken
-    /// from one node, preferably a node that is partly in use. Among several such nodes, the node with the fewest free
-    /// processors is used.
+    /// Takes a best placement of `width` processors, at most [`Nodes::widest`]. If `width` fits on one node, takes one
+    /// node. Otherwise, takes entirely free nodes as a whole while they fit, the largest first, and the remaining
+    /// processors from one node. For the single or last node, prefers nodes that are partly in use, then nodes with
+    /// the fewest free processors.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::Skyline;
 
-/// Returns the first instant, not before `after`, from which a best placement of `width` is free for `duration`, given what is
-/// held.
+/// Returns the first instant from `after` on at which a best placement of `width` processors is free for `duration`,
+/// given the reservations `held`.
 fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], question: (u32, i64, i64)) -> Option<i64> {
     let (width, duration, after) = question;
     let platform = instance.platform();
@@ -25,8 +25,9 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
         for (pool, processors) in pools.iter().enumerate() {
             nodes[platform.node_of(processors.iter().next().unwrap())] += least(pool);
         }
-        // If one node is large enough, the placement is on one node. Otherwise, it consists of whole nodes, one of the largest
-        // among them, and a part of any other node. The test tries all sets of whole nodes.
+        // If one node is large enough, a best placement is on one node. Otherwise, the placement consists of whole
+        // nodes and a part of any other node. One of the whole nodes must be of the largest size. The test tries all
+        // sets of whole nodes.
         let largest = platform.largest_node();
         if width <= largest {
             return nodes.iter().any(|&free| free >= width);
@@ -86,7 +87,7 @@ proptest! {
             held.push(skyline.hold(width, start, start + duration));
         }
         prop_assert!(held.iter().all(|held| held.parts().unwrap().iter().sum::<u32>() == held.width));
-        // The tasks that were released again are placed last, in the order of the file.
+        // The tasks whose reservations were released are placed last, in the order of the file.
         let mut builder = ScheduleBuilder::new(&instance);
         for task in instance.task_ids().filter(|task| !tasks.contains(task)) {
             let profile = instance.profile(task);
