@@ -1,13 +1,14 @@
-//! The batch rule, which turns a method for tasks without release dates into a method for tasks with release dates.
+//! The batch rule: applies a method for tasks without release dates to tasks with release dates.
 
 use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 
-/// Plans tasks with release dates by an offline method. All tasks that are released by the start of a batch are planned as one
-/// batch. Tasks that arrive during a batch wait for the next batch.
+/// Plans tasks with release dates in batches, each by an offline method. A batch contains all tasks that are released
+/// by its start. Tasks that arrive during a batch wait for the next batch.
 ///
-/// An offline ratio rho for the makespan becomes 2 rho (Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995, DOI
-/// 10.1137/S0097539793248317). A constant that is added to the offline ratio is added twice. `plan` places the given tasks, none
-/// before the given instant, and returns the end of the last task.
+/// If the offline method guarantees a ratio rho for the makespan, the batches guarantee 2 rho (Shmoys, Wein,
+/// Williamson, SIAM J. Comput. 24(6), 1995, DOI 10.1137/S0097539793248317). A constant that is added to rho is added
+/// twice. `plan` receives the tasks of a batch and the start of the batch. It places these tasks, none before this
+/// start, and returns the end of the last task.
 pub fn by_batches(
     instance: &Instance,
     mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[TaskId], Time) -> Time,
@@ -26,7 +27,7 @@ pub fn each_batch(instance: &Instance, mut plan: impl FnMut(&[TaskId], Time) -> 
     while let Some(&next) = rest.first() {
         now = now.max(instance.release(next));
         let (batch, later) = rest.split_at(rest.partition_point(|&id| instance.release(id) <= now));
-        // Sort the tasks of the batch, so that the plan does not depend on the order of their arrival.
+        // Sort the tasks, so that the plan does not depend on the order of their arrival.
         let mut batch = batch.to_vec();
         batch.sort_unstable();
         now = plan(&batch, now);

@@ -2,10 +2,10 @@
 
 use makespan_core::{Instance, Platform, Profile, Time};
 
-/// Maximum number of allotments that are all kept. If a profile has more, only a geometric progression of allotments
-/// is kept.
+/// Maximum number of allotments of a profile for which all are stored. From a larger profile, only allotments in
+/// geometric progression are stored.
 const ALL: u32 = 256;
-/// Approximate number of allotments that are kept of a profile with more than `ALL` allotments.
+/// Approximate number of allotments that are stored for a profile with more than `ALL` allotments.
 const KEPT: u32 = 96;
 
 /// An allotment with its time.
@@ -17,7 +17,7 @@ pub struct Choice {
     pub time: i64,
 }
 
-/// The allotments of each task, by increasing number of processors and decreasing time, and the release dates.
+/// For each task, its release date and its allotments, by increasing number of processors and decreasing time.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     all: Vec<Choice>,
@@ -30,15 +30,15 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Returns the choices of an instance in which each job is one task: all allotments that are not dominated. If there are more
-    /// than 256, only some hundred of them are kept.
+    /// Returns the choices of an instance in which each job is one task. All allotments that are not dominated are
+    /// stored. For a task with more than 256 allotments, only about a hundred are stored.
     pub fn new(instance: &Instance) -> Self {
         let mut choices = Self::none(instance.platform());
         instance.simple_jobs().for_each(|job| _ = choices.push(job.profile(), job.release));
         choices
     }
 
-    /// Returns the choices of no tasks.
+    /// Returns choices without tasks.
     pub fn none(platform: &Platform) -> Self {
         let sizes = platform.kinds().map(|(node, _)| node.processors);
         let node = platform.restricts_placement().then(|| sizes.max().unwrap_or(1));
@@ -53,7 +53,7 @@ impl Choices {
         self.releases.len() as u32 - 1
     }
 
-    /// Returns the choices of the given tasks, numbered in the given order.
+    /// Returns the choices of some of the tasks. The new number of a task is its index in `tasks`.
     #[must_use]
     pub fn of_some(&self, tasks: &[u32]) -> Self {
         let mut some = Self { node: self.node, ..Self::default() };
@@ -70,7 +70,7 @@ impl Choices {
         self.releases.len()
     }
 
-    /// Returns the allotments of a task. There is at least one.
+    /// Returns the allotments of a task, at least one.
     pub fn of(&self, task: u32) -> &[Choice] {
         let begin = (task as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.all[begin..self.ends[task as usize]]
@@ -81,21 +81,22 @@ impl Choices {
         self.releases[task as usize]
     }
 
-    /// Returns the number of processors of the largest node, if best placement is required. Searches prefer allotments
-    /// that fill nodes, because they leave fewer processors idle.
+    /// If best placement is required, returns the number of processors of the largest node. Searches prefer allotments
+    /// that fill nodes, because such allotments leave fewer processors idle.
     pub fn node(&self) -> Option<u32> {
         self.node
     }
 
-    /// Returns the position of the largest kept allotment of at most `processors`, or of the smallest allotment if all
-    /// are larger.
+    /// Returns the position of the largest stored allotment of at most `processors`. If all allotments are larger,
+    /// returns the position of the smallest.
     pub fn nearest(&self, task: u32, processors: u32) -> u32 {
         let above = self.of(task).partition_point(|choice| choice.processors <= processors);
         above.saturating_sub(1) as u32
     }
 }
 
-/// Returns the allotments of a profile that are not dominated. If there are more than 256, only some hundred of them are kept.
+/// Returns the allotments of a profile that are not dominated. If the profile has more than 256 allotments, returns
+/// only about a hundred of them.
 pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
@@ -113,8 +114,8 @@ pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     kept
 }
 
-/// Adds the smallest allotment that is as fast as the allotment of `wish` processors, unless the list already contains
-/// an equally fast one.
+/// Adds the smallest allotment that is as fast as `wish` processors. Does nothing if the last allotment of the list is
+/// equally fast.
 fn push(kept: &mut Vec<Choice>, profile: &Profile, wish: u32) {
     let time = profile.time(wish);
     let processors = profile.min_allotment(time).unwrap_or(wish);

@@ -1,5 +1,5 @@
-//! Clusters of equal processors, with the instant from which each processor is free. A task is placed after all
-//! earlier tasks of its processors, never in a gap between them.
+//! Clusters of equal processors. For each processor, a cluster stores the instant from which the processor is free. A
+//! task starts after all earlier tasks of its processors, never in a gap between them.
 
 use makespan_core::{Instance, Placement, ProcSet, TaskId, Time};
 
@@ -15,13 +15,13 @@ index_type! {
 /// Processors of one speed, between which transfers take no time.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// The first node of the cluster in the order of decreasing speed. If transfers take time, the cluster has no other node.
+    /// The first node of the cluster, in the order of decreasing speed. If transfers take time, this is its only node.
     node: NodeId,
     /// The speed of the processors.
     pub speed: f64,
     /// The index of the speed among all speeds of the platform.
     class: usize,
-    /// The instant from which each processor is free, and its id, in ascending order.
+    /// For each processor, the instant from which it is free, and its id. In ascending order.
     free: Vec<(i64, u32)>,
 }
 
@@ -31,27 +31,28 @@ impl Cluster {
         self.free.len() as u32
     }
 
-    /// Returns the first instant after which the given number of processors have no further tasks.
+    /// Returns the first instant from which `processors` processors have no further tasks.
     pub fn free_from(&self, processors: u32) -> i64 {
         self.free[processors as usize - 1].0
     }
 }
 
-/// A partial schedule on clusters. It ignores unavailable periods, needs of resources, and restrictions of tasks to machines.
+/// A partial schedule on clusters. Unavailable periods, needs of resources, and restrictions of tasks to machines are
+/// ignored.
 #[derive(Debug)]
 pub struct Clusters<'p, 'a> {
     packing: &'p Packing<'a>,
     all: Vec<Cluster>,
-    /// The cluster and the end of each task that is placed.
+    /// The cluster and the end of each placed task.
     placed: Vec<(ClusterId, i64)>,
     placements: Vec<Placement>,
-    /// For each cluster, the instant at which the data of the current task have arrived.
+    /// For each cluster, the instant at which the data of the current task have all arrived.
     arrivals: Vec<i64>,
 }
 
 impl<'p, 'a> Clusters<'p, 'a> {
-    /// Returns all clusters, with all processors free: the nodes of one speed form a cluster. If transfers take time, each node is
-    /// a cluster.
+    /// Returns all clusters, with all processors free. If transfers take time, each node is a cluster. Otherwise, all
+    /// nodes of one speed form a cluster.
     pub fn new(packing: &'p Packing<'a>) -> Self {
         let (instance, machines) = (packing.instance(), packing.machines());
         let mut clusters: Vec<Cluster> = Vec::new();
@@ -89,7 +90,8 @@ impl<'p, 'a> Clusters<'p, 'a> {
         self.packing.instance()
     }
 
-    /// Computes when the data of a task arrive on each cluster. All predecessors of the task must be placed.
+    /// Makes `task` the current task, and computes when its data arrive on each cluster. All predecessors of the task
+    /// must be placed.
     pub fn see_arrivals(&mut self, task: TaskId) {
         let Self { packing, all, placed, arrivals, .. } = self;
         let instance = packing.instance();
@@ -106,18 +108,18 @@ impl<'p, 'a> Clusters<'p, 'a> {
         }
     }
 
-    /// Returns the end of the current task on a cluster with a choice, or `None` if the task cannot run there. The
-    /// current task is the argument of the last call of [`Clusters::see_arrivals`].
+    /// Returns the end of the current task with the allotment `choice` on a cluster. Returns `None` if the task cannot
+    /// run there. The current task is the argument of the last call of [`Clusters::see_arrivals`].
     pub fn end(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let time = self.time(row, choice, cluster)?;
         let free = self.all[cluster.index()].free_from(self.packing.choice(choice).processors);
         Some(free.max(self.arrivals[cluster.index()]) + time)
     }
 
-    /// Places the current task on the processors of a cluster that are free first.
+    /// Places the current task on those processors of a cluster that become free first.
     ///
     /// # Panics
-    /// Panics if the task cannot run there.
+    /// Panics if the task cannot run on the cluster.
     pub fn place(&mut self, task: TaskId, choice: u32, cluster: ClusterId) {
         let row = self.packing.row_of(task);
         let end = self.end(row, choice, cluster).expect("the cluster was chosen since the task can run there");

@@ -10,7 +10,8 @@ use super::list::{AllottedTask, ListSweep};
 use super::open::REPAIRS;
 use crate::free_time::Period;
 
-/// First stage: starts each pile with its batch, and runs the tasks of a pile one after another. Returns the end of the last task.
+/// First stage: starts each pile at the start of its batch, and runs the tasks of the pile one after another. Returns
+/// the end of the last task.
 pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Time) -> Time {
     let mut last = from;
     for batch in batches {
@@ -25,9 +26,9 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
     last
 }
 
-/// Changes the batches so that, in the first stage, no task ends after `period`. Tasks that would end later move into
-/// a new first batch, with their allotments in `first`. If some task still ends after `period` after `REPAIRS`
-/// attempts, all tasks move into one batch.
+/// Changes the batches so that no task ends after `period` in the first stage. Tasks that would end later move into a
+/// new first batch, with their allotments in `first`. This is repeated up to `REPAIRS` times. If tasks still end after
+/// `period`, all tasks move into one batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -55,7 +56,7 @@ pub fn near(
     vec![front(&|_| true)]
 }
 
-/// Returns the tasks that end after the period in the first stage. The builder is left unchanged.
+/// Returns the tasks that end after `period` in the first stage. The builder is unchanged on return.
 fn late_tasks(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -131,9 +132,9 @@ pub struct Shuffling<'a> {
     pub random: &'a mut ChaCha8Rng,
 }
 
-/// Third stage: takes the tasks of the batches, in the order of the batches, as a list. Within a batch, tasks are
-/// sorted by decreasing weight divided by area. Then tries random changes of the best order so far: exchanges two
-/// batches, or shuffles the tasks in each batch. Returns the list with the least weighted completion.
+/// Third stage: orders the tasks as a list. The list follows the order of the batches. Within a batch, tasks are
+/// sorted by decreasing weight divided by area. Then tries random changes of the best order: exchanges two batches, or
+/// shuffles the tasks in each batch. Returns the list with the least weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -179,13 +180,13 @@ fn exchange(batches: &mut [Vec<AllottedTask>], random: &mut ChaCha8Rng) {
     }
 }
 
-/// Returns weight divided by area as an integer that preserves the order.
+/// Returns weight divided by area, as an integer that preserves the order of these quotients.
 fn weight_over_area(instance: &Instance, allotted: AllottedTask) -> u128 {
     let area = allotted.time(instance).area(allotted.processors).unsigned_abs().max(1);
     (u128::from(instance.weight(allotted.task).millionths()) << 64) / area
 }
 
-/// Returns the weighted completion of a greedy list. The builder is left unchanged.
+/// Returns the weighted completion of the schedule that a greedy list makes. The builder is unchanged on return.
 pub fn weighted_completion(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -1,32 +1,33 @@
-//! The first phase of CPA: allotments for graphs of moldable tasks, chosen by critical path and area.
+//! The first phase of CPA (critical path and area): chooses allotments for graphs of moldable tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::packing::{Packing, Row};
 
-/// The limits at which the first phase of CPA ends.
+/// The limits of the first phase of CPA.
 #[derive(Clone, Copy, Debug)]
 pub struct CpaLimits {
-    /// The factor by which tasks take longer on these processors than on the fastest ones.
+    /// The factor by which the run times on these processors exceed those on the fastest processors.
     pub slower: f64,
-    /// Number of processors by which the area is divided. The phase ends when the critical path is at most the area
-    /// divided by this number.
+    /// Divisor of the area: a number of processors. The phase ends when the critical path is at most the area divided
+    /// by this number.
     pub processors: f64,
     /// Maximum number of processors of a task.
     pub most: u32,
-    /// Maximum number of processors of all tasks of one precedence level together. The minimum allotments of the tasks
-    /// may exceed it.
+    /// Maximum number of processors that all tasks of a precedence level use together. Tasks may exceed it only with
+    /// their smallest allotments.
     pub of_level: Option<u64>,
 }
 
-/// Returns a choice for each row. At first, each row has the allotment with the fewest processors. While the critical
-/// path is longer than the mean area, one task on this path grows: the task with the largest gain
-/// `t(p) / p - t(q) / q`, where `q` is its next allotment above `p`.
+/// Returns a choice (the index of an allotment) for each row, which stands for one task or for the equal tasks of a
+/// bag. At first, each row has its smallest allotment. While the critical path is longer than the mean area, one row
+/// on this path gets its next allotment. If `p` is its allotment, `q` the next one, and `t` the run time, the gain of
+/// a row is `t(p) / p - t(q) / q`. The row with the largest gain is chosen.
 ///
 /// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is
-/// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: O(n +
-/// e) for each allotment that grows, for n tasks with e edges. A task with few predecessors takes less time.
+/// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: each
+/// change of an allotment takes O(n + e) for n tasks with e edges, and less if the task has few predecessors.
 pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
     let mut growing = Growing::new(packing, limits.slower);
     let depths = depths(packing);
@@ -53,7 +54,7 @@ pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
     growing.choices
 }
 
-/// Returns, for each row, the maximum number of tasks on a path that leads to it.
+/// Returns, for each row, the number of tasks on the path to the row that has the most tasks.
 fn depths(packing: &Packing<'_>) -> Vec<u32> {
     let instance = packing.instance();
     let mut depths = vec![0; packing.rows().len()];
@@ -64,22 +65,22 @@ fn depths(packing: &Packing<'_>) -> Vec<u32> {
     depths
 }
 
-/// The current allotments, with the longest paths for these allotments.
+/// The current allotments, and the longest paths for these allotments.
 struct Growing<'p, 'a> {
     packing: &'p Packing<'a>,
     slower: f64,
     choices: Vec<u32>,
-    /// For each row, its bottom level: the longest path from its start, with mean transfer times.
+    /// The bottom level of each row: the longest path from the start of the row, with mean transfer times.
     levels: Vec<f64>,
-    /// For each row, its position in the order.
+    /// The position of each row in the topological order.
     places: Vec<u32>,
-    /// The rows without predecessors by decreasing bottom level. Their bottom levels may have decreased since they were inserted.
+    /// The rows without predecessors, by decreasing bottom level. A stored bottom level may be too large.
     first: BinaryHeap<(Level, Reverse<Row>)>,
     /// Positions of rows whose bottom levels may have changed.
     changed: BinaryHeap<u32>,
 }
 
-/// The bits of a bottom level. For numbers that are not negative, the bits have the order of the numbers.
+/// The bits of a bottom level. For nonnegative numbers, the bits sort like the numbers.
 type Level = u64;
 
 impl<'p, 'a> Growing<'p, 'a> {
@@ -116,14 +117,15 @@ impl<'p, 'a> Growing<'p, 'a> {
             if level == present {
                 return Some(row);
             }
-            // Correct the entry at the top. Bottom levels never increase, so an entry is the largest if it is at the
-            // top and correct.
+            // Correct the entry at the top. Stored levels are never too small, so a correct entry at the top is the
+            // largest.
             *top = (present, Reverse(row));
         }
         None
     }
 
-    /// Returns the row of the critical path from `first` with the largest gain. Ties are broken in favour of the first row.
+    /// Returns the row with the largest gain on the critical path that begins with `first`. Among equal gains, the
+    /// earliest row on the path is returned.
     fn best_on_path(&self, first: Row, fits: impl Fn(&Self, Row, u32) -> bool) -> Option<Row> {
         let packing = self.packing;
         let each = |choice: u32| self.time(choice) / f64::from(packing.choice(choice).processors);

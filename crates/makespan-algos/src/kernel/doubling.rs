@@ -25,27 +25,28 @@ pub type TaskPile = Vec<AllottedTask>;
 /// The tasks that run between two instants.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Start, counted from the origin.
+    /// Start of the batch, counted from the start of all batches.
     pub offset: Time,
-    /// Piles that fit on the platform side by side. None is longer than the batch.
+    /// Piles that fit on the platform at the same time. Each pile is at most as long as the batch.
     pub piles: Vec<TaskPile>,
 }
 
 /// The processors that are open during one batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchRoom {
-    /// Number of processors that the piles share.
+    /// Number of processors that all piles may use together.
     pub processors: u32,
-    /// For each number of processors, ascending, the time for which they are open.
+    /// For each number of open processors, in ascending order, the longest time for which at least this number is
+    /// open.
     pub limits: Vec<OpenLimit>,
 }
 
 /// The number of open processors over time.
 pub trait OpenRoom {
-    /// Returns the open processors for a batch with the given offset and length.
+    /// Returns the open processors of the batch that starts at `offset` and lasts for `length`.
     fn of_batch(&self, offset: Time, length: Time) -> BatchRoom;
 
-    /// Returns the next change of the open processors after an offset.
+    /// Returns the first change of the open processors after `offset`.
     fn next_change(&self, offset: Time) -> Option<Time>;
 }
 
@@ -72,11 +73,10 @@ impl OpenRoom for OpenPlatform<'_> {
 
 /// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Batch j runs from `t_j` to `t_j+1`.
 ///
-/// A task is a candidate for a batch if it can end within the length of the batch on processors that are open for its
-/// time. Sequential candidates that take at most half of the length are stacked into piles, by decreasing weight. A
-/// knapsack then selects the piles and tasks of the largest weight that fit side by side. The tasks that remain after
-/// the last of these batches are selected into further batches. The lengths of the further batches continue to double,
-/// up to the length of the longest task.
+/// A task is a candidate for a batch if enough processors are open long enough for the task during the batch.
+/// Sequential candidates that take at most half of the length are stacked into piles, by decreasing weight. A knapsack
+/// then selects piles and tasks that fit at the same time, with the largest total weight. If tasks remain after batch
+/// K, further batches follow. Their lengths continue to double, up to the length of the longest task.
 pub fn batches(candidates: &[SelectionTask<'_>], guess: Time, room: &impl OpenRoom) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
@@ -96,8 +96,8 @@ pub fn batches(candidates: &[SelectionTask<'_>], guess: Time, room: &impl OpenRo
         let idle = piles.is_empty();
         batches.push(Batch { offset, piles });
         if idle && !regular {
-            // If too few processors are open for any task, a longer batch does not help. The next batch begins when the
-            // number of open processors changes.
+            // No task fits, because too few processors are open, so a longer batch would not help. The next batch
+            // begins when the number of open processors changes.
             offset = room.next_change(offset).unwrap_or(offset);
         } else {
             offset += if regular { length } else { actual };
@@ -119,23 +119,24 @@ fn pile_length(pile: &TaskPile, candidates: &[SelectionTask<'_>]) -> Time {
     pile.iter().map(time).sum()
 }
 
-/// Returns the piles of one batch and the remaining candidates. The candidates are given and returned by decreasing weight.
+/// Returns the piles of one batch and the remaining candidates. The argument and the result are sorted by decreasing
+/// weight.
 fn select<'a>(
     remaining: Vec<SelectionTask<'a>>,
     length: Time,
     BatchRoom { processors, limits }: &BatchRoom,
 ) -> (Vec<TaskPile>, Vec<SelectionTask<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
-    // A processor may be open for less than the length of the batch.
+    // Maximum height of a pile. It may be less than the length of the batch, because processors may be closed.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
-    // The index of the pile to which small sequential tasks are added, and its height.
+    // The pile to which small sequential tasks are added: its index and its height.
     let mut open: Option<(usize, Time)> = None;
     let mut allotments = vec![0; remaining.len()];
     for (index, candidate) in remaining.iter().enumerate() {
         let Some(width) = fewest(candidate.profile, limits) else { continue };
         allotments[index] = width;
-        // A weight of zero counts as a millionth, so that every task is eventually selected.
+        // A weight of zero is treated as a millionth, so that every task is eventually selected.
         let value = candidate.weight.max(1);
         let time = candidate.profile.time(width);
         let small = width == 1 && time <= half;

@@ -1,4 +1,4 @@
-//! First fit of moldable tasks under a deadline, with variable allotments.
+//! First fit of moldable tasks under a deadline.
 
 use makespan_core::{FreeTime, Instance};
 use rand::RngExt;
@@ -7,24 +7,24 @@ use rand_chacha::ChaCha8Rng;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
 
-/// First fit under a deadline, for varying orders and deadlines.
+/// First fit under a deadline. Callers try different deadlines and orders.
 ///
-/// The tasks are placed longest first, by their times on the smallest allotments that meet the deadline. For each
-/// task, this allotment and then larger ones are tried. The first allotment whose earliest fit ends by the deadline is
-/// used. So a task that does not fit on its allotment with the least work gets more processors until it fits. The
-/// attempt fails if some task fits on none of its allotments. The method follows first fit decreasing for bin packing,
-/// which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson, SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned
-/// into a scheduler. The variable allotments and the perturbed orders are not from the literature. There is no
-/// guarantee.
+/// The tasks are placed longest first. The order uses the time of each task on its smallest allotment that could meet
+/// the deadline. For each task, this allotment is tried first, and then larger ones. The task gets the first allotment
+/// whose earliest fit ends by the deadline. The attempt fails if a task fits on none of its allotments.
+///
+/// The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson,
+/// SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotments and the perturbed
+/// orders are not from the literature. There is no guarantee.
 #[derive(Debug)]
 pub struct Fit<'a> {
     choices: &'a Choices,
     empty: Skyline,
     skyline: Skyline,
-    /// The sort key of each task, and the task.
+    /// The tasks, each with its sort key.
     keyed: Vec<(f64, u32)>,
     placed: Vec<PlacedTask>,
-    /// The factors of the sort keys for which the shortest schedule was found.
+    /// The factors of the sort keys in the last successful attempt.
     factors: Vec<f64>,
     tried: Vec<f64>,
 }
@@ -34,13 +34,13 @@ pub struct Fit<'a> {
 pub struct PlacedTask {
     /// The task.
     pub task: u32,
-    /// The position of its allotment among its choices.
+    /// The index of the allotment among the choices of the task.
     pub chosen: u32,
     /// The start, in ticks.
     pub start: i64,
 }
 
-/// Maximum difference between a factor and one.
+/// Maximum difference between one and a factor of a sort key.
 const WIDEST: f64 = 0.3;
 
 impl<'a> Fit<'a> {
@@ -59,8 +59,8 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Tries a deadline once. If `random` is given, the order is perturbed. On success, returns the end of the last task, and
-    /// [`Fit::placed`] returns the schedule.
+    /// Tries a deadline once, with a perturbed order if `random` is given. On success, returns the end of the last
+    /// task, and [`Fit::placed`] returns the schedule.
     pub fn meet(&mut self, deadline: i64, random: Option<&mut ChaCha8Rng>) -> Option<i64> {
         self.perturb(random);
         self.keyed.clear();
@@ -80,12 +80,13 @@ impl<'a> Fit<'a> {
         Some(self.skyline.latest())
     }
 
-    /// Returns the tasks of the last attempt.
+    /// Returns the tasks that the last attempt placed.
     pub fn placed(&self) -> &[PlacedTask] {
         &self.placed
     }
 
-    /// Draws new factors: in half of the calls close to the factors of the best order, otherwise close to one.
+    /// Draws new factors of the sort keys. In half of the calls, they are close to the factors of the last success,
+    /// otherwise close to one.
     fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
         let Some(random) = random else { return self.tried.fill(1.0) };
         let near_best = random.random_bool(0.5);
@@ -134,14 +135,14 @@ mod tests {
 
     #[test]
     fn a_task_is_bent_until_it_fits() {
-        // The long task takes a processor for 10. On the other two processors, the tasks that take 7 start first. The
-        // task that takes 6 must run on both processors after them.
+        // The task that takes 10 occupies one processor. On the other two processors, the tasks that take 7 start
+        // first. The task that takes 6 starts after them, so it must run on both processors.
         let instance = instance(3, &[&[10], &[6, 3], &[7, 4], &[7, 4]]);
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);
         assert_eq!(fit.meet(9, None), None, "the long task takes 10");
-        // One task of 7 is on the second processor, the other on the third. After 7, a time of 6 would end after 10,
-        // but a time of 3 on two processors ends at 10.
+        // The two tasks that take 7 are on the second and the third processor. After them, a time of 6 would end after
+        // 10, but a time of 3 on two processors ends at 10.
         assert_eq!(fit.meet(10, None), Some(10));
         let bent = fit.placed().iter().find(|placed| placed.task == 1).unwrap();
         assert_eq!((choices.of(1)[bent.chosen as usize].processors, bent.start), (2, 7));

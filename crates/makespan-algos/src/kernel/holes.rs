@@ -29,25 +29,26 @@ pub struct FreePeriods<'a> {
     periods: Vec<Vec<Hole>>,
 }
 
-/// A free period from `start` to `end`, which may be empty.
+/// A free period from `start` to `end`. A period with `start` equal to `end` is empty.
 #[derive(Clone, Copy, Debug)]
 struct Hole {
     start: Time,
     end: Time,
 }
 
-/// The state while holes are filled.
+/// The state of one pass forward in time that fills free periods.
 struct Sweep<'a> {
     periods: &'a mut [Vec<Hole>],
     tasks: EqualTasks,
     /// For each processor, the index of its current or next free period.
     at: Vec<usize>,
-    /// Ranges of processors by the instant at which they become free for long enough.
+    /// The processors that become free for long enough, by instant, as ranges of ids.
     arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
 }
 
 impl<'a> FreePeriods<'a> {
-    /// Returns the holes of a schedule and the unavailable periods. O(processors + their placements).
+    /// Returns the free periods between the placements of a schedule and the unavailable periods. Takes O(processors
+    /// and their placements).
     pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
         let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
         let closed = instance.unavailable().iter().map(|period| (period.start, period.end, &period.processors));
@@ -70,16 +71,19 @@ impl<'a> FreePeriods<'a> {
         Self { platform: instance.platform(), periods }
     }
 
-    /// Starts each task in turn at the earliest instant at which enough processors are free until its end, and form a
-    /// best placement if this is required. `place` receives the task, its start and its processors, by increasing
-    /// start. The platform must have at least as many processors as a task needs. If tasks also need resources,
-    /// `usage` contains the amounts in use. Each task then starts when enough resources are left until its end, and
-    /// its amounts are added to `usage`. Tasks for which enough resources never become free do not start.
+    /// Starts the tasks one after another. A task starts at the earliest instant from which enough processors are free
+    /// until its end. If best placement is required, these processors must form one. `place` receives each task, its
+    /// start and its processors, by increasing start. The platform must have at least as many processors as a task
+    /// needs.
     ///
-    /// Because the tasks are equal, one pass forward in time finds all starts: processors arrive when they become free
-    /// for long enough, and a task starts whenever enough processors have arrived. Takes O(k log m) for k processors
-    /// held by tasks. A task takes O(m) more if it needs resources, or if best placement is required and it needs
-    /// several processors.
+    /// If tasks also need resources, `usage` contains the amounts in use. Each task then starts when enough resources
+    /// are left until its end, and its amounts are added to `usage`. If enough resources never become free, the
+    /// remaining tasks do not start.
+    ///
+    /// Because the tasks are equal, one pass forward in time finds all starts. A processor arrives when it becomes
+    /// free for long enough, and a task starts whenever enough processors have arrived. The pass takes O(k log m),
+    /// where k counts each processor of each task. A task takes O(m) more if it needs resources, or if it needs
+    /// several processors in best placement.
     pub(crate) fn fill(
         &mut self,
         tasks: EqualTasks,
@@ -102,11 +106,11 @@ impl<'a> FreePeriods<'a> {
         let mut ready = ProcSet::new();
         let mut left = tasks.count;
         while left > 0 {
-            // There is always an arrival while tasks are left: a processor that is not ready arrives later, at the
+            // While tasks are left, an arrival always exists. A processor that is not ready arrives later, at the
             // latest in its last period, which has no end.
             let Some((&now, _)) = sweep.arrivals.first_key_value() else { break };
             if !ready.is_empty() {
-                // A processor whose free period has ended may become free again at this instant.
+                // A processor that is no longer free for long enough may arrive again at this instant.
                 ready = sweep.still_ready(&ready, now);
             }
             let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
@@ -154,7 +158,7 @@ impl Sweep<'_> {
         self.arrivals.entry(at).or_default();
     }
 
-    /// Adds a processor at the first instant, not before `from`, from which it is free for a task.
+    /// Adds the arrival of a processor: the first instant from `from` on at which it is free for long enough.
     fn await_from(&mut self, id: u32, from: Time) {
         let index = id as usize;
         let begin = |period: &Hole| period.start.max(from);
@@ -171,8 +175,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns the ready processors that are free from now on for the time of a task. Schedules the arrival of the
-    /// others in their next free period.
+    /// Returns those of the processors `ready` that are free for a task from `now` on. Adds the next arrival of each
+    /// other processor.
     fn still_ready(&mut self, ready: &ProcSet, now: Time) -> ProcSet {
         let mut still = Vec::new();
         for id in ready.iter() {
@@ -185,7 +189,7 @@ impl Sweep<'_> {
         ProcSet::from_intervals(still)
     }
 
-    /// Removes the time of a task from the current period of a processor.
+    /// Removes the time of a task that starts at `now` from the current free period of a processor.
     fn hold(&mut self, id: u32, now: Time) {
         let end = now + self.tasks.time;
         let (periods, at) = (&mut self.periods[id as usize], &mut self.at[id as usize]);
@@ -210,8 +214,8 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// A reference implementation that tries every instant for each task, and checks every processor against everything that is
-    /// held.
+    /// A reference implementation that tries every instant for each task, and compares every processor with all held
+    /// periods.
     fn one_by_one(held: &mut Vec<(i64, i64, ProcSet)>, platform: &Platform, tasks: EqualTasks) -> Vec<(i64, ProcSet)> {
         let all = ProcSet::first(platform.processors());
         let time = tasks.time.ticks();

@@ -1,6 +1,6 @@
 //! Types for indices into tables, so that an index into one table cannot be used for another table by mistake.
 
-/// Defines an index type. Its documentation states what it numbers from 0 on.
+/// Defines an index type. The documentation of the type states which objects it numbers, from 0 on.
 macro_rules! index_type {
     ($(#[$documentation:meta])* $name:ident) => {
         $(#[$documentation])*
@@ -8,7 +8,7 @@ macro_rules! index_type {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Returns the number with this index.
+            /// Returns the index `number`.
             #[inline]
             pub const fn at(index: usize) -> Self {
                 Self(index as u32)
@@ -20,7 +20,7 @@ macro_rules! index_type {
                 self.0 as usize
             }
 
-            /// Returns the first `count` numbers.
+            /// Returns the indices from 0 to `count - 1`.
             pub fn first(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone + use<> {
                 (0..count as u32).map(Self)
             }

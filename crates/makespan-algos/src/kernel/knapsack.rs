@@ -9,14 +9,16 @@ pub struct Item {
     pub value: u64,
 }
 
-/// Maximum number of table entries. If the table would be larger, items are taken greedily by value per processor.
+/// Maximum number of entries of the table. If the table would have more, items are chosen greedily by value per
+/// processor.
 const MAX_ENTRIES: usize = 1 << 28;
 
-/// Chooses items with a total width of at most `capacity` and the largest total value. Returns, for each item, whether it is
-/// chosen.
+/// Chooses items with a total width of at most `capacity` and the largest total value. The result states for each item
+/// whether it is chosen.
 ///
-/// Uses integer dynamic programming in O(items x capacity). If the table would have more than 2^28 entries, items are taken by
-/// decreasing value per processor. The total value is then less than the best by at most the value of one item.
+/// Uses integer dynamic programming in O(items x capacity). If the table would have more than 2^28 entries, items are
+/// chosen by decreasing value per processor. In this case, the total value may be below the maximum, but by at most
+/// the value of one item.
 pub fn choose(items: &[Item], capacity: u32) -> Vec<bool> {
     let total: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if total <= u64::from(capacity) {

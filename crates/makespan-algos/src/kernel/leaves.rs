@@ -1,9 +1,10 @@
-//! Binary trees over a list in flat arrays. Node 1 is the root, and the children of node `n` are `2 n` and `2 n + 1`.
+//! Binary trees in flat arrays, with the entries of a list as leaves. Node 1 is the root, and the children of node `n`
+//! are `2 n` and `2 n + 1`.
 
 use makespan_core::Time;
 
-/// Returns the first leaf from `from` on that `admits` accepts, in a tree with `leaves` leaves, a power of two. If `admits` rejects
-/// a node, it must reject all leaves below this node.
+/// Returns the first leaf at or after the leaf `from` that `admits` accepts. The tree has `leaves` leaves, a power of
+/// two. If `admits` rejects a node, it must reject all leaves below this node.
 pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) -> Option<usize> {
     if from >= leaves {
         return None;
@@ -17,8 +18,8 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
             node *= 2;
             continue;
         }
-        // From a right child, go up to the parent. Then go to the right sibling, which is the next subtree that has
-        // not been visited.
+        // Go up while the node is a right child. Then go to the right sibling, which is the root of the next subtree
+        // to be visited.
         while node % 2 == 1 {
             node /= 2;
         }
@@ -29,7 +30,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// An entry value for which [`Tree`] can store minima.
+/// A value of an entry for which [`Tree`] can store minima.
 pub(crate) trait LeafMinimum: Copy + PartialEq {
     /// A value that is greater than the value of any entry.
     const NONE: Self;
@@ -46,7 +47,7 @@ impl LeafMinimum for u32 {
     }
 }
 
-/// Number of processors and time of a task, or the minimum of each over several tasks.
+/// Number of processors and time of a task, or the minimum of each quantity over several tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LeafRequest {
     pub width: u32,
@@ -83,8 +84,8 @@ impl<T: LeafMinimum> Tree<T> {
         self.leaves = 0;
     }
 
-    /// Sets the values of the entry `from` and of all later entries. Between two calls without [`Tree::clear`], the
-    /// list must not become shorter.
+    /// Sets the values of the entries from index `from` on. Between two calls without [`Tree::clear`] between them,
+    /// the list must not become shorter.
     pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
         let leaves = entries.next_power_of_two();
         let mut from = leaves + if leaves == self.leaves { from } else { 0 };
@@ -129,15 +130,15 @@ impl<T: LeafMinimum> Tree<T> {
         self.least.get(1).copied().unwrap_or(T::NONE)
     }
 
-    /// Returns the first entry that `admits` accepts, at or after `from`. If `admits` rejects the minimum of several
-    /// entries, it must reject each of these entries. Takes O(log n) steps, or more if `admits` accepts the minimum of
-    /// some entries but rejects each of these entries.
+    /// Returns the first entry from `from` on that `admits` accepts. If `admits` rejects the minimum of several
+    /// entries, it must reject each of these entries. Takes O(log n) steps. Takes more if `admits` accepts the minimum
+    /// of some entries but none of these entries.
     pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
         first(self.leaves, from, |node| admits(self.least[node]))
     }
 
-    /// Returns the first entry that `admits` accepts. Requires a type whose minimum of several values is always one of
-    /// these values.
+    /// Returns the first entry that `admits` accepts. The minimum of several values must always be one of these
+    /// values.
     pub fn first(&self, admits: impl Fn(T) -> bool) -> Option<usize> {
         if !admits(self.all()) {
             return None;

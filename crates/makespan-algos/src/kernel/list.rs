@@ -30,10 +30,10 @@ impl AllottedTask {
 
 /// Computes the starts of the tasks of a list.
 ///
-/// Whenever processors become free or a task is released, the list is read from its head, and every
-/// released task that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). The platform must always be
-/// open. Without release dates, the makespan is at most twice the larger of the mean load and the longest
-/// task. O(n log n): a tree over the list finds the next task that fits.
+/// Whenever processors become free or a task is released, the list is read from its head. Every released task that
+/// fits then starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). The platform must always be
+/// open. Without release dates, the makespan is at most twice the larger of the mean load and the longest task. Takes
+/// O(n log n), because a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
     /// The number of processors that each waiting task needs, in the order of the list.
@@ -45,7 +45,8 @@ pub struct ListSweep {
 }
 
 impl ListSweep {
-    /// Returns the starts in the order of the list, none before `from`. The buffers are kept for the next call.
+    /// Returns the starts in the order of the list. No task starts before `from`. The buffers are reused by the next
+    /// call.
     pub fn run(&mut self, instance: &Instance, list: &[AllottedTask], from: Time) -> &[Time] {
         let release = |index: usize| instance.release(list[index].task);
         self.waiting.clear();
@@ -92,8 +93,8 @@ impl ListSweep {
 }
 
 impl ListSweep {
-    /// Returns the ends of the tasks in the order of the list. Unavailable periods and the requirement of best placement are taken
-    /// into account. The builder is left unchanged.
+    /// Returns the ends of the tasks in the order of the list. Unavailable periods are avoided. If the platform
+    /// requires best placement, it is used. The builder is unchanged on return.
     pub fn completions(
         &mut self,
         builder: &mut ScheduleBuilder<'_>,
@@ -118,10 +119,9 @@ impl ListSweep {
     }
 }
 
-/// Places the tasks of a list greedily into a schedule, none before `from`. Returns the end of the last task. If there
-/// are reservations or outages, a task starts only if it fits until its end.
-///
-/// If best placement is required, the builder must not contain other tasks that run after `from`.
+/// Places the tasks of a list greedily into a schedule, no task before `from`. Returns the end of the last task. A
+/// task starts only if its processors stay available until its end. If best placement is required, the builder must
+/// not contain other tasks that run after `from`.
 pub fn place(builder: &mut ScheduleBuilder<'_>, instance: &Instance, list: &[AllottedTask], from: Time) -> Time {
     if instance.platform().restricts_placement() {
         let mut last = from;
@@ -170,7 +170,7 @@ mod tests {
         Instance::new(Platform::flat(4).unwrap(), jobs, closed.map(period).into_iter().collect()).unwrap()
     }
 
-    /// A reference implementation that applies the rule at every instant to every job of the list.
+    /// A reference implementation. At every instant, it applies the rule to every task of the list.
     fn instant_by_instant(instance: &Instance, list: &[AllottedTask]) -> Vec<i64> {
         let mut timeline = Timeline::new(instance);
         let mut starts = vec![-1; list.len()];
@@ -188,7 +188,7 @@ mod tests {
     }
 
     proptest! {
-        /// The sweep agrees with the rule applied instant by instant.
+        /// Checks that the sweep gives the schedule of the reference implementation.
         #[test]
         fn the_sweep_follows_the_rule(jobs in proptest::collection::vec((1_u32..5, 1_i64..6, 0_i64..8), 1..12)) {
             let instance = instance(&jobs, None);
@@ -206,7 +206,8 @@ mod tests {
                 }
             }
             prop_assert_eq!(&starts, &expected);
-            // Without unavailable processors, the list algorithm around unavailable processors also follows the rule.
+            // On a platform without unavailable periods, the algorithm that avoids unavailable periods must give this
+            // schedule, too.
             let around = reserve_around(&mut Timeline::new(&instance), &instance, &list, Time::ZERO);
             let starts: Vec<i64> = around.iter().map(|reservation| reservation.start.ticks()).collect();
             prop_assert_eq!(starts, expected);

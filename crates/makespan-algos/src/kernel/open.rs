@@ -7,34 +7,36 @@ use makespan_core::{Area, Availability, Instance, Profile, ScheduleBuilder, Task
 
 use super::list::{AllottedTask, ListSweep};
 
-/// A number of processors, and the longest time for which at least this number is open without a break.
+/// A number of processors, and the longest time for which at least this number of processors is open.
 pub type OpenLimit = (u32, Time);
 
-/// Maximum number of levels (distinct numbers of open processors). If there are more levels, only some are kept.
+/// Maximum number of levels. A level is a number of open processors. From a larger number of levels, some are
+/// selected.
 const MAX_LEVELS: usize = 24;
 /// Inverse of the relative precision of the guess.
 const PRECISION: i64 = 128;
-/// Lengths for which lists are made, in eighths of the guess.
+/// Lengths for which lists are made, in eighths of the guess of the makespan.
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
-/// Approximate maximum number of placements in all lists together. For many tasks, fewer lists are made.
+/// Approximate maximum number of placements in all lists together. If there are many tasks, fewer lists are made.
 const MAX_PLACEMENTS: usize = 100_000;
 /// Maximum number of attempts to move tasks that end far too late to the front of the list.
 pub const REPAIRS: usize = 6;
 
-/// The platform from an instant on, with its unavailable periods.
+/// The open processors of the platform from an instant on.
 ///
-/// A task on k processors can end within a given length only if k processors are open within this length for the time
-/// of the task. So for each number k, the longest period in which k processors are open limits the tasks that can run
-/// on k processors. Smaller numbers have longer periods.
+/// A task on k processors can end within a length only if k processors are open for the time of the task within this
+/// length. Thus the longest period in which k processors are open limits the time of a task on k processors. For
+/// smaller k, this period is longer or equal.
 #[derive(Debug)]
 pub struct OpenPlatform<'a> {
     availability: &'a Availability,
     from: Time,
-    /// The numbers of open processors in ascending order, with the periods in which at least this number is open.
+    /// The numbers of open processors (levels) in ascending order. For each level, the periods in which at least this
+    /// number of processors is open.
     levels: Vec<(u32, Vec<(Time, Time)>)>,
 }
 
-/// A list with its end.
+/// A list and the end of its schedule.
 #[derive(Clone, Debug)]
 pub struct Ending {
     /// The end of the last task.
@@ -43,16 +45,18 @@ pub struct Ending {
     pub list: Vec<AllottedTask>,
 }
 
-/// Allotments whose total work fits into the open processor time of a given length.
+/// Allotments for a length, such that the total work is at most the open processor time within this length.
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
-    /// For each task, its number of processors, and whether it may take the whole length (otherwise at most half of the length).
+    /// The number of processors of each task, and whether it is in the first shelf. A task of the first shelf may take
+    /// the whole length, any other task at most half of it.
     allotments: Vec<(u32, bool)>,
 }
 
 impl Fitting {
-    /// Returns the tasks of the first shelf, then of the second shelf, then small sequential tasks, each by decreasing time.
+    /// Returns the tasks of the first shelf, then the tasks of the second shelf, and then the small sequential tasks.
+    /// Each group is sorted by decreasing time.
     fn in_shelf_order(&self, tasks: &[TaskId], profiles: &[&Profile]) -> Vec<AllottedTask> {
         let half = Time::from_ticks(self.length.ticks() / 2);
         let entry = |(index, &(processors, whole)): (usize, &(u32, bool))| {
@@ -77,7 +81,7 @@ impl<'a> OpenPlatform<'a> {
         let mut levels = availability.levels(from);
         levels.retain(|&level| level > 0);
         if levels.len() > MAX_LEVELS {
-            // Selects evenly. The last level, which has all processors, is always kept.
+            // Select levels evenly. The last level, with all processors, is always selected.
             let last = levels.len() - 1;
             levels = (0..MAX_LEVELS).map(|index| levels[index * last / (MAX_LEVELS - 1)]).collect();
         }
@@ -90,13 +94,13 @@ impl<'a> OpenPlatform<'a> {
         Some(Self { availability, from, levels: levels.into_iter().map(openings).collect() })
     }
 
-    /// Returns the first instant.
+    /// Returns the beginning of the platform's time.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Returns, for each number of processors, the longest time for which this number is open within a period. The
-    /// period begins `offset` after the first instant and lasts for `length`.
+    /// Returns, for each level, the longest time for which at least this number of processors is open within a period.
+    /// The period begins `offset` after [`OpenPlatform::from`] and lasts for `length`.
     pub fn limits(&self, offset: Time, length: Time) -> Vec<OpenLimit> {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -109,8 +113,8 @@ impl<'a> OpenPlatform<'a> {
         limits.filter(|limit| limit.1 > Time::ZERO).collect()
     }
 
-    /// Returns the mean number of open processors in a period that begins `offset` after the first instant and has the
-    /// given length, rounded down.
+    /// Returns the mean number of open processors in a period, rounded down. The period begins `offset` after
+    /// [`OpenPlatform::from`] and lasts for `length`.
     pub fn capacity(&self, offset: Time, length: Time) -> u32 {
         let start = later(self.from, offset);
         let end = later(start, length);
@@ -118,7 +122,8 @@ impl<'a> OpenPlatform<'a> {
         (self.availability.open_area(start, end) / ticks) as u32
     }
 
-    /// Returns the next change of the number of open processors, as an offset from the first instant.
+    /// Returns the first change of the number of open processors after `offset`. Both are counted from
+    /// [`OpenPlatform::from`].
     pub fn next_change(&self, offset: Time) -> Option<Time> {
         let now = later(self.from, offset);
         let ends = self.levels.iter().flat_map(|(_, openings)| openings);
@@ -126,14 +131,14 @@ impl<'a> OpenPlatform<'a> {
         changes.min().map(|at| at - self.from)
     }
 
-    /// Returns the guess of the dual approximation: the shortest length found within which the work of all tasks fits
-    /// into the open processor time.
+    /// Returns the guess of the dual approximation: the shortest length found in which the open processor time is
+    /// enough for the work of all tasks.
     pub fn guess(&self, profiles: &[&Profile]) -> Time {
         self.fitting(profiles).length
     }
 
-    /// Returns lists of the tasks in shelf order with allotments for several lengths: the guess, longer lengths, and no limit. Also
-    /// returns a list with the fewest processors for each task, and the given list.
+    /// Returns lists of the tasks of `list`. The lists in shelf order have allotments for several lengths: the guess,
+    /// longer lengths, and no limit. One list gives each task its fewest processors. The last list is `list`.
     pub fn lists(&self, instance: &Instance, list: Vec<AllottedTask>) -> Vec<Vec<AllottedTask>> {
         let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
         tasks.sort_unstable();
@@ -172,15 +177,16 @@ impl<'a> OpenPlatform<'a> {
         first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
-    /// Returns the latest acceptable end of a plan if the shortest list ends at `end`. Measured from the first
-    /// instant, this end is half as late again as `end`.
+    /// Returns the latest acceptable end of a plan, given the end `end` of the shortest list. Counted from
+    /// [`OpenPlatform::from`], it is 3/2 of `end`.
     pub fn latest(&self, end: Time) -> Time {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// Returns a list that ends by [`OpenPlatform::latest`] for the shortest list. Tasks of the given list that would end
-    /// later, because they cannot end before a long closed period, move to the front, with their allotments in the
-    /// shortest list. If tasks still end too late, returns the shortest list.
+    /// Returns a list whose tasks all end by the latest acceptable end, [`OpenPlatform::latest`] of the shortest list.
+    /// A task of `list` may end later, for example if it cannot end before a long closed period. Such tasks move to
+    /// the front and get their allotments in the shortest list. If tasks still end too late, returns the shortest
+    /// list.
     pub fn near(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -206,8 +212,8 @@ impl<'a> OpenPlatform<'a> {
         if ends.iter().all(|&end| end <= latest) { list } else { shortest.list }
     }
 
-    /// Changes the allotment of each task of a list to the one with which the task ends first, if it starts when the
-    /// open processors have completed the work of all previous tasks.
+    /// Changes the allotment of each task of a list to the one with which the task ends first. The task is assumed to
+    /// start when the open processors have done the work of all tasks before it.
     pub fn earliest(&self, instance: &Instance, list: &mut [AllottedTask]) {
         let mut before: Area = 0;
         for allotted in list {
@@ -218,7 +224,8 @@ impl<'a> OpenPlatform<'a> {
         }
     }
 
-    /// Returns the fewest processors with which a single task ends first, if it may start from the instant `start` on.
+    /// Returns the fewest processors with which a single task ends first. The task may start from the instant `start`
+    /// on.
     pub fn ends_first(&self, profile: &Profile, start: Time) -> Option<u32> {
         let ends = self.levels.iter().filter_map(|(level, openings)| {
             let most = (*level).min(profile.max_processors());
@@ -232,11 +239,11 @@ impl<'a> OpenPlatform<'a> {
         ends.min().map(|(_, processors)| processors)
     }
 
-    /// Returns the allotments for the shortest length found for which their work fits.
+    /// Returns allotments for the shortest length found such that their work fits.
     fn fitting(&self, profiles: &[&Profile]) -> Fitting {
         let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
-        // Begin with the length in which the open processor time equals the work, because the work does not fit into
-        // shorter lengths.
+        // Begin with the length in which the open processor time equals the least work, because no shorter length is
+        // enough.
         let mut length = self.availability.when_open(self.from, work).saturating_since(self.from).max(Time::TICK);
         let mut refused = None;
         let mut best = loop {
@@ -262,10 +269,10 @@ impl<'a> OpenPlatform<'a> {
         best
     }
 
-    /// Tests whether the work of all tasks can fit into a length, as the dual approximation does, but only with the
-    /// processor time that is open. Returns `None` if the work does not fit. The tasks that need more than half of the
-    /// length share the processors that are open at the instant that halves the open processor time. The work fits if
-    /// the least total work is at most the open processor time.
+    /// Tests whether the work of all tasks can fit into a length, by the test of the dual approximation. Only open
+    /// processor time is available. Let M be the instant by which half of this processor time has passed. The tasks
+    /// that need more than half of the length share the processors that are open at M. Returns allotments if their
+    /// least total work is at most the open processor time, otherwise `None`.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
         let halves: Vec<OpenLimit> =
@@ -292,20 +299,20 @@ impl<'a> OpenPlatform<'a> {
     }
 }
 
-/// Maximum length.
+/// Maximum length, in ticks.
 const MAX_LENGTH: i64 = i64::MAX / 2;
 
-/// Returns the sum, or the maximum instant if it overflows.
+/// Returns `start + length`, or the maximum instant if the sum overflows.
 fn later(start: Time, length: Time) -> Time {
     Time::from_ticks(start.ticks().saturating_add(length.ticks()))
 }
 
-/// Returns the fewest processors on which a task meets one of the limits.
+/// Returns the fewest processors with which a task meets one of the limits.
 pub fn fewest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }
 
-/// Returns the allotment of least work among the allotments that meet one of the limits.
+/// Returns the allotment of least work among those that meet one of the limits.
 fn thriftiest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
     let within = |&(level, longest): &OpenLimit| {
         let best = profile.thriftiest(longest).filter(|&best| best <= level);
@@ -340,7 +347,7 @@ mod tests {
         Instance::new(Platform::flat(PROCESSORS).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
     }
 
-    /// Returns the longest time for which at least `level` processors are open between two instants, tick by tick.
+    /// Returns the longest time for which at least `level` processors are open between two instants. Tries every tick.
     fn longest(instance: &Instance, level: u32, from: i64, until: i64) -> i64 {
         let mut runs = vec![0];
         for at in from..until {

@@ -1,44 +1,44 @@
-//! A linear programme that minimises the maximum of the longest path and the area of a graph of moldable tasks, with mixed
-//! allotments. It is solved without a solver, up to a known gap.
+//! A linear programme for a graph of moldable tasks. It minimises the larger of the longest path and the area, with
+//! mixtures of allotments. An iteration solves it approximately and states the gap.
 
 use super::packing::{Packing, Row};
 
-/// Maximum number of rounds.
+/// Maximum number of rounds of the iteration.
 const ROUNDS: usize = 1000;
-/// Approximate maximum of the product of rounds and rows.
+/// Approximate maximum number of rows that all rounds visit together.
 const LOOKED_AT: usize = 10_000_000;
 /// Minimum number of rounds, even if the instance has many rows.
 const LEAST_ROUNDS: usize = 30;
-/// The search ends when the value is at most this multiple of the bound.
+/// The iteration ends when the value is at most this multiple of the bound.
 const CLOSE: f64 = 1.001;
-/// Number of steps of the golden section search for the best share `s`.
+/// Number of steps of the golden section search for the share `s` that gives the best bound.
 const STEPS: usize = 16;
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 /// A nearly optimal solution of the programme.
 #[derive(Clone, Debug)]
 pub struct MixedSolution {
-    /// For each row, its time as a mixture of two allotments.
+    /// The time of each row, as a mixture of two allotments.
     pub rows: Vec<Mixture>,
-    /// The larger of two values at these times: the longest path, and the area divided by the number of processors.
+    /// The larger of the longest path at these times, and their area divided by the number of processors.
     pub value: f64,
     /// A lower bound on the value of any solution, and on the makespan of any schedule.
     pub bound: f64,
 }
 
-/// A time between the times of two allotments, which are neighbouring corners of the largest convex function below all
-/// areas. If the time equals the time of an allotment, both allotments may be equal.
+/// A time as a mixture of two allotments. The allotments are neighbouring corners of the largest convex function that
+/// is at most the area of each allotment. If the time equals the time of an allotment, both allotments may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
     /// The choice with the longer time.
     pub slow: u32,
     /// The choice with the shorter time.
     pub fast: u32,
-    /// The share of the slow choice, from 0 to 1. The share of the fast choice is the rest.
+    /// The share of the slow choice, from 0 to 1. The share of the fast choice is one minus `part`.
     pub part: f64,
 }
 
-/// A corner of the convex function: an allotment that is best for some dual prices.
+/// A corner of the convex function: an allotment that is optimal for some dual prices.
 #[derive(Clone, Copy, Debug)]
 struct Corner {
     choice: u32,
@@ -76,7 +76,8 @@ pub fn solve(packing: &Packing<'_>) -> MixedSolution {
     let mut best = MixedSolution { rows: Vec::new(), value: f64::INFINITY, bound: 0.0 };
     let mut times = play.times.clone();
     for round in 1..=rounds {
-        // The sum of 1 to r is r (r + 1) / 2, so the share of r in this sum is 2 / (r + 1).
+        // Weight the rounds 1 to r in proportion to their numbers. The numbers sum to r (r + 1) / 2, so the weight of
+        // round r is 2 / (r + 1).
         let step = 2.0 / (round + 1) as f64;
         let length = play.add_longest_path(step);
         let value = length.max(play.area());
@@ -98,15 +99,15 @@ pub fn solve(packing: &Packing<'_>) -> MixedSolution {
 struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
-    /// For each corner except the last of its row, the additional area for each unit of time that is saved on the way
-    /// to the next corner. Increasing.
+    /// For each corner except the last corner of its row, the additional area at the next corner for each unit of time
+    /// saved there. Increasing within a row.
     slopes: Vec<f64>,
-    /// For each row, the index of its first corner, followed by the number of corners.
+    /// The index of the first corner of each row, and finally the number of corners.
     begins: Vec<usize>,
     counts: Vec<f64>,
-    /// For each row, the share of the mixture of paths that goes through it.
+    /// For each row, the share of the mixture of paths that contains the row.
     through: Vec<f64>,
-    /// The mean of the times so far.
+    /// The weighted mean of the times of all rounds.
     times: Vec<f64>,
     ends: Vec<f64>,
     before: Vec<Option<Row>>,
@@ -135,7 +136,8 @@ impl<'p, 'a> Play<'p, 'a> {
         play
     }
 
-    /// Adds the corners of the convex function below these points, slowest first, and the slopes between them.
+    /// Adds the corners of the largest convex function below these points, the slowest first. Also adds the slopes
+    /// between the corners.
     fn add_corners(&mut self, mut points: Vec<Corner>) {
         points.sort_by(|a, b| a.area.total_cmp(&b.area).then(a.time.total_cmp(&b.time)));
         let begin = self.corners.len();
@@ -159,19 +161,19 @@ impl<'p, 'a> Play<'p, 'a> {
         self.begins.push(self.corners.len());
     }
 
-    /// Returns the best corner of a row if a saved unit of time is worth this area.
+    /// Returns the best corner of a row if saving a unit of time is worth the area `worth`.
     fn corner_at(&self, row: usize, worth: f64) -> Corner {
         let (begin, end) = (self.begins[row], self.begins[row + 1]);
         let before = self.slopes[begin..end - 1].partition_point(|&slope| slope < worth);
         self.corners[begin + before]
     }
 
-    /// Returns the area that a saved unit of time of a row is worth.
+    /// Returns the area that is worth as much as a unit of time of a row.
     fn worth(&self, row: usize, share: f64) -> f64 {
         share * self.through[row] / ((1.0 - share) * self.counts[row])
     }
 
-    /// Returns the bound that is proved with this share of the paths.
+    /// Returns the lower bound that follows from the mixture of paths if its share is `share`.
     fn proved(&self, share: f64) -> f64 {
         let of_row = |row: usize| {
             let Corner { time, area, .. } = self.corner_at(row, self.worth(row, share));
@@ -180,8 +182,8 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Returns a smaller and a larger share than the best one, and the best bound. The bound is a concave function of
-    /// the share.
+    /// Returns an interval that contains the best share of the paths, and the best bound found. The bound is a concave
+    /// function of the share.
     fn best_share(&self) -> ([f64; 2], f64) {
         let (mut low, mut high) = (0.0, 1.0);
         let mut middle = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
@@ -200,7 +202,8 @@ impl<'p, 'a> Play<'p, 'a> {
         ([low, high], values[0].max(values[1]))
     }
 
-    /// Returns the length of the mixed paths minus the area, at the best times for this share. This is the slope of the bound.
+    /// Returns the length of the mixed paths minus the area, at the best times for `share`. This difference is the
+    /// slope of the bound.
     fn slope(&self, share: f64) -> f64 {
         let of_row = |row: usize| {
             let Corner { time, area, .. } = self.corner_at(row, self.worth(row, share));
@@ -209,7 +212,8 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Adds the best times at these two shares to the mean. They are mixed so that the paths are as long as the area.
+    /// Adds an answer to the mean times. The answer mixes the best times at the two shares `around` such that the
+    /// mixed paths are as long as the area.
     fn answer(&mut self, around: [f64; 2], step: f64) {
         let [below, above] = around.map(|share| self.slope(share));
         // If the slope has the same sign at both shares, the best share is at an end of the interval.
@@ -246,7 +250,7 @@ impl<'p, 'a> Play<'p, 'a> {
         length
     }
 
-    /// Returns the corners of a row around a time, and the share of the slower one.
+    /// Returns the two corners of a row on both sides of `time`, and the share of the slower corner.
     fn around(&self, row: usize, time: f64) -> (Corner, Corner, f64) {
         let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
         let slower = corners.partition_point(|corner| corner.time > time);
@@ -260,7 +264,7 @@ impl<'p, 'a> Play<'p, 'a> {
         Mixture { slow: slow.choice, fast: fast.choice, part }
     }
 
-    /// Returns the area of the mean times, divided by the number of processors.
+    /// Returns the area at the mean times, divided by the number of processors.
     fn area(&self) -> f64 {
         let of_row = |(row, &time): (usize, &f64)| {
             let (slow, fast, part) = self.around(row, time);

@@ -1,4 +1,5 @@
-//! Priority rules for resource-constrained projects: keys of tasks with given allotments. Tasks with the smallest keys come first.
+//! Priority rules for resource-constrained projects. A rule computes a key for each task, for fixed allotments. Tasks
+//! with small keys come first.
 
 mod slack;
 
@@ -6,22 +7,22 @@ use super::packing::{Packing, Row};
 
 pub use slack::worst_case_slack;
 
-/// Returns the latest finish time of each task: the instant by which it must end if the longest path is to be as short
-/// as possible. Only the differences between these times are meaningful.
+/// Returns the latest finish time of each task: its latest end for which the longest path is not extended. Only the
+/// differences between these times are meaningful.
 pub fn latest_finish(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
     let ranks = packing.ranks(choices);
     packing.rows().map(|row| packing.fastest(choices[row.index()]) as f64 - ranks[row.index()]).collect()
 }
 
-/// Returns, for each task, minus the number of its direct and indirect successors: "most total successors". Each task
-/// of a bag is counted separately. O(n (n + e) / 64).
+/// Returns the keys of the rule "most total successors": minus the number of direct and indirect successors. Each task
+/// of a bag counts. Takes O(n (n + e) / 64) for n tasks with e edges.
 pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     let instance = packing.instance();
     let rows = packing.rows().len();
     let mut counts = vec![0.0; rows];
     let mut reached = vec![0_u64; rows];
-    // Visit 64 rows at a time, with one bit for each. For every row, the bits of all its successors are collected
-    // backwards along the edges.
+    // In each pass, one bit stands for each of 64 rows. Each row collects the bits of its successors, in reverse
+    // topological order.
     for block in (0..rows).step_by(64) {
         reached.fill(0);
         for &row in packing.order().iter().rev() {
@@ -44,7 +45,8 @@ pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     counts
 }
 
-/// Returns, for each task, minus the sum of its time and the times of its direct successors: "greatest rank positional weight".
+/// Returns the keys of the rule "greatest rank positional weight": minus the sum of the time of the task and the times
+/// of its direct successors.
 pub fn greatest_rank_positional_weight(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
     let instance = packing.instance();
     let time = |row: Row| packing.fastest(choices[row.index()]) as f64 * f64::from(packing.count_of(row));

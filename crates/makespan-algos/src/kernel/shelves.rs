@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{ProcSet, Profile, Time};
 
-/// A task in the two shelves, with its processors and its start.
+/// A task in the two shelves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShelvedTask {
     /// Index of the task in the input.
@@ -19,10 +19,10 @@ pub struct ShelvedTask {
     pub start: Time,
 }
 
-/// The columns of the two shelves, one for each processor.
+/// One column for each processor, while tasks are placed in the two shelves.
 struct Columns {
     shelved: Vec<ShelvedTask>,
-    /// For each column, the instant from which it is free after the first shelf.
+    /// For each column, the instant from which it is free above the tasks that start at 0.
     top: Vec<Time>,
     /// For each column, the start of the second shelf.
     ceiling: Vec<Time>,
@@ -35,26 +35,26 @@ struct Entry {
     processors: u32,
 }
 
-/// The state during the construction of the shelves.
+/// The state during the construction.
 struct Building<'a> {
     profiles: &'a [&'a Profile],
     guess: Time,
     /// The whole height: one and a half times `guess`.
     height: Time,
-    /// The end of the second shelf: the height, or later if times are rounded up.
+    /// The end of the second shelf: the height, or slightly more if times were rounded up.
     end: Time,
     processors: u32,
-    /// Full columns: each contains one long task, two stacked tasks, or a sequential task above the first column of a
-    /// wider task.
+    /// Full columns, in which no other task fits. Each contains one long task, or two sequential tasks one above the
+    /// other, or a sequential task above the first column of a wider task.
     full: Vec<Full>,
     /// The tasks of the first shelf with their allotments.
     lower: Vec<Entry>,
-    /// The tasks of the second shelf with their allotments, by decreasing minimum width that meets the height. The narrowest is
-    /// last.
+    /// The tasks of the second shelf with their allotments. Sorted by the fewest processors with which the task meets
+    /// the height, the fewest last.
     upper: Vec<Entry>,
 }
 
-/// A group of columns that contains no other tasks.
+/// A group of full columns.
 enum Full {
     One {
         task: usize,
@@ -73,27 +73,28 @@ enum Full {
     },
 }
 
-/// Maximum excess of [`two_shelves`] over one and a half times the guess for tasks with speed-up laws, in ticks.
+/// Maximum time by which [`two_shelves`] exceeds one and a half times the guess for tasks with speed-up laws, in
+/// ticks.
 pub const ROUNDING: i64 = 7;
 
 /// Builds a schedule of length at most one and a half times `guess` for monotone tasks, from the tasks that
-/// [`makespan_bounds::dual::search`] chose for the first shelf. Returns `None` if the tasks are not monotone and do
-/// not fit.
+/// [`makespan_bounds::dual::search`] chose for the first shelf. For tasks that are not monotone, the construction may
+/// fail. It then returns `None`.
 ///
-/// The proof of the paper requires that work never decreases. For a speed-up law, this holds before times are rounded
-/// up to ticks. Afterwards, it may fail by one tick on each processor. In this case the shelves are built again for a
-/// multiple of 4 ticks, at most `guess` plus 4, with one additional tick at the end. They then end at most
-/// [`ROUNDING`] ticks later:
+/// The proof of the paper requires that work never decreases with the number of processors. A speed-up law has this
+/// property before times are rounded up to ticks. After rounding, the work may decrease by one tick on each processor.
+/// If the construction then fails, the shelves are built again for a larger guess: a multiple of 4 ticks, at most
+/// `guess` plus 4, with one additional tick at the end. These shelves end at most [`ROUNDING`] ticks later than one
+/// and a half times `guess`, for two reasons:
 ///
-/// * Half, three quarters and one and a half times this guess are integers. A time that is rounded up to an integer
-///   meets an integer limit if and only if the exact time meets it. So every step decides as with exact times, for
-///   which work never decreases, and the second shelf fits. (The work of the choice may exceed the area of `guess` by
-///   less than a tick on each processor, the error of [`Profile::least_work`]. It does not exceed the area of the
-///   larger guess.)
+/// * Half, three quarters and one and a half times the larger guess are integers. A time that is rounded up to an
+///   integer meets an integer limit if and only if the exact time meets it. So every step decides as with exact times,
+///   and the second shelf fits. (The work of the chosen allotments may exceed the area of `guess` by less than a tick
+///   on each processor, the error of [`Profile::least_work`]. It does not exceed the area of the larger guess.)
 /// * Sequential times are integers. Every processor has at most two tasks with times that are rounded up, each by less
-///   than a tick. Thus, including the small tasks, the processors work for less than the guess plus two ticks on
-///   average. So some processor works for at most the guess plus one tick, and a small task, which takes at most half
-///   of the guess, ends in time on this processor.
+///   than a tick. Thus, including the small tasks, the mean load of the processors is less than the larger guess plus
+///   two ticks. So some processor has a load of at most the larger guess plus one tick. A small task takes at most
+///   half of the guess, so it ends in time on this processor.
 ///
 /// O(n log n + processors).
 pub fn two_shelves(
@@ -110,7 +111,7 @@ pub fn two_shelves(
     build(profiles, first_shelf, whole, Time::TICK, processors)
 }
 
-/// Builds the shelves for one guess. They end up to `slack` later than one and a half times the guess.
+/// Builds the shelves for one guess. The shelves end at most `slack` ticks after one and a half times the guess.
 fn build(
     profiles: &[&Profile],
     first_shelf: &[bool],
@@ -164,8 +165,8 @@ impl Building<'_> {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
-    /// First transformation: reduces the allotment of a task of the first shelf that has several processors and takes
-    /// at most three quarters of the guess. The task loses at least one processor, and then takes at most the height.
+    /// First transformation: reduces the allotments of wide tasks of the first shelf. If a task has several processors
+    /// and takes at most three quarters of the guess, it gets the fewest processors with which it meets the height.
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
@@ -181,9 +182,9 @@ impl Building<'_> {
         self.lower.len() < before
     }
 
-    /// Second transformation: stacks two sequential tasks of the first shelf, each of which takes at most three
-    /// quarters of the guess. If one such task remains, it is stacked on any other task of the shelf with which it
-    /// ends within the height.
+    /// Second transformation: stacks pairs of sequential tasks of the first shelf, each of which takes at most three
+    /// quarters of the guess. If one such task remains, it is stacked on another task of the shelf, if both together
+    /// end within the height.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
             self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
@@ -205,8 +206,8 @@ impl Building<'_> {
         true
     }
 
-    /// Third transformation: moves a task of the second shelf to the idle processors of the first shelf if it meets
-    /// the height there. The task becomes part of the first shelf if it takes at most the guess there.
+    /// Third transformation: moves a task of the second shelf to idle processors of the first shelf if it meets the
+    /// height there. If it takes at most the guess there, it joins the first shelf. Otherwise, it fills its columns.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
@@ -223,7 +224,7 @@ impl Building<'_> {
         true
     }
 
-    /// Returns the number of columns that contain no other tasks.
+    /// Returns the number of full columns.
     fn columns(&self) -> u32 {
         let columns = |full: &Full| match full {
             Full::One { processors, .. } => *processors,
@@ -232,8 +233,8 @@ impl Building<'_> {
         self.full.iter().map(columns).sum()
     }
 
-    /// Returns the number of columns of the first shelf. Includes the remaining columns of a task below a sequential
-    /// task.
+    /// Returns the number of columns of the first shelf. The columns of a wide task beside its full column are
+    /// included.
     fn lower_width(&self) -> u32 {
         let beside = |full: &Full| match full {
             Full::Beside { processors, .. } => processors - 1,
@@ -304,8 +305,8 @@ impl Building<'_> {
         }
     }
 
-    /// Places each small task in the column with the largest gap. One gap is always large enough, because the total
-    /// work of all tasks is at most the area of the guess.
+    /// Places each small task in the column with the largest gap. A gap is always large enough, because the total work
+    /// of all tasks is at most the area of the guess.
     fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
         let Columns { shelved, top, ceiling } = columns;
         let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));
@@ -325,7 +326,7 @@ impl Building<'_> {
 }
 
 impl Columns {
-    /// Puts a task on columns that are free from `start`. Returns its end.
+    /// Puts a task at `start` on the columns `processors`. Returns its end.
     fn put(&mut self, building: &Building<'_>, task: usize, processors: ProcSet, start: Time) -> Time {
         let end = start + building.profiles[task].time(processors.len());
         processors.iter().for_each(|column| self.top[column as usize] = end);

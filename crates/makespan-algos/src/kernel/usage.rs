@@ -1,4 +1,4 @@
-//! The amounts of resources in use over time, for each node.
+//! The amounts of resources that tasks hold over time, on each node.
 
 use makespan_core::{Demand, HeldAmount, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
@@ -10,19 +10,18 @@ pub(crate) struct HoldingTask<'p> {
     pub task: TaskId,
     pub processors: &'p ProcSet,
     pub period: Period,
-    /// Whether the task has started. The consumables of a task that has started are already part of the amounts used
-    /// up.
+    /// Whether the task has started. The consumables of a started task are already included in the amounts used up.
     pub begun: bool,
 }
 
-/// The amounts in use of all resources. Empty if no task needs resources.
+/// The held amounts of all resources over time. Empty if no task needs resources.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,
-    /// The held amount of each resource. The list begins with the resources of each node, node by node, and ends with
-    /// the resources that belong to no node. It is empty if no task needs a resource.
+    /// The held amount of each resource over time: first the resources of each node, node by node, then the resources
+    /// that belong to no node. Empty if no task needs a resource.
     held: Vec<Rows<u128>>,
-    /// The number of resources of one node.
+    /// The number of resources that each node has.
     of_nodes: usize,
     /// For each resource, the amount that has been used up.
     used_up: Vec<u64>,
@@ -65,8 +64,8 @@ impl<'a> Usage<'a> {
             return;
         }
         let parts = instance.platform().parts(processors);
-        // Omit the consumables of a running task, because the task has already used them up. The consumables of a
-        // planned task are held without end, because they are never returned.
+        // Omit the consumables of a task that has started, because they are included in the amounts used up. A planned
+        // task holds its consumables without end, because they are never returned.
         let counts = |demand: &&Demand| demand.kind != ResourceKind::Consumable || !begun;
         for demand in demands.iter().filter(counts) {
             let period = lasting(demand.kind, period);
@@ -76,7 +75,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Adds an amount that work outside the instance holds.
+    /// Adds an amount that is held by work that is not part of the instance.
     pub fn hold_amount(&mut self, held: &HeldAmount) {
         let period = Period { from: Time::ZERO, until: held.until };
         if self.matters() && period.from < period.until {
@@ -99,14 +98,14 @@ impl<'a> Usage<'a> {
         held.change(period.from.ticks(), period.until.ticks(), |row| change(&mut row[0]));
     }
 
-    /// Returns the maximum amount of a resource that tasks hold at the same instant within a period.
+    /// Returns the largest amount of a resource that is held at one instant of a period.
     fn most(&self, node: Option<usize>, resource: ResourceId, period: Period) -> u128 {
         let held = &self.held[self.place(node, resource)];
         let rows = (!held.is_empty()).then(|| held.rows(held.step_at(period.from.ticks()), period.until.ticks()));
         rows.into_iter().flatten().fold(0, |most, row| most.max(row[0]))
     }
 
-    /// Returns whether enough licences and consumables are left for a task in a period.
+    /// Returns whether enough licences and consumables are left in a period for a task on `width` processors.
     pub fn has_common(&self, task: TaskId, width: u32, period: Period) -> bool {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         demands.into_iter().all(|demand| self.leaves_common(demand, width, period))
@@ -119,9 +118,9 @@ impl<'a> Usage<'a> {
         u128::from(need.total(width)) + held + used_up <= self.instance.platform().total(resource)
     }
 
-    /// Returns processors of `open` that a task on `width` processors can use in a period. The resources of each node
-    /// limit the number of processors on this node. Returns an empty set if licences or consumables are not
-    /// sufficient.
+    /// Returns those of the processors `open` that a task on `width` processors can use in a period. On each node, the
+    /// resources of the node limit the number of processors. Returns no processors if the licences or consumables are
+    /// insufficient.
     pub fn with_room(&self, task: TaskId, width: u32, open: ProcSet, period: Period) -> ProcSet {
         let (instance, platform) = (self.instance, self.instance.platform());
         if instance.demands(task).is_empty() {
@@ -140,8 +139,8 @@ impl<'a> Usage<'a> {
         ProcSet::from_intervals(kept)
     }
 
-    /// Returns the number of processors of a node, at most `most`, for which the resources of the node suffice if a
-    /// task on `width` processors runs there.
+    /// Returns the number of processors of a node, at most `most`, that a task on `width` processors can use there.
+    /// The resources of the node must suffice for them throughout the period.
     fn room_on(&self, node: usize, task: TaskId, most: u32, width: u32, period: Period) -> u32 {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
         demands.fold(most, |room, demand| demand.need.fitting(self.left_on(node, demand, period), room, width))
@@ -154,8 +153,8 @@ impl<'a> Usage<'a> {
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
 
-    /// Returns the first instant, not before `from`, from which one processor of a node has enough resources for a
-    /// task of the given time. O(log n + visited steps) for n steps.
+    /// Returns the first instant from `from` on at which the resources suffice for a task on one processor of a node,
+    /// for `time`. Takes O(log n + visited steps) for n steps.
     pub fn earliest(&self, task: TaskId, node: usize, mut from: Time, time: Time) -> Option<Time> {
         let demands = self.instance.demands(task);
         while let Some(short) = demands.iter().find(|demand| {
@@ -171,7 +170,7 @@ impl<'a> Usage<'a> {
         Some(from)
     }
 
-    /// Returns the instants after `after` at which a resource that a task needs may be returned.
+    /// Returns the instants after `after` at which a resource that the task needs may be returned.
     pub fn instants(&self, task: TaskId, after: Time) -> impl Iterator<Item = Time> + '_ {
         let resources = self.instance.demands(task).iter().map(|demand| (demand.resource, demand.kind));
         let places = resources.flat_map(move |(resource, kind)| {

@@ -1,4 +1,5 @@
-//! Collision resolution: moves tasks that were planned on types of processors, or on processors that are busy, to free processors.
+//! Collision resolution. If tasks were planned on types of processors or on busy processors, the resolution moves them
+//! to free processors.
 
 #[cfg(test)]
 mod tests;
@@ -13,11 +14,12 @@ use super::windows::{PlanningLimits, TransferRoom, Windows};
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 
-/// Weight of an impossible assignment: larger than any other weight, and small enough that a sum of thousands does not overflow.
+/// Weight of an impossible assignment. It is larger than any other weight, and so small that a sum of thousands does
+/// not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// Weight of a task that ends too late for its successors, for each thousandth of the time from release to deadline by
-/// which it is too late.
+/// Weight of a task that ends too late for its successors, for each thousandth of lateness. A thousandth is a part of
+/// the time from the release of the job to its deadline.
 const LATE: i64 = 1 << 30;
 
 /// Weights of the penalty for a task that is moved from its planned place.
@@ -25,10 +27,10 @@ const LATE: i64 = 1 << 30;
 pub struct Penalties {
     /// Penalty for each additional thousandth of cost. A lower cost is not rewarded.
     pub cost: i64,
-    /// Penalty for a delay of the start, for each thousandth of the time from the job's release to its deadline. The
-    /// number of thousandths is rounded up.
+    /// Penalty for a delay of the start, for each thousandth of delay, rounded up. A thousandth is a part of the time
+    /// from the release of the job to its deadline.
     pub delay: i64,
-    /// Penalty if the processor has another type than the planned one.
+    /// Penalty for a processor of another type than planned.
     pub change: i64,
 }
 
@@ -38,7 +40,7 @@ impl Default for Penalties {
     }
 }
 
-/// A task that could not keep its planned place.
+/// A task that was moved from its planned place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collision {
     /// The number of the task in its job.
@@ -72,7 +74,7 @@ impl Resolution<'_, '_> {
         self.end - self.real.release()
     }
 
-    /// Returns the penalty if a task gets `place` instead of its planned place.
+    /// Returns the penalty for moving a task from `planned` to `place`.
     fn charge(&self, task: u32, planned: TaskPlace, place: TaskPlace) -> i64 {
         let (frame, penalties) = (self.real, self.penalties);
         let dearer = frame.cost_on(task, place.processor) - frame.cost_on(task, planned.processor);
@@ -83,19 +85,20 @@ impl Resolution<'_, '_> {
     }
 }
 
-/// Gives each task of a preliminary schedule a free processor on `calendars`. Returns the draft and the tasks that
-/// were moved.
+/// Gives each task of a preliminary schedule a processor that is free according to `calendars`. Returns the draft and
+/// the tasks that were moved.
 ///
-/// A task collides in two cases: its data arrive after its planned start, or its planned processor is then busy or
-/// also wanted by other tasks. If tasks were planned on types of processors, a task collides only if its data are late
-/// or every processor of the type is busy or wanted. All other tasks keep their planned places. If tasks were planned
-/// on processors, a task whose planned time overlaps with no other task on its processor keeps its place reserved.
+/// A task collides if its data arrive after its planned start. A task also collides if its planned processor is busy
+/// when it is planned to run, or if other tasks also need the processor then. If tasks were planned on types of
+/// processors, a task collides only if its data are late on every processor of the type, or if each of these
+/// processors is busy or needed. All other tasks keep their planned places. If tasks were planned on processors, the
+/// place of a task is held in advance, unless another task on the processor overlaps with it.
 ///
-/// Colliding tasks with equal planned starts form a batch. Each task of a batch gets a processor of its own, such that
-/// the sum of penalties is minimal. A task starts at its planned start, or as soon afterwards as its data and the
-/// processor are available. Batches are resolved by planned start. A batch with more tasks than processors is divided.
-/// A place after which the job cannot end in time is used only if every other place has this effect, too. Then the
-/// place with the least lateness is used. The penalty does not include the lateness.
+/// Colliding tasks with equal planned starts form a batch, and batches are resolved by planned start. Each task of a
+/// batch gets a different processor, such that the sum of penalties is minimal. A task starts at its planned start, or
+/// as soon afterwards as its data and the processor are available. A batch with more tasks than processors is divided.
+/// A place is late if the job cannot end in time after it. A late place is used only if every place is late. In this
+/// case, the place with the least lateness is used. The penalty does not include the lateness.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty). The assignment is computed
 /// by the algorithm of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate
@@ -129,14 +132,14 @@ struct Resolving<'a, 'b> {
     planned: &'b [TaskPlace],
     windows: Windows,
     draft: Draft<'a>,
-    /// For each task, whether its planned place is held for it.
+    /// For each task, whether its planned place is held in the draft.
     held: Vec<bool>,
     collisions: Vec<Collision>,
 }
 
 impl Resolving<'_, '_> {
-    /// Holds the places of tasks whose planned times overlap with no other task on their processor. The tasks are
-    /// given by planned start.
+    /// Holds the planned place of each task, unless another task on the processor overlaps with it. `order` contains
+    /// the tasks by planned start.
     fn hold(&mut self, order: &[u32]) {
         self.held = vec![false; order.len()];
         if self.resolution.chosen.is_of_types() {
@@ -147,7 +150,7 @@ impl Resolving<'_, '_> {
             let time = self.resolution.real.time_on(task, place.processor);
             (time != NEVER).then(|| (place.processor, place.start, place.start + time))
         };
-        // For each processor, the task with the latest planned end so far.
+        // The task with the latest planned end so far, for each processor.
         let mut last: Vec<Option<(u32, i64)>> = vec![None; self.draft.calendars().len()];
         for &task in order {
             let Some((processor, start, end)) = interval(task) else { continue };
@@ -168,7 +171,7 @@ impl Resolving<'_, '_> {
         }
     }
 
-    /// Places the tasks of a batch that do not collide as planned. Returns the other tasks.
+    /// Places those tasks of a batch that do not collide, as planned. Returns the colliding tasks.
     fn stay(&mut self, batch: &[u32]) -> Vec<u32> {
         let (real, planned) = (self.resolution.real, self.planned);
         for &task in batch.iter().filter(|&&task| self.held[task as usize]) {
@@ -200,8 +203,7 @@ impl Resolving<'_, '_> {
         colliding
     }
 
-    /// Assigns a processor of its own to each of these tasks, which have equal planned starts, so that the sum of the
-    /// penalties is minimal.
+    /// Assigns different processors to the tasks of a batch, such that the sum of the penalties is minimal.
     fn assign(&mut self, batch: &[u32]) {
         let frame = self.resolution.real;
         let span = self.resolution.span();
@@ -232,12 +234,13 @@ impl Resolving<'_, '_> {
             }
             self.draft.put_on(task, place);
             let wanted = self.planned[task as usize];
-            // All processors of one type are equally good.
+            // A task that starts as planned on a processor of the planned type was not moved.
             if start != wanted.start || frame.time_on(task, place.processor) != frame.time_on(task, wanted.processor) {
                 self.collisions.push(Collision { task, planned: wanted, resolved: place, penalty });
             }
         }
-        // There may be more tasks than processors that can run them. The remaining tasks are placed after the assigned tasks.
+        // If the batch has more tasks than usable processors, some tasks have no place yet. Place them after the
+        // assigned tasks.
         for task in homeless {
             self.draft.put_first(task);
             let planned = self.planned[task as usize];
@@ -249,12 +252,12 @@ impl Resolving<'_, '_> {
     }
 }
 
-/// Assigns processors to tasks, each of which accepts some of the processors. Only the tasks that have a processor in
-/// every maximum matching get one.
+/// Assigns processors to tasks. `options` contains the processors that each task accepts. A task gets a processor only
+/// if every maximum matching gives it one.
 ///
-/// Computes a maximum matching by augmenting paths. The disputed tasks, which get no processor, are those that
-/// alternating paths reach from a task without a processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J. Math. 10, 1958,
-/// DOI 10.4153/CJM-1958-052-0). Complexity: O(b^2 m).
+/// A maximum matching is computed by augmenting paths. From the tasks that this matching leaves without a processor,
+/// alternating paths reach the disputed tasks, which get no processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J.
+/// Math. 10, 1958, DOI 10.4153/CJM-1958-052-0). Complexity: O(b^2 m) for b tasks and m processors.
 fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<ProcessorId>> {
     let mut holder: Vec<Option<usize>> = vec![None; processors];
     let without: Vec<usize> =
@@ -277,7 +280,8 @@ fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<Pro
     given
 }
 
-/// Gives a task one of its processors. If another task holds this processor, that task gets another one.
+/// Gives a task one of its processors, along an augmenting path. If another task holds the processor, the other task
+/// moves to one of its own options.
 fn augment(options: &[Vec<ProcessorId>], task: usize, holder: &mut [Option<usize>], seen: &mut [bool]) -> bool {
     for &processor in &options[task] {
         if !std::mem::replace(&mut seen[processor.index()], true) {

@@ -1,4 +1,4 @@
-//! The criteria by which schedules and places are compared.
+//! The criteria that compare schedules, and the rules that choose among equal places.
 
 /// The objective of the critical jobs method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -7,11 +7,11 @@ pub enum Criterion {
     /// is the sum over its tasks.
     #[default]
     Cost,
-    /// Greatest average utilisation of the processors: the tasks with the longest total run time.
+    /// Greatest average utilisation of the processors. It is reached by the longest total run time.
     Utilisation,
 }
 
-/// Cost and processor time of a schedule or of a part of a schedule.
+/// The cost of some tasks, and the processor time that they use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Cost, in thousandths.

@@ -1,4 +1,4 @@
-//! A partial plan of a job: the places of some of its tasks.
+//! A partial plan of a job.
 
 use makespan_core::FreeTime;
 
@@ -8,7 +8,7 @@ use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{NEVER, NodeId, ProcessorId, TaskPlace};
 
-/// The places of some tasks of a job, on processors that other jobs may occupy at times.
+/// A partial plan of a job: the places of some of its tasks. The calendars also contain busy periods from other jobs.
 #[derive(Clone, Debug)]
 pub struct Draft<'a> {
     frame: &'a Frame<'a>,
@@ -17,8 +17,7 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Returns a draft without placed tasks. `calendars` contains one calendar for each processor, with all busy
-    /// periods of the processor.
+    /// Returns a draft without placed tasks. `calendars` contains the busy periods of each processor.
     pub fn new(frame: &'a Frame<'a>, calendars: Vec<Calendar>) -> Self {
         Self { frame, calendars, places: vec![None; frame.tasks()] }
     }
@@ -33,7 +32,7 @@ impl<'a> Draft<'a> {
         self.frame.release()
     }
 
-    /// Returns the number of processors, or of types of processors, that tasks can be placed on.
+    /// Returns the number of machines for tasks: processors, or types of processors.
     pub fn processors(&self) -> usize {
         self.frame.machines().len()
     }
@@ -43,7 +42,7 @@ impl<'a> Draft<'a> {
         self.places[task as usize].is_some()
     }
 
-    /// Returns the place of a task, if it is placed.
+    /// Returns the place of a task, or `None` if the task is not placed.
     pub fn place(&self, task: u32) -> Option<TaskPlace> {
         self.places[task as usize]
     }
@@ -68,7 +67,7 @@ impl<'a> Draft<'a> {
         self.frame.time_on(task, self.frame.machines()[machine as usize])
     }
 
-    /// Returns the value of a task on one of the [`Frame::machines`] by the criterion. A smaller value is better.
+    /// Returns the value of a task on one of the [`Frame::machines`] by `criterion`. Smaller values are better.
     pub fn weight(&self, task: u32, machine: u32, criterion: Criterion) -> i64 {
         let processor = self.frame.machines()[machine as usize];
         match criterion {
@@ -91,7 +90,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Returns the sums of cost and processor time over those of the given tasks that are placed.
+    /// Returns the sums of cost and processor time over the placed tasks among `tasks`.
     pub fn figures_of(&self, tasks: &[u32]) -> Figures {
         self.sum(tasks.iter().filter_map(|&task| Some((task, self.place(task)?.processor))))
     }
@@ -101,21 +100,21 @@ impl<'a> Draft<'a> {
         (0..self.frame.tasks() as u32).filter_map(|task| self.end(task)).max().unwrap_or_else(|| self.release())
     }
 
-    /// Returns the end of a task, if it is placed.
+    /// Returns the end of a task, or `None` if the task is not placed.
     pub fn end(&self, task: u32) -> Option<i64> {
         let place = self.places[task as usize]?;
         Some(place.start + self.frame.time_on(task, place.processor))
     }
 
-    /// Returns the time of a transfer between two of the [`Frame::machines`]. The time is zero if both are the same
-    /// machine, even if the machine represents a type.
+    /// Returns the time of a transfer between two of the [`Frame::machines`]. If both are the same machine, the time
+    /// is zero. A machine may represent all processors of a type.
     pub fn way_between(&self, edge: u32, from: u32, to: u32) -> i64 {
         let machines = self.frame.machines();
         self.frame.transfer(edge, machines[from as usize], machines[to as usize])
     }
 
-    /// Returns whether both tasks are placed, and the data of the edge between them arrive before the second task
-    /// starts.
+    /// Returns whether both tasks are placed and the edge between them is satisfied: the data arrive before the second
+    /// task starts.
     pub fn keeps(&self, from: u32, to: u32, edge: u32) -> bool {
         let (Some(end), Some(first), Some(next)) =
             (self.end(from), self.places[from as usize], self.places[to as usize])
@@ -146,7 +145,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Releases the processors that [`Draft::hold`] held.
+    /// Releases a processor that [`Draft::hold`] held.
     pub fn release_hold(&mut self, processor: ProcessorId, start: i64, end: i64) {
         self.calendars[processor.index()].release(&(start, end));
     }
@@ -161,8 +160,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Places a task on the processor on which it ends first, by the rule of HEFT. All its predecessors must be
-    /// placed.
+    /// Places a task on the processor on which it ends first, as HEFT does. All its predecessors must be placed.
     pub fn put_first(&mut self, task: u32) {
         let problem = self.frame.problem();
         let arrival = |node: NodeId| self.arrival(task, problem.first_of(node));
@@ -171,8 +169,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the instant at which the data of a task have arrived on a processor. Predecessors without a place are
-    /// ignored.
+    /// Returns the instant at which all data of a task have arrived on a processor. Predecessors that are not placed
+    /// are ignored.
     pub fn arrival(&self, task: u32, processor: ProcessorId) -> i64 {
         let each = self.frame.incoming(task).filter_map(|from| {
             let place = self.places[from.task as usize]?;
@@ -181,8 +179,7 @@ impl<'a> Draft<'a> {
         each.fold(self.release(), i64::max)
     }
 
-    /// Returns the tie-breaking rule for a round in which a chain is planned again. Rounds prefer early and late
-    /// places in turn.
+    /// Returns the tie-breaking rule for a round of planning. Rounds prefer early places and late places in turn.
     pub fn tie_break(round: usize) -> TieBreak {
         if round.is_multiple_of(2) { TieBreak::Earliest } else { TieBreak::Latest }
     }

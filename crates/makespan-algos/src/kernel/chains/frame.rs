@@ -9,10 +9,10 @@ use super::ranking::Chart;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{GraphProblem, NEVER, Neighbour, NodeId, ProcessorId, rank};
 
-/// Maximum number of tasks of a job for which the areas of all predecessors and successors of each task are summed.
+/// Maximum number of tasks of a job for which the areas of predecessors and successors are summed.
 const MAX_SUMMED: usize = 4096;
 
-/// A direction in the graph, seen from a task.
+/// A direction in the graph, starting from a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphDirection {
     /// The predecessors of the task.
@@ -29,29 +29,30 @@ pub struct Frame<'a> {
     first: u32,
     /// The fastest times and the mean transfers.
     pub chart: Chart,
-    /// For each task, its position in the order of the chart.
+    /// The position of each task in the topological order of the chart.
     positions: Vec<u32>,
     /// The number of the first edge in the instance.
     first_edge: u32,
     /// For each edge, the minimum transfer time over all pairs of processors.
     least: Vec<i64>,
-    /// For each task and processor, the cost of the task there. Zero if it cannot run there.
+    /// The cost of each task on each processor. Zero if the task cannot run there.
     cost: Vec<i64>,
-    /// For each task, a lower bound on the time that all its predecessors take on all processors together.
+    /// For each task, a lower bound on the total time of all its predecessors if they share all processors.
     pub before: Vec<i64>,
-    /// For each task, a lower bound on the time that all its successors take on all processors together.
+    /// For each task, a lower bound on the total time of all its successors if they share all processors.
     pub after: Vec<i64>,
-    /// The processors that tasks are placed on, or one processor of each type.
+    /// The processors on which tasks are placed. If tasks are planned on types of processors, one processor of each
+    /// type.
     machines: Vec<ProcessorId>,
-    /// For each processor, the index in `machines` of the processor that represents it.
+    /// For each processor, the index in `machines` of the processor that represents its type.
     kinds: Vec<u32>,
     types: bool,
     by_rank: OnceLock<Vec<u32>>,
 }
 
 impl<'a> Frame<'a> {
-    /// Returns the frame of a job of the instance. If `types` is true, one processor represents all processors of its
-    /// type, and this processor is always free.
+    /// Returns the frame of a job of the instance. If `types` is true, tasks are planned on types of processors. One
+    /// processor then represents all processors of its type, and its transfers to itself take no time.
     pub fn new(instance: &Instance, problem: &'a GraphProblem, id: JobId, types: bool) -> Self {
         let job = instance.job(id);
         let (first, count) = (job.first().0 as u32, job.different_tasks());
@@ -105,7 +106,8 @@ impl<'a> Frame<'a> {
         self.problem
     }
 
-    /// Returns the processors that tasks are placed on, or one processor of each type.
+    /// Returns the processors on which tasks are placed. If tasks are planned on types of processors, one processor of
+    /// each type.
     pub fn machines(&self) -> &[ProcessorId] {
         &self.machines
     }
@@ -115,8 +117,8 @@ impl<'a> Frame<'a> {
         self.types
     }
 
-    /// Returns, for each type, the periods in which every processor of the type is busy. The index is the number of
-    /// the processor that represents the type.
+    /// Returns, for each type, the periods in which every processor of the type is busy. The calendar of a type is at
+    /// the index of the processor that represents the type.
     pub fn calendars_by_type(&self, calendars: &[Calendar]) -> Vec<Calendar> {
         let mut joint = vec![Calendar::default(); calendars.len()];
         for (kind, &machine) in self.machines.iter().enumerate() {
@@ -143,12 +145,12 @@ impl<'a> Frame<'a> {
         self.first + task
     }
 
-    /// Returns the position of a task in the order of the chart.
+    /// Returns the position of a task in the topological order of the chart.
     pub fn position(&self, task: u32) -> u32 {
         self.positions[task as usize]
     }
 
-    /// Returns the neighbours of a task on one side, each with its number in this job and the edge to it.
+    /// Returns the predecessors or successors of a task. Each has its number in this job and its edge to the task.
     pub fn beside(&self, task: u32, side: GraphDirection) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
             GraphDirection::Before => self.problem.incoming(self.first + task),
@@ -187,20 +189,20 @@ impl<'a> Frame<'a> {
         self.chart.edges[(edge - self.first_edge) as usize].2
     }
 
-    /// Returns the minimum transfer time of an edge over all processors that can run its tasks.
+    /// Returns the minimum transfer time of an edge, over the processors that can run the two tasks.
     pub fn least_transfer(&self, edge: u32) -> i64 {
         self.least[(edge - self.first_edge) as usize]
     }
 
-    /// Returns the processors that a place represents: all processors of its type if tasks are planned on types,
-    /// otherwise the processor itself.
+    /// Returns the processors that a planned place stands for. If tasks are planned on types, these are all processors
+    /// of the type of `processor`, otherwise `processor` itself.
     pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
         let kind = self.kinds[processor.index()];
         self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)
     }
 
-    /// Returns a lower bound on the makespan: the longest path, with the fastest time of each task and the minimum time of each
-    /// transfer.
+    /// Returns a lower bound on the makespan: the longest path. Each task has its fastest time, and each transfer its
+    /// minimum time.
     pub fn longest_path(&self) -> i64 {
         let mut ends = vec![0; self.tasks()];
         for &task in &self.chart.order {
@@ -216,8 +218,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the first processor of each type, and the type of each processor. Each task takes equally long on all processors of a
-/// type.
+/// Returns the first processor of each type, and the type of each processor. On processors of one type, each task
+/// takes equally long.
 fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
     let (mut found, mut kinds): (Vec<ProcessorId>, Vec<u32>) = (Vec::new(), Vec::new());
     for processor in problem.processor_ids() {
@@ -235,8 +237,8 @@ fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u3
     (found, kinds)
 }
 
-/// Returns, for each edge of a job, the minimum transfer time between two nodes that can run its tasks. Takes O(1) for an edge
-/// whose tasks can share a node, and otherwise one step for each pair of nodes.
+/// Returns, for each edge of a job, the minimum transfer time between two nodes that can run its two tasks. If both
+/// tasks can run on one node, this usually takes O(1), otherwise one step for each pair of nodes.
 fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.transfers();
     let nodes = problem.node_ids();
@@ -259,10 +261,10 @@ fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart:
 /// Returns lower bounds on the area of each task, for two choices of processor weights.
 ///
 /// The weights of all processors sum to 1. If all tasks run within a time C, each processor is busy for at most C.
-/// Thus the sum over all tasks of the run time, multiplied by the weight of the processor, is at most C. For each
-/// task, the minimum of this product over the processors that can run the task is a lower bound. In the first choice,
-/// the weight of a processor is its mean speed over all tasks of the job. If times differ only by the speeds of
-/// processors, the product is then equal on all processors. In the second choice, all weights are equal.
+/// Multiply the run time of each task by the weight of its processor. The sum of these products is at most C. The area
+/// of a task is the minimum of this product over the processors that can run the task. In the first choice, the weight
+/// of a processor is its mean speed over all tasks of the job. If times differ only by the speeds of processors, the
+/// product is then equal on all processors. In the second choice, all weights are equal.
 fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {
@@ -284,8 +286,8 @@ fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     [by(&speeds), by(&vec![1.0; problem.nodes()])]
 }
 
-/// Returns, for each task, the sum of areas over all its predecessors or all its successors, including indirect ones.
-/// Each task is counted once. The result is the larger of the sums for the two choices of areas.
+/// Returns, for each task, the sum of the areas of all its predecessors or of all its successors, direct and indirect.
+/// Each of them is counted once. `areas` contains two choices of areas, and the larger sum is returned.
 fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: GraphDirection) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];
@@ -314,8 +316,8 @@ fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: GraphDirection) -> Vec<i64> 
     sums
 }
 
-/// Rounds a duration down to twenty binary digits. Thus the rounded duration does not change if ticks become finer by
-/// a power of two.
+/// Rounds a duration down to twenty binary digits. If ticks become finer by a power of two, the rounded duration does
+/// not change.
 fn coarse(sum: f64) -> i64 {
     const DIGITS: u32 = 20;
     let ticks = sum as i64;

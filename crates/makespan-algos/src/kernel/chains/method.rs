@@ -1,4 +1,4 @@
-//! The parameters of the critical jobs method, which its scheduler and its policy share.
+//! The parameters of the critical jobs method. A scheduler and a policy use this method.
 
 use makespan_core::Instance;
 
@@ -13,13 +13,13 @@ use crate::kernel::graph::GraphProblem;
 pub struct Method {
     /// The settings for each job.
     pub settings: Settings,
-    /// The time from the release of a job to its deadline, if the job states none, as a multiple of HEFT's makespan for the job on
-    /// idle processors.
+    /// The deadline of a job that states none. It is counted from the release, as a multiple of HEFT's makespan for
+    /// the job on idle processors.
     pub deadline: f64,
-    /// Whether chains are planned on types of processors. Collisions are resolved afterwards.
+    /// Whether chains are planned on types of processors. If so, collisions are resolved afterwards.
     pub types: bool,
-    /// Whether a transfer between tasks on one node takes as long as over the link of the node. On the platform, a
-    /// transfer within a node may take no time. So the real schedule is never longer than the plan.
+    /// Whether the plan assumes that a transfer within a node takes as long as over the link of the node. In reality,
+    /// it may take no time, so the real schedule is never longer than the plan.
     pub paid: bool,
 }
 
@@ -30,7 +30,7 @@ impl Default for Method {
 }
 
 impl Method {
-    /// Returns the tasks of an instance, with the transfer times that this method assumes.
+    /// Returns the tasks of an instance, with the transfer times that the method assumes.
     ///
     /// # Panics
     /// Panics if some task cannot run on one processor.
@@ -38,7 +38,7 @@ impl Method {
         if self.paid { GraphProblem::with_paid_transfers(instance) } else { GraphProblem::new(instance) }
     }
 
-    /// Returns the parameters that differ from `default`, as in a spec and in the order of the catalogue.
+    /// Returns the parameters that differ from `default`, as text for a spec, in the order of the catalogue.
     pub fn parameters(&self, default: &Self) -> Vec<String> {
         let each = self.all().into_iter().zip(default.all());
         each.filter(|(own, usual)| own != usual).map(|((key, value), _)| format!("{key}={value}")).collect()

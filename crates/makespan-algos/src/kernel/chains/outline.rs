@@ -1,4 +1,4 @@
-//! The data of one job that the critical jobs method computes only once.
+//! The data of one job that the critical jobs method computes once.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use super::strategy::{ChainJob, JobSchedule, Settings, strategy};
 use crate::free_time::Calendar;
 use crate::kernel::graph::GraphProblem;
 
-/// A share of the time from HEFT's end to the deadline, such as 3 of 4.
+/// A fraction of the time from HEFT's end to the deadline, such as 3 of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The numerator.
@@ -21,8 +21,9 @@ pub struct Share {
     pub of: i64,
 }
 
-/// A job on processors and, if chains are planned on types of processors, on these types. An outline is created once,
-/// and computes strategies for different calendars. The chains are ranked in the first computation.
+/// A job that the critical jobs method plans on processors. If chains are planned on types of processors, the outline
+/// also contains the job on types. One outline computes strategies for different calendars. The first computation
+/// ranks the chains.
 #[derive(Clone, Debug)]
 pub struct Outline<'a> {
     /// The job on processors.
@@ -40,9 +41,9 @@ impl<'a> Outline<'a> {
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
     }
 
-    /// Returns the strategy on these calendars. `first` is HEFT's schedule on these calendars. The strategy is planned
-    /// for an end between HEFT's end and the deadline, at the given share of this time. If HEFT's schedule is late,
-    /// the strategy is planned for the deadline.
+    /// Returns the strategy on `calendars`. `first` is HEFT's schedule on these calendars. Let T be the time from the
+    /// end of `first` to the deadline. The strategy is planned to end by the end of `first` plus `share` of T. If
+    /// `first` ends after the deadline, the strategy is planned to end by the deadline.
     pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<JobSchedule> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());

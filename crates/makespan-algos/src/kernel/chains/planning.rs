@@ -1,4 +1,5 @@
-//! Places one chain on processors by a dynamic programme over processors and possible ends. All other tasks keep their places.
+//! Places the unplaced tasks of one chain on processors. A dynamic programme considers the processors and the possible
+//! ends of each task. All other tasks keep their places.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,30 +13,31 @@ use super::windows::{PlanningLimits, TransferRoom};
 pub struct ChainAim {
     /// The objective.
     pub criterion: Criterion,
-    /// The choice among equally good schedules.
+    /// The rule that chooses among equally good schedules.
     pub tie_break: TieBreak,
     /// Latest end of every task, in ticks.
     pub end: i64,
-    /// The time that is reserved for the data of tasks without places.
+    /// The transfer times that are assumed for tasks without places.
     pub room: TransferRoom,
 }
 
-/// Maximum number of labels for a task on one processor. In a run of many tasks, this number is smaller: `RUN_LABELS` divided by
-/// the number of tasks, but at least `MIN_LABELS`.
+/// Maximum number of labels for a task on one processor. A label is a possible end of the task. For a run of many
+/// tasks, the maximum is `RUN_LABELS` divided by the number of tasks, but at least `MIN_LABELS`.
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
-/// Maximum number of earlier tasks of the run whose minimum distances to a task are taken into account.
+/// Maximum number of minimum distances to earlier tasks of the run that are stored for a task.
 const MAX_GAPS: usize = 8;
 
-/// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task or an edge
-/// does not fit. Then the draft contains only the runs that were placed before.
+/// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task
+/// or an edge does not fit. In this case, the draft contains only the runs that were placed before the failure.
 ///
-/// The unplaced tasks between two placed tasks of a chain form a run, which is planned on its own. The first walk
-/// computes, for each task and processor, the possible ends with the best value of the tasks so far. An end is dropped
-/// if another end is earlier and has a better value. The second walk goes back from the best end of the last task. With
-/// [`TieBreak::Latest`], the tasks are then moved as late as possible. Complexity: O(k m^2 l log l) for k tasks, m
-/// processors and l ends. At most 64 ends are kept (16 in long runs), spaced evenly by rank.
+/// The unplaced tasks between two placed tasks of a chain form a run. Each run is planned separately. The first pass
+/// goes forward through the run. For each task and processor, it computes possible ends, each with the best value of
+/// the tasks so far. An end is dropped if another end is at most as late and has at least as good a value. The second
+/// pass goes back from the best end of the last task. With [`TieBreak::Latest`], the tasks are then moved as late as
+/// possible. Complexity: O(k m^2 l log l) for k tasks, m processors and at most l ends for a task on a processor. At
+/// most 64 ends are kept (16 in long runs), spaced evenly by rank.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.2 (two walks over a search tree). Merging equal states turns the
 /// tree into this dynamic programme.
@@ -52,7 +54,7 @@ pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &ChainAim) -> 
         }
         at = last;
     }
-    // Checks edges between two tasks that other chains have placed.
+    // Check the edges between two placed tasks.
     tasks.windows(2).zip(edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
 }
 
@@ -60,42 +62,43 @@ pub fn plan(draft: &mut Draft, tasks: &[u32], edges: &[u32], aim: &ChainAim) -> 
 #[derive(Clone, Copy, Debug)]
 struct Label {
     end: i64,
-    /// The value of this task and of the tasks of the run before it.
+    /// The value of this task and of all earlier tasks of the run.
     value: i64,
     /// The label of the previous task.
     before: Number,
 }
 
-/// The number of a label among the labels of a task.
+/// The number of a label of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Number {
     machine: u32,
-    /// The index among the labels on this processor.
+    /// The index among the labels of the task on this processor.
     at: u32,
 }
 
-/// The labels of the tasks of a run, from the first task on, for each processor.
+/// For each task of a run, in order, and for each processor: the labels.
 type Labels = [Vec<Vec<Label>>];
 
-/// The times that a task of a run must keep after earlier tasks of the run. Both lists are sorted by decreasing position.
+/// The distances that a task of a run must keep from earlier tasks of the run. Both lists are sorted by decreasing
+/// position of the earlier task.
 struct Needs {
-    /// Edges from tasks of the run, with the positions of these tasks.
+    /// The edges from earlier tasks of the run: the position of the earlier task, and the number of the edge.
     edges: Vec<(usize, u32)>,
-    /// Minimum times between the end of an earlier task of the run and the start of this task. These times leave room
-    /// for the tasks between the two, which are placed later.
+    /// The position of an earlier task of the run, and the minimum time from its end to the start of this task.
+    /// Unplaced tasks outside the run need this time, because they must run between the two tasks.
     gaps: Vec<(usize, i64)>,
 }
 
-/// Tasks of a chain between two placed tasks, with the constraints that the draft imposes on them.
+/// Unplaced tasks of a chain between two placed tasks, with the constraints from the draft.
 struct Run<'a> {
     draft: &'a Draft<'a>,
     tasks: &'a [u32],
-    /// For each task and each processor, the intervals in which the task may end there.
+    /// For each task and each processor, the intervals in which the task may end on the processor.
     open: Vec<Vec<Vec<(i64, i64)>>>,
     needs: Vec<Needs>,
 }
 
-/// Places the tasks of a run. Returns `false`, with the draft unchanged, if one of them does not fit.
+/// Places the tasks of a run. If one of them does not fit, returns `false` and does not change the draft.
 fn run(draft: &mut Draft, tasks: &[u32], aim: &ChainAim) -> bool {
     let run = Run::new(draft, tasks, aim);
     let Some(mut chosen) = run.best(aim) else { return false };
@@ -142,8 +145,8 @@ impl<'a> Run<'a> {
         Some(chosen)
     }
 
-    /// Returns the possible ends of the next task on one processor, each with its best value. No returned end is both
-    /// later and worse than another one.
+    /// Returns the possible ends of the next task on one processor, each with its best value. A later end always has a
+    /// better value.
     fn reached(&self, labels: &Labels, machine: u32, aim: &ChainAim) -> Vec<Label> {
         let (draft, position) = (self.draft, labels.len());
         let (task, open) = (self.tasks[position], &self.open[position][machine as usize]);
@@ -172,14 +175,14 @@ impl<'a> Run<'a> {
         });
         let (count, most) = (found.len(), (RUN_LABELS / self.tasks.len()).clamp(MIN_LABELS, MAX_LABELS));
         if count > most {
-            // Keeps the first end, the last end, and ends in between that are spaced evenly by rank.
+            // Keep the first end, the last end, and some ends between them that are spaced evenly by rank.
             found = (0..most).map(|rank| found[rank * (count - 1) / (most - 1)]).collect();
         }
         found
     }
 
-    /// Returns the earliest start of the next task on a processor after the earlier tasks of the run. `last` is the
-    /// label of the previous task.
+    /// Returns the earliest start of the next task on a processor that keeps all distances from earlier tasks of the
+    /// run. `last` is the label of the previous task.
     fn ready(&self, labels: &Labels, last: Number, machine: u32) -> i64 {
         let (mut ready, mut number) = (i64::MIN, last);
         let needs = &self.needs[labels.len()];
@@ -202,7 +205,8 @@ impl<'a> Run<'a> {
         ready
     }
 
-    /// Moves each task as late as the tasks after it allow, beginning with the last task. Each task stays on its processor.
+    /// Moves each task of the run to its latest end that the later tasks of the run allow, beginning with the last
+    /// task. Each task stays on its processor.
     fn delay(&self, chosen: &mut [(u32, i64)]) {
         let Self { draft, tasks, needs, .. } = self;
         for position in (0..tasks.len()).rev() {
@@ -224,9 +228,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the constraints that each task of a run has from earlier tasks of the run: edges, and paths through other
-/// unplaced tasks at their fastest times. Keeps the eight paths that are longest compared with the fastest times of
-/// the run's own tasks.
+/// Returns the distances that each task of a run must keep from earlier tasks of the run: edges, and paths through
+/// unplaced tasks outside the run, which take their fastest times. If there are more than eight such paths to a task,
+/// keeps those that delay the task most.
 fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
     let frame = draft.frame();
     let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();
@@ -245,15 +249,15 @@ fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
         TransferRoom::Least => frame.least_transfer(edge),
         TransferRoom::Mean => frame.mean_transfer(edge),
     };
-    // Minimum times from the start of the run to the start of each task, from the fastest times of the run's own
-    // tasks.
+    // The minimum time from the start of the run to the start of each task, from the fastest times of the tasks of the
+    // run.
     let mut starts = vec![0; tasks.len()];
     for at in 1..tasks.len() {
         let edge = needs[at].edges.iter().find(|need| need.0 == at - 1);
         let way = edge.map_or(0, |&(_, edge)| frame.least_transfer(edge));
         starts[at] = starts[at - 1] + frame.chart.times[tasks[at - 1] as usize] + way;
     }
-    // Longest paths from the end of a task of the run to the end of each other unplaced task.
+    // The longest path from the end of the task `first` to the end of each unplaced task outside the run.
     let mut lengths: FxHashMap<u32, i64> = FxHashMap::default();
     for (from, &first) in tasks.iter().enumerate() {
         lengths.clear();
@@ -286,8 +290,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
     needs
 }
 
-/// Returns the unplaced tasks outside the run on paths from a task of the run, up to the last task of the run. They are in
-/// topological order.
+/// Returns the unplaced tasks outside the run that are successors of a task of the run and precede the last task of
+/// the run in topological order. The result is in topological order.
 fn between(draft: &Draft, tasks: &[u32], positions: &FxHashMap<u32, usize>) -> Vec<u32> {
     let frame = draft.frame();
     let last = tasks.iter().map(|&task| frame.position(task)).max().unwrap_or(0);

@@ -1,10 +1,10 @@
-//! The critical chains of a graph, longest first.
+//! The critical chains of a graph, the longest first.
 
 use makespan_core::{Dependence, Instance, JobId, TaskId};
 
 use crate::kernel::graph::GraphProblem;
 
-/// A graph of tasks with one time for each task, and the transfers between them.
+/// A graph of tasks and transfers. Each task has one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chart {
     /// The time of each task, which is positive.
@@ -26,7 +26,7 @@ pub struct Chain {
     pub length: i64,
 }
 
-/// The way in which chains cover the edges of a graph.
+/// The rule by which chains cover the edges of a graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cover {
     /// Chains are added until every edge is in a chain. An edge may be in several chains.
@@ -52,17 +52,17 @@ impl Chart {
         }
     }
 
-    /// Returns the chains of this graph, longest first. Ties are broken in favour of the chain through the edge with
-    /// the lowest number. Tasks without edges follow, longest first, each as a chain of its own.
+    /// Returns the chains of this graph, the longest first. Among chains of equal length, the chain through the edge
+    /// with the lowest number comes first. Then each task without edges forms a chain, the longest first.
     ///
     /// Source: A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
     /// computing", 54th IWK, Ilmenau 2009, section 3.1. The printed procedure builds a tree of graphs. Each child of a
     /// graph lacks one edge of the graph's longest path. The procedure takes the longest paths of all graphs in the
     /// tree, the longest first, until all edges are covered. The first such path through an edge is the longest path
-    /// through this edge. Thus sorting the edges by the length of this path yields the same chains. The sorting takes
-    /// O(e log e) plus the length of the output. The tree has exponential size. `Disjoint` follows the paper's
-    /// sentence that every edge is to be included once: it repeatedly takes the longest path and removes its edges.
-    /// Each chain takes O(e).
+    /// through this edge. Thus sorting the edges by the longest path through each edge yields the chains of the paper.
+    /// Sorting takes O(e log e) plus the length of the output, whereas the tree has exponential size.
+    /// [`Cover::Disjoint`] follows a sentence of the paper, that every edge is to be included once. It repeatedly
+    /// takes the longest path and removes the edges of this path. Each chain takes O(e).
     pub fn chains(&self, cover: Cover) -> Vec<Chain> {
         let mut chains = match cover {
             Cover::Covering => self.covering(),
@@ -111,9 +111,9 @@ impl Chart {
     }
 }
 
-/// The longest paths from the beginning to each task, and from each task to the end.
+/// For each task, the longest path to the task and the longest path from the task.
 struct Reach {
-    /// The length, including the task itself, and the edge at the task.
+    /// For each task, the longest path to its end: its length, and its last edge.
     to: Vec<(i64, Option<u32>)>,
     from: Vec<(i64, Option<u32>)>,
 }

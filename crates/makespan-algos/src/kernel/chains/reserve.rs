@@ -1,4 +1,5 @@
-//! Time reserves of isolated tasks, which have neither predecessors nor successors.
+//! Reserves of isolated tasks. An isolated task has neither predecessors nor successors. Its reserve is additional
+//! time for which it holds its processor.
 
 use super::criterion::Criterion;
 use super::draft::Draft;
@@ -11,11 +12,11 @@ pub enum Isolated {
     /// The run time of the task.
     #[default]
     Run,
-    /// The time from its start until another task needs the processor, or until the job must end.
+    /// The time from the start of the task until another task needs the processor, or until the job must end.
     Reserve,
 }
 
-/// A processor that is held for longer than its task runs.
+/// The reserve of an isolated task, which holds its processor for longer than the task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserve {
     /// The number of the task in its job.
@@ -25,15 +26,15 @@ pub struct Reserve {
 }
 
 /// Holds the processor of each isolated task of a complete draft for as long as possible: until another task needs the
-/// processor, or until `end`. The longest tasks come first. With the criterion cost, each task moves to the processor
-/// with the lowest cost. Ties are broken in favour of the longest reserve, and then of the longest run time.
-/// Afterwards, the reserves are busy periods in the draft's calendars. No other task is moved, so the old place of
-/// every isolated task stays possible.
+/// processor, or until `end`. The longest tasks come first. With the criterion cost, each isolated task moves to the
+/// processor with the lowest cost. Among equal costs, the longest reserve wins, and then the longest run time. The
+/// reserves become busy periods in the calendars of the draft. No other task moves, so an isolated task can always
+/// keep its old place.
 ///
 /// Source: A. Tselishchev and V. V. Toporkov, 54th IWK, Ilmenau 2009, section 3.2, step 4: "the whole planning scale
-/// (time reserve) becomes its time execution estimate". The reserves are returned separately, because a placement in a
-/// schedule lasts only as long as the task runs. Complexity: O(n log n + n m k) for n isolated tasks, m processors and
-/// k busy periods of a processor.
+/// (time reserve) becomes its time execution estimate". The function returns the reserves, because the placements of a
+/// schedule do not contain them. Complexity: O(n log n + n m k) for n isolated tasks, m processors and k busy periods
+/// of a processor.
 pub fn reserve(draft: &mut Draft, end: i64, criterion: Criterion) -> Vec<Reserve> {
     let frame = draft.frame();
     let alone = |&task: &u32| frame.incoming(task).next().is_none() && frame.outgoing(task).next().is_none();

@@ -1,5 +1,5 @@
-//! A depth-first search for a schedule of one job that meets the deadline. The search is used if lists and chains find
-//! no schedule that meets the deadline.
+//! A depth-first search for a schedule of one job that meets the deadline. The search runs if lists and chains find no
+//! such schedule.
 
 use makespan_core::FreeTime;
 
@@ -8,27 +8,27 @@ use super::frame::Frame;
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 
-/// Maximum number of tasks. For larger jobs, the search would rarely end. The depth of the recursion is the number of
-/// tasks.
+/// Maximum number of tasks of a job. For larger jobs, the search would rarely end. The depth of the recursion is the
+/// number of tasks.
 const MAX_TASKS: usize = 64;
 
-/// A search that places one task after another, and goes back if no processor can run a task in time.
+/// A search that places one task after another. If no processor can run a task in time, the search goes back.
 struct Search<'a> {
     draft: Draft<'a>,
-    /// For each task, the minimum time from its start to the end of the job: the longest path with the fastest times of tasks
-    /// and the minimum times of transfers.
+    /// For each task, the minimum time from its start to the end of the job. This is the longest path with the fastest
+    /// times of tasks and the minimum times of transfers.
     tails: Vec<i64>,
     end: i64,
-    /// For each task, the number of its predecessors in the job that have no place.
+    /// For each task, the number of its predecessors that are not placed.
     open: Vec<u32>,
-    /// The unplaced tasks whose predecessors are all placed, and the number of placed tasks.
+    /// The unplaced tasks whose predecessors are all placed.
     ready: Vec<u32>,
     placed: usize,
     /// Number of places that the search may still try.
     left: u64,
 }
 
-/// The result of a branch.
+/// The result of searching a branch.
 enum Found {
     All,
     Nothing,
@@ -46,15 +46,16 @@ pub enum SqueezeResult<'a> {
     Unknown,
 }
 
-/// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Up to
-/// `steps` places are tried. Jobs of more than 64 tasks are not searched.
+/// Searches for a schedule of the job that ends by `end`, on processors that are free according to `calendars`. Tries
+/// at most `steps` places. A job of more than 64 tasks is not searched.
 ///
-/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. Take
-/// any schedule that ends in time, and place its tasks in the order of their starts, each on its processor and as
-/// early as possible. Then no task ends later than in the schedule. Thus the search finds a schedule if there is one
-/// and the steps suffice. The search leaves a branch if some task with placed predecessors ends too late on every
-/// processor. Complexity: O(m (k + log c)) for each place, for m processors with c busy periods and a task with k
-/// predecessors.
+/// The search tries all orders of the tasks, and places each task as early as its data and its processor allow. This
+/// finds a schedule if one exists and `steps` is large enough. Proof: take any schedule S that ends in time. Place its
+/// tasks in the order of their starts, each on its processor in S, as early as possible. No task then ends later than
+/// in S.
+///
+/// The search leaves a branch if a task with placed predecessors ends too late on every processor. Complexity: each
+/// place takes O(m (k + log c)) for m processors with c busy periods and a task with k predecessors.
 pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> SqueezeResult<'a> {
     let tasks = frame.tasks();
     if tasks > MAX_TASKS {
@@ -90,7 +91,7 @@ impl Search<'_> {
             }
             options.push((task, own));
         }
-        // Tries tasks with the least slack first, and places with earlier ends first.
+        // Try tasks with the least slack first, and places with earlier ends first.
         let room = |own: &[(i64, TaskPlace)]| own.first().map_or(0, |&(end, _)| end);
         let key = |&(task, ref own): &(u32, Vec<(i64, TaskPlace)>)| {
             let time = frame.chart.times[task as usize];
@@ -113,7 +114,8 @@ impl Search<'_> {
         Found::Nothing
     }
 
-    /// Returns the places where a task can still be in time, one for each processor, sorted by the end of the task.
+    /// Returns at most one place for each processor: the earliest place of a task, if it allows the job to end in
+    /// time. Sorted by the end of the task.
     fn options(&self, task: u32) -> Vec<(i64, TaskPlace)> {
         let frame = self.draft.frame();
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];

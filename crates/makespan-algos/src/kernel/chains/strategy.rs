@@ -1,4 +1,4 @@
-//! The strategy of one job: several schedules, none of which is better than another in every respect.
+//! The strategy of one job: several schedules, each better than each other one in some respect.
 
 use makespan_core::{FreeTime, undominated};
 
@@ -13,34 +13,34 @@ use super::windows::TransferRoom;
 use crate::free_time::Calendar;
 use crate::kernel::graph::TaskPlace;
 
-/// Number of rounds without improvement after which chains are not planned again.
+/// Number of rounds without improvement after which the planning of chains ends.
 const PATIENCE: usize = 4;
 const MAX_ROUNDS: usize = 40;
-/// Maximum number of tasks that ten rounds may plan again. If the number would be larger, each round plans each task
-/// only once, and the rounds end after `MAX_ONCE` tasks in total.
+/// Maximum number of tasks that ten rounds may plan again. If ten rounds would plan more, each round plans each task
+/// once, and the rounds end after `MAX_ONCE` tasks in total.
 const MAX_REPLANNED: usize = 60_000;
 const MAX_ONCE: usize = 20_000;
 
-/// Maximum number of variants that are kept from one chain to the next. If the variants would have more than `MAX_PLACES` places in
-/// total, fewer are kept.
+/// Maximum number of variants that are kept from one chain to the next. If the variants would have more than
+/// `MAX_PLACES` places in total, fewer variants are kept.
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
-/// Number of parts into which the time from the earliest possible end (the length of the longest chain) to the latest
-/// end is divided. There is one plan for the end of each part. The first number of `ENDS` is for chains on processors,
-/// the second for chains on types of processors. `MANY` contains a number of tasks, and the number of parts for jobs
-/// with more tasks.
+/// Number of equal parts of the time from the earliest possible end of a job (the length of its longest chain) to its
+/// latest end. The job is planned for each boundary of these parts. The first number of `ENDS` is for chains on
+/// processors, the second for chains on types of processors. `MANY` contains a number of tasks, and the number of
+/// parts for jobs with more tasks.
 const ENDS: (i64, i64) = (4, 8);
 const MANY: (usize, i64) = (512, 1);
 
-/// The schedule into which chains are planned.
+/// The schedule that chains are planned into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChainBase {
-    /// The empty schedule, as in the paper.
+    /// An empty schedule, as in the paper.
     Empty,
-    /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain
-    /// can be improved.
+    /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain can be
+    /// improved.
     Heft,
-    /// Both starts, one after the other. The best schedules of both are kept.
+    /// First the empty schedule, then HEFT's. The best schedules of both are kept.
     #[default]
     Both,
 }
@@ -50,9 +50,9 @@ pub enum ChainBase {
 pub struct Settings {
     /// The objective.
     pub criterion: Criterion,
-    /// The way in which chains cover the graph.
+    /// The rule by which chains cover the graph.
     pub cover: Cover,
-    /// The schedule into which chains are planned.
+    /// The schedule that chains are planned into.
     pub start: ChainBase,
     /// The penalties for resolved collisions.
     pub penalties: Penalties,
@@ -78,7 +78,8 @@ pub struct JobSchedule {
 }
 
 impl JobSchedule {
-    /// Returns the offer for a complete draft, or `None` if a task is not placed. Isolated tasks may hold processors until `held`.
+    /// Returns the schedule for a complete draft, or `None` if a task is not placed. Isolated tasks may hold
+    /// processors until `held`.
     fn new(mut draft: Draft, collisions: Vec<Collision>, settings: &Settings, held: i64) -> Option<Self> {
         draft.places()?;
         let reserves = match settings.isolated {
@@ -90,7 +91,7 @@ impl JobSchedule {
         Some(Self { busy: plain.busy + held, reserves, collisions, ..plain })
     }
 
-    /// Returns the offer for a complete draft, without reserves.
+    /// Returns the schedule for a complete draft, without reserves.
     pub fn plain(draft: &Draft) -> Self {
         let Figures { cost, busy } = draft.figures();
         let (places, finish) = (draft.places().unwrap_or_default(), draft.finish());
@@ -105,14 +106,14 @@ impl JobSchedule {
         until
     }
 
-    /// Returns a sort key: the value of the objective, where less is better, and then the finish.
+    /// Returns a sort key: first the value of the objective, where less is better, and then the end of the job.
     pub fn key(&self, criterion: Criterion) -> (i64, i64) {
         (Figures { cost: self.cost, busy: self.busy }.value(criterion), self.finish)
     }
 }
 
-/// A job to be planned. Chains are planned on the types or processors of `chosen`, and then moved to the processors of
-/// `real`. `calendars` contains the free times of these processors.
+/// A job to be planned. Chains are planned on the processors or types of `chosen`. The tasks are then moved to the
+/// processors of `real`. `calendars` contains the busy periods of these processors.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainJob<'a> {
     /// The processors, or types of processors, on which chains are planned.
@@ -121,9 +122,9 @@ pub struct ChainJob<'a> {
     pub real: &'a Frame<'a>,
     /// The chains of the job.
     pub chains: &'a [Chain],
-    /// The busy periods of each processor.
+    /// The busy periods of each processor of `real`.
     pub calendars: &'a [Calendar],
-    /// The schedule of [`heft`] on these calendars.
+    /// The schedule that [`heft`] finds on `calendars`.
     pub first: &'a Draft<'a>,
     /// Latest end of the job, in ticks.
     pub end: i64,
@@ -131,25 +132,25 @@ pub struct ChainJob<'a> {
     pub held: i64,
 }
 
-/// Plans a job by HEFT on processors that other jobs occupy at times.
+/// Plans a job by HEFT on processors that may be busy at times.
 pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
     let mut draft = Draft::new(frame, calendars.to_vec());
     frame.by_rank().iter().for_each(|&task| draft.put_first(task));
     draft
 }
 
-/// Returns the schedules that end in time, sorted by finish. None of them is dominated by another in finish, cost and
-/// busy time. The result is empty if the method finds no schedule.
+/// Returns the schedules that end in time, sorted by the end of the job. No schedule is dominated by another one in
+/// end, cost and busy time. If the method finds no schedule, the result is empty.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations:
 ///
 /// * At most eight variants are kept from one chain to the next, the best ones by the criterion. The paper keeps all
 ///   combinations.
-/// * The windows of tasks take the whole graph into account.
+/// * The time windows of tasks depend on the whole graph.
 /// * If the unplaced tasks of a chain do not fit, the whole chain is planned again.
-/// * Plans are made for several latest ends, up to the end of the job. For each latest end, there is one plan with
-///   minimum and one with mean transfer times.
-/// * `Start::Heft` is not in the paper.
+/// * Plans are made for several latest ends, up to the end of the job. For each latest end, one plan assumes minimum
+///   transfer times and one plan assumes mean transfer times.
+/// * [`ChainBase::Heft`] is not in the paper.
 ///
 /// A placement is as long as its task runs. Isolated tasks may hold processors for longer, see [`Isolated`].
 pub fn strategy(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
@@ -163,13 +164,14 @@ pub fn strategy(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     pareto(offers)
 }
 
-/// Returns the offers that are not dominated, sorted by finish. The first of several equal offers is kept.
+/// Returns the schedules that are not dominated, sorted by the end of the job. If schedules are equal, the first is
+/// kept.
 pub fn pareto(offers: Vec<JobSchedule>) -> Vec<JobSchedule> {
     undominated(offers, |offer| [offer.finish, offer.cost, -offer.busy].map(i128::from))
 }
 
-/// Plans the chains one by one into the empty schedule, for several ends. Plans for an early end leave time before the
-/// deadline for colliding tasks and for the last chains.
+/// Plans the chains one by one into the empty schedule, for several latest ends. A plan for an early end leaves time
+/// before the deadline. Colliding tasks and the last chains may use this time.
 fn empty(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let release = task.real.release();
     let least = task.chains.first().map_or(0, |chain| chain.length).clamp(0, task.end - release);
@@ -190,7 +192,7 @@ fn empty(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     each.into_iter().flat_map(aim).flat_map(|aim| towards(task, settings, &aim)).collect()
 }
 
-/// Plans all chains with one aim, and then resolves the collisions.
+/// Plans all chains with one aim (an objective and a latest end), and then resolves the collisions.
 fn towards(task: &ChainJob, settings: &Settings, aim: &ChainAim) -> Vec<JobSchedule> {
     let calendars =
         if task.chosen.is_of_types() { task.chosen.calendars_by_type(task.calendars) } else { task.calendars.to_vec() };
@@ -205,7 +207,7 @@ fn towards(task: &ChainJob, settings: &Settings, aim: &ChainAim) -> Vec<JobSched
     drafts.iter().filter_map(|draft| settled(task, settings, draft, aim.room)).collect()
 }
 
-/// Adds a chain to each draft, in each of the best ways.
+/// Adds a chain to each draft, in up to two equally good ways.
 fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &ChainAim) -> Vec<Draft<'a>> {
     let mut next: Vec<Draft> = Vec::with_capacity(2 * drafts.len());
     for draft in drafts {
@@ -214,7 +216,7 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &ChainAim) -> Vec<Dr
             next.push(draft);
             continue;
         }
-        // There may be several optima. The earliest and the latest one are used.
+        // If several plans are optimal, use the earliest and the latest one.
         for tie_break in [TieBreak::Earliest, TieBreak::Latest] {
             let Some(draft) = with_chain(&draft, chain, &ChainAim { tie_break, ..*aim }) else { continue };
             if next.iter().all(|other| !other.has_same_places(&draft)) {
@@ -225,7 +227,7 @@ fn variants<'a>(drafts: Vec<Draft<'a>>, chain: &Chain, aim: &ChainAim) -> Vec<Dr
     next
 }
 
-/// Returns whether the draft keeps all edges between the tasks of a chain.
+/// Returns whether all edges between the tasks of a chain are satisfied in the draft.
 fn holds(draft: &Draft, chain: &Chain) -> bool {
     chain.tasks.windows(2).zip(&chain.edges).all(|(pair, &edge)| draft.keeps(pair[0], pair[1], edge))
 }
@@ -243,7 +245,7 @@ fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &ChainAim) -> Option<Dr
     plan(&mut next, &chain.tasks, &chain.edges, aim).then_some(next)
 }
 
-/// Moves the tasks of a draft to free processors. Returns `None` if the job then ends too late.
+/// Moves the tasks of a draft to free processors. Returns `None` if the job ends too late after this.
 fn settled(task: &ChainJob, settings: &Settings, draft: &Draft, room: TransferRoom) -> Option<JobSchedule> {
     let resolution =
         Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
@@ -254,7 +256,8 @@ fn settled(task: &ChainJob, settings: &Settings, draft: &Draft, room: TransferRo
     JobSchedule::new(draft, collisions, settings, task.held)
 }
 
-/// Stretches HEFT's schedule. Then plans one chain after another again, as well as possible, several times.
+/// Stretches HEFT's schedule to the latest end. Then repeatedly plans one chain after another again, each as well as
+/// possible.
 fn from_heft(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let first = task.first;
     if first.finish() > task.end || task.real.tasks() == 0 {
@@ -269,7 +272,7 @@ fn from_heft(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let once = 10 * task.chains.iter().map(|chain| chain.tasks.len()).sum::<usize>() > MAX_REPLANNED;
     let (mut waited, mut round, mut replanned) = (0, 0, 0);
     while waited < PATIENCE && round < MAX_ROUNDS && !(once && replanned >= MAX_ONCE) {
-        // All other tasks are placed, so no room must be left for them.
+        // All other tasks are placed, so the plan needs no additional time for their transfers.
         let (criterion, end, room) = (settings.criterion, task.end, TransferRoom::Least);
         let aim = ChainAim { criterion, tie_break: Draft::tie_break(round), end, room };
         planned.fill(false);
@@ -291,18 +294,18 @@ fn from_heft(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     offers
 }
 
-/// Binary logarithm of the minimum number of steps into which the time to the deadline is divided. Schedules are
-/// stretched by whole steps. The number of steps is less than twice the minimum.
+/// Binary logarithm of the minimum number of steps into which the time from release to deadline is divided. The number
+/// of steps is less than twice this minimum. Schedules are stretched by whole steps.
 const STEPS: u32 = 8;
 
-/// Returns the length of a step for a span. It is a power of two, so that rounding does not depend on the unit if
-/// ticks become finer by a power of two.
+/// Returns the length of a step if the time from release to deadline is `span`. The length is a power of two. If ticks
+/// become finer by a power of two, schedules are thus rounded alike.
 fn step(span: i64) -> i64 {
     1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// Delays the starts in HEFT's schedule in proportion to the time to the deadline, in whole steps. Returns `None` if a processor is
-/// busy.
+/// Delays the starts in HEFT's schedule in proportion, so that the schedule ends about at its latest end. Delays are
+/// rounded to whole steps. Returns `None` if a processor is busy.
 fn stretched<'a>(task: &ChainJob<'a>) -> Option<Draft<'a>> {
     let first = task.first;
     let (release, places) = (first.release(), first.places()?);
@@ -322,8 +325,8 @@ fn stretched<'a>(task: &ChainJob<'a>) -> Option<Draft<'a>> {
     Some(draft)
 }
 
-/// Plans these tasks of a chain again, without moving other tasks. Keeps the old places if the new ones are worse or
-/// do not fit.
+/// Plans the tasks `tasks` of a chain again, without moving other tasks. If the new places are worse or do not fit,
+/// keeps the old places.
 fn again(draft: &mut Draft, chain: &Chain, tasks: &[u32], aim: &ChainAim) {
     if tasks.is_empty() {
         return;

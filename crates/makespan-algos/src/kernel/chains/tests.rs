@@ -19,8 +19,8 @@ use crate::free_time::Calendar;
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, ProcessorId, TaskPlace};
 
-/// Computes the chains by the printed tree of graphs: each graph loses one edge of its longest path. Equal graphs are visited
-/// once.
+/// Computes the chains by the tree of graphs that the paper prints. Each child of a graph lacks one edge of the
+/// longest path of the graph. Equal graphs are visited once.
 fn by_tree(chart: &Chart) -> Vec<Chain> {
     let longest = |mask: u32| {
         let own: Vec<usize> = (0..chart.edges.len()).filter(|&edge| mask >> edge & 1 == 1).collect();
@@ -69,8 +69,8 @@ proptest! {
         prop_assert_eq!(chart.chains(Cover::Covering), by_tree(&chart));
     }
 
-    /// Tests graphs with equally long paths. The tree may find other paths of the same lengths. Checks that the first
-    /// path that covers an edge is equally long.
+    /// Tests graphs with equally long paths. The tree may find other paths of equal lengths. For each edge, checks the
+    /// length of the first path that contains the edge.
     #[test]
     fn chains_are_as_long_as_those_of_the_printed_tree_where_paths_tie(chart in charts()) {
         let tied = Chart {
@@ -107,7 +107,8 @@ fn ticks(t: i64) -> Time {
     Time::from_ticks(t)
 }
 
-/// Returns jobs of tasks with these volumes, on processors of these speeds, with a bandwidth of 1 byte per tick between them.
+/// Returns jobs whose tasks have these volumes, on processors of these speeds. The bandwidth between processors is 1
+/// byte per tick.
 pub(super) fn instance(
     volumes: &[i64],
     edges: &[(u32, u32, u64)],
@@ -134,8 +135,8 @@ fn resolution<'a: 'b, 'b>(frame: &'a Frame<'a>, end: i64, penalties: &'b Penalti
     Resolution { chosen: frame, real: frame, end, room: TransferRoom::Least, penalties }
 }
 
-/// Returns the least cost of a chain that ends in time, by trying every processor for every task. Each task starts as early as
-/// possible.
+/// Returns the least cost of a chain that ends in time. Tries every processor for every task, and starts each task as
+/// early as possible.
 fn least(frame: &Frame, calendars: &[Calendar], end: i64, at: u32, before: Option<(ProcessorId, i64)>) -> Option<i64> {
     if at as usize == frame.tasks() {
         return Some(0);
@@ -175,7 +176,7 @@ proptest! {
         let mut draft = Draft::new(&frame, calendars.clone());
         let tasks: Vec<u32> = (0..volumes.len() as u32).collect();
         let numbers: Vec<u32> = (0..edges.len() as u32).collect();
-        // There are few possible ends, so none is dropped.
+        // There are few possible ends, so the method drops none of them.
         let aim = ChainAim { criterion: Criterion::Cost, tie_break: TieBreak::Earliest, end, room: TransferRoom::Least };
         let found = plan(&mut draft, &tasks, &numbers, &aim);
         let best = least(&frame, &calendars, end, 0, None);
@@ -245,8 +246,8 @@ proptest! {
             (0..volumes.len()).map(|task| TaskPlace { processor: ProcessorId(wanted[task]), start: 5 }).collect();
         let (draft, collisions) =
             resolve(&resolution(&frame, 105, &Penalties::default()), calendars(&problem), &planned);
-        // A task that is alone on its planned processor stays there. Colliding tasks run on other processors, or after
-        // the task.
+        // If no other task is planned on its processor at its time, a task stays there. A colliding task runs on
+        // another processor, or after the task that it collides with.
         let stays = |task: &usize| wanted[..volumes.len()].iter().filter(|&&other| other == wanted[*task]).count() == 1;
         let busy = |processor: ProcessorId| {
             let there = (0..volumes.len()).filter(stays).find(|&task| ProcessorId(wanted[task]) == processor);
@@ -256,7 +257,7 @@ proptest! {
             let place = planned[task];
             let dearer = frame.cost_on(task as u32, processor) - frame.cost_on(task as u32, place.processor);
             let other = frame.time_on(task as u32, processor) != frame.time_on(task as u32, place.processor);
-            // Thousandths of the time to the deadline, which is 105, rounded up.
+            // A delay in thousandths of the time from release to deadline, which is 105 ticks, rounded up.
             dearer.max(0) + i64::from(other) + (1000 * busy(processor) + 104) / 105
         };
         let moved: Vec<usize> = (0..volumes.len()).filter(|task| !stays(task)).collect();
@@ -291,7 +292,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
     };
     // The chain occupies the slow processor for 36 ticks, and then task 0 for another 10.
     assert_eq!((best(Isolated::Run).busy, best(Isolated::Run).reserves), (46, vec![]));
-    // The chain takes 18 ticks on the fast processor, so task 0 can hold the slow one all the time.
+    // The chain takes 18 ticks on the fast processor, so task 0 can hold the slow processor all the time.
     let held = best(Isolated::Reserve);
     assert_eq!((held.busy, &held.reserves), (18 + 60, &vec![Reserve { task: 0, until: 60 }]));
     assert_eq!(held.places[0], TaskPlace { processor: ProcessorId(0), start: 0 });
@@ -303,7 +304,8 @@ fn penalties_say_what_a_collision_becomes() {
     let instance = instance(&[10, 10], &[], &[1, 2], &[]);
     let problem = GraphProblem::new(&instance);
     let frame = Frame::new(&instance, &problem, JobId(0), false);
-    // Both tasks are planned on the slow processor. The second task waits for it, or runs on the fast one.
+    // Both tasks are planned on the slow processor. The second task waits for the first, or runs on the fast
+    // processor.
     let planned =
         [TaskPlace { processor: ProcessorId(0), start: 0 }, TaskPlace { processor: ProcessorId(0), start: 4 }];
     let resolved = |cost: i64, delay: i64, change: i64| {
@@ -311,7 +313,8 @@ fn penalties_say_what_a_collision_becomes() {
         let collisions = resolve(&resolution(&frame, 20, &penalties), calendars(&problem), &planned).1;
         collisions.iter().map(|found| (found.task, found.resolved, found.penalty)).collect::<Vec<_>>()
     };
-    // A delay of 6 in 20 is charged 300. The fast processor is charged 1000 for its cost and 1 for its type.
+    // A delay of 6 ticks in 20 has a penalty of 300. The fast processor has a penalty of 1000 for its cost and 1 for
+    // its type.
     assert_eq!(resolved(1, 1, 1), [(1, TaskPlace { processor: ProcessorId(0), start: 10 }, 300)]);
     assert_eq!(resolved(1, 4, 7), [(1, TaskPlace { processor: ProcessorId(1), start: 4 }, 1007)]);
     assert_eq!(resolved(0, 1, 9), [(1, TaskPlace { processor: ProcessorId(1), start: 4 }, 9)]);

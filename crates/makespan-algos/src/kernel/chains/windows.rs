@@ -1,4 +1,4 @@
-//! The time windows of the unplaced tasks of a job, which its placed tasks determine.
+//! The time windows of the unplaced tasks of a job. The placed tasks determine these windows.
 
 #[cfg(test)]
 mod tests;
@@ -9,14 +9,14 @@ use super::draft::Draft;
 use super::frame::GraphDirection;
 use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 
-/// The time that is reserved for the transfer between two tasks, one of which has no place yet.
+/// The time that is assumed for a transfer between two tasks, if one of them is not placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransferRoom {
-    /// The minimum transfer time, which is zero if one processor can run both tasks. No schedule is excluded.
+    /// The minimum transfer time. It is zero if one processor can run both tasks. No schedule is excluded.
     #[default]
     Least,
-    /// The mean transfer time, but zero between tasks that are planned at the same time. The mean leaves room for
-    /// tasks that are planned later, but excludes schedules in which these tasks share a processor with their
+    /// The mean transfer time, or zero between tasks that are planned together. The mean leaves time for the transfers
+    /// of tasks that are planned later. It excludes schedules in which these tasks share a processor with their
     /// neighbours.
     Mean,
 }
@@ -26,13 +26,13 @@ pub enum TransferRoom {
 pub struct PlanningLimits<'b> {
     /// Latest end of every task, in ticks.
     pub end: i64,
-    /// The time that is reserved for transfers of data.
+    /// The transfer time that is assumed for unplaced tasks.
     pub room: TransferRoom,
-    /// The tasks that are planned at the same time, in the order of their chain.
+    /// The tasks that are planned together, in the order of their chain.
     pub run: &'b [u32],
 }
 
-/// The earliest starts and the latest ends that the tasks without places allow.
+/// The earliest starts and the latest ends of some tasks. They leave enough time for all unplaced tasks.
 #[derive(Clone, Debug)]
 pub struct Windows {
     /// The earliest start of each task.
@@ -50,7 +50,7 @@ impl Windows {
         self.earliest[&task]
     }
 
-    /// Returns the latest end of a task after which its successors can still be in time.
+    /// Returns the latest end of a task for which its successors can still end in time.
     ///
     /// # Panics
     /// Panics if the windows were not computed for this task.
@@ -60,7 +60,8 @@ impl Windows {
 }
 
 impl Draft<'_> {
-    /// Returns the transfer time between two tasks that are planned separately. Two places of one type may be different processors.
+    /// Returns the transfer time between two tasks that are planned separately. Two places on one type may be on
+    /// different processors of this type.
     fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: TransferRoom) -> i64 {
         let way = self.frame().transfer(edge, from, to);
         if room == TransferRoom::Mean && self.frame().is_of_types() && from == to {
@@ -70,11 +71,11 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the earliest starts and the latest ends of `tasks` for which the tasks without places can still fit
-    /// before the end. Each task is assumed to take its fastest time. In addition, the windows allow the time that all
-    /// predecessors, or all successors, of a task take on all processors together. With [`TransferRoom::Least`], no schedule
-    /// that keeps the places of this draft is excluded. Complexity: O(e log e) for e edges of tasks without places
-    /// that lead to `tasks` or can be reached from `tasks`.
+    /// Returns earliest starts and latest ends of `tasks` that leave enough time for the unplaced tasks. Each unplaced
+    /// task is assumed to take its fastest time. The windows also leave time for all predecessors, and for all
+    /// successors, of a task if these share all processors. With [`TransferRoom::Least`], no schedule that keeps the
+    /// places of this draft is excluded. Complexity: O(e log e), where e counts the edges of unplaced tasks that lead
+    /// to `tasks` or can be reached from `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &PlanningLimits) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {
@@ -89,7 +90,7 @@ impl Draft<'_> {
         let fastest = &frame.chart.times;
         let mut earliest: FxHashMap<u32, i64> = FxHashMap::default();
         for task in self.without_places(tasks, GraphDirection::Before) {
-            // If all predecessors have places, they need no further time.
+            // If all predecessors are placed, no time for them is needed.
             let mut open = false;
             let mut start = self.release();
             for from in frame.incoming(task) {
@@ -120,8 +121,8 @@ impl Draft<'_> {
         Windows { earliest, latest }
     }
 
-    /// Returns these tasks, and all unplaced tasks on one side of them that are reachable. Tasks that are farther away
-    /// come first.
+    /// Returns `tasks`, and all unplaced tasks that can be reached from them in one direction. Tasks that are farther
+    /// away come first.
     fn without_places(&self, tasks: &[u32], side: GraphDirection) -> Vec<u32> {
         let frame = self.frame();
         let mut found: Vec<u32> = tasks.to_vec();
@@ -143,8 +144,9 @@ impl Draft<'_> {
         found
     }
 
-    /// Returns the intervals in which a task may end on one processor. The processor is free while the task runs, the data from
-    /// placed predecessors have arrived, the data for placed successors arrive in time, and the windows are kept.
+    /// Returns the intervals in which a task may end on one processor. The processor is free while the task runs, and
+    /// the task stays in its window. The data of placed predecessors have arrived, and the data for placed successors
+    /// arrive in time.
     pub fn ends(&self, task: u32, machine: u32, windows: &Windows, span: &PlanningLimits) -> Vec<(i64, i64)> {
         let (frame, processor) = (self.frame(), self.frame().machines()[machine as usize]);
         let time = frame.time_on(task, processor);

@@ -7,18 +7,18 @@ use super::problem::{Adjacency, Mode, RowData};
 use super::word::Fields;
 use crate::kernel::packing::{Packing, Row};
 
-/// Upper limit of all times in ticks, for every list.
+/// Maximum of all times that any list can cause, in ticks.
 const LONGEST: i128 = (i64::MAX / 4) as i128;
 
-/// A renewable resource, or the processors, with the capacity over time and the demand of each choice.
+/// The processors, or a renewable resource: its capacity over time, and the demand of each choice.
 struct Renewable {
-    /// The capacity from each instant on. Instants are in ticks.
+    /// The capacity from each instant on. Instants are in ticks after the first release.
     capacity: Vec<(i64, u64)>,
     demands: Vec<u64>,
 }
 
-/// An allotment choice of a task in a packing, with the amounts of consumables that the choice uses up. It becomes a
-/// mode of the task unless another choice is better.
+/// An allotment of a task in a packing, with the amounts of consumables that the task then uses up. It becomes a mode
+/// of the task, unless another allotment is better.
 struct Draft {
     row: Row,
     choice: u32,
@@ -27,16 +27,16 @@ struct Draft {
 }
 
 impl<'a> CumulativeProblem<'a> {
-    /// Returns the problem of a packing. Returns `None` if a resource is not one pool, or if the amounts do not fit
-    /// into 128 bits. The reasons are:
+    /// Returns the problem of a packing. Returns `None` if the amounts do not fit into 128 bits, or if a resource is
+    /// not one pool. Returns `None` in these cases, too:
     ///
     /// * Processors differ in speed or are restricted to nodes, tasks have different times on different machines, or
     ///   transfers between nodes take time.
-    /// * Processors close at different times. Processors form one pool in two cases: all close at the same times, or
-    ///   they open one after another and stay open.
-    /// * Several nodes have a resource, such as memory.
+    /// * Processors close at different times. (If processors open one after another and then stay open, they form one
+    ///   pool.)
+    /// * A task needs a resource of nodes, such as memory, and there are several nodes.
     /// * Work outside the instance holds an amount of a consumable at the beginning and returns it later.
-    /// * A consumable is not sufficient for any allotment of some task, even if all other tasks use up their minimum.
+    /// * A task has no allotment for which the consumables suffice, even if all other tasks use up their minimum.
     ///
     /// Omits resources that are sufficient for all tasks at the same time. Omits a mode if another mode of the task is
     /// at least as fast and needs at most as much of every resource.
@@ -141,7 +141,8 @@ impl<'a> CumulativeProblem<'a> {
             adjacency(&|row| instance.outgoing(packing.first_of(row)).map(|edge| packing.row_of(edge.to)).collect());
     }
 
-    /// Computes the tails and the horizon. Returns whether all times are at most `LONGEST`.
+    /// Computes the tails (minimum times after each task) and the horizon. Returns whether all times are at most
+    /// `LONGEST`.
     fn measure(&mut self) -> bool {
         let times = |row: Row| self.modes_of(row).map(|mode| self.mode(mode).time);
         let mut tails = vec![0_i64; self.rows.len()];
@@ -176,8 +177,8 @@ fn holds_of_nodes(packing: &Packing<'_>) -> bool {
     packing.rows().any(|row| packing.demands_of(row).iter().any(|demand| demand.kind == ResourceKind::OfNodes))
 }
 
-/// Returns whether processors are interchangeable, so that only the number of open processors matters: all processors
-/// close at the same times, or they open one after another and stay open.
+/// Returns whether only the number of open processors matters. This is so if all processors close at the same times,
+/// or if they open one after another and then stay open.
 fn are_interchangeable(packing: &Packing<'_>, origin: i64) -> bool {
     let classes = packing.instance().availability().classes();
     let opens_once = |class: &makespan_core::availability::Class| {
@@ -187,7 +188,7 @@ fn are_interchangeable(packing: &Packing<'_>, origin: i64) -> bool {
     classes.len() == 1 || classes.iter().all(opens_once)
 }
 
-/// Returns all choices, row by row.
+/// Returns all choices, ordered by row. A row stands for a task or for the equal tasks of a bag.
 fn drafts(packing: &Packing<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let consumables: Vec<ResourceId> = packing.consumables().collect();
@@ -211,8 +212,8 @@ fn stocks(packing: &Packing<'_>) -> Vec<u64> {
     packing.consumables().map(|resource| packing.machines().ever_left(resource)).collect()
 }
 
-/// Removes choices for which a consumable is not sufficient, even if all other tasks use up their minimum. Repeats
-/// this until no such choice is left. Returns `None` if a task has no choice left.
+/// Removes each choice for which a consumable is insufficient even if all other tasks use up their minimum. Repeats
+/// this until no such choice remains. Returns `None` if a task has no choice left.
 fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64]) -> Option<()> {
     loop {
         let mut least = vec![vec![u64::MAX; stocks.len()]; packing.rows().len()];
@@ -245,7 +246,7 @@ fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64
     }
 }
 
-/// Returns the processors and each renewable resource.
+/// Returns the processors and the renewable resources.
 fn renewables(packing: &Packing<'_>, drafts: &[Draft], origin: i64) -> Vec<Renewable> {
     let (instance, machines) = (packing.instance(), packing.machines());
     let availability = instance.availability();
@@ -287,7 +288,7 @@ fn renewables(packing: &Packing<'_>, drafts: &[Draft], origin: i64) -> Vec<Renew
     found
 }
 
-/// Returns the resources that are not sufficient for all tasks together.
+/// Returns the resources that are insufficient for all tasks at the same time.
 fn scarce(packing: &Packing<'_>, drafts: &[Draft], renewables: Vec<Renewable>) -> Vec<Renewable> {
     let is_scarce = |renewable: &Renewable| {
         let mut most = vec![0_u64; packing.rows().len()];
@@ -301,7 +302,7 @@ fn scarce(packing: &Packing<'_>, drafts: &[Draft], renewables: Vec<Renewable>) -
     renewables.into_iter().filter(is_scarce).collect()
 }
 
-/// Returns the consumables that are not sufficient for all tasks together.
+/// Returns the consumables that are insufficient for all tasks, if each task uses up its maximum.
 fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64]) -> Vec<usize> {
     let is_scarce = |at: &usize| {
         let mut most = vec![0_u64; packing.rows().len()];
@@ -315,9 +316,9 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
     (0..stocks.len()).filter(is_scarce).collect()
 }
 
-/// Returns, for each choice, the choice to use instead: a choice of the same row that is at least as fast and needs at
-/// most as much of every resource. Without a better choice, this is the choice itself. If several choices are equal, the
-/// first one is used. Returns `None` for a choice that never fits.
+/// Returns a replacement for each choice. It is a choice of the same row that is at least as fast and needs at most as
+/// much of every resource. If no other choice is better, the choice replaces itself. If several choices are equal, the
+/// first one replaces them. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -330,14 +331,15 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     for row in drafts.chunk_by(|a, b| a.row == b.row) {
         let range = begin..begin + row.len();
         begin += row.len();
-        // Handle the usual case first: each choice is faster than the previous choice of its row, and needs more of some resource.
+        // Handle the usual case first. In this case, each choice of a row is faster than the previous one, and needs
+        // more of some resource.
         let rising = |one: &Renewable| one.demands[range.clone()].is_sorted_by(|a, b| a < b);
         if row.is_sorted_by(|a, b| a.time > b.time) && renewables.iter().any(rising) {
             continue;
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // Use a better choice that cannot be replaced itself. At least one exists.
+            // Use a better choice that is not replaced itself. At least one such choice exists.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));
@@ -347,7 +349,7 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     instead
 }
 
-/// Returns the fields, the free amounts over time, and the divisor for the amounts of each resource.
+/// Returns the fields of the words, the free amounts over time, and a divisor for the amounts of each resource.
 #[expect(clippy::type_complexity, reason = "three parts that are taken apart at once")]
 fn packed(drafts: &[(usize, Draft)], renewables: &[Renewable]) -> Option<(Fields, Vec<(i64, Vec<u64>)>, Vec<u64>)> {
     let divisor = |one: &Renewable| drafts.iter().fold(0, |all, (at, _)| gcd_of(all, one.demands[*at])).max(1);

@@ -10,13 +10,13 @@ use super::word::Word;
 use crate::kernel::packing::Row;
 
 /// At each event, reads the list from its head. Starts every task whose predecessors have ended and whose demand is
-/// free until its end. An event is the end of a task, the release of a task, or a change of the available amounts.
+/// free until its end. Events are ends of tasks, releases of tasks, and changes of the available amounts.
 ///
 /// Source: J. Kelley 1963 and R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. If processors are the only
-/// resource, these are Graham's lists (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). The schedules are
-/// non-delay: no task waits if it could start. For some instances, no list gives an optimum (A. Sprecher, R. Kolisch,
-/// A. Drexl, EJOR 80, 1995, DOI 10.1016/0377-2217(93)E0294-8). Complexity: O(n (log n + w)) for n tasks, where w tasks
-/// wait at an event.
+/// resource, the scheme is Graham's list algorithm (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). The schedules
+/// are non-delay: no task waits if it could start. For some instances, no list gives an optimum (A. Sprecher, R.
+/// Kolisch, A. Drexl, EJOR 80, 1995, DOI 10.1016/0377-2217(93)E0294-8). Complexity: O(n (log n + w)) for n tasks, if
+/// up to w tasks wait at an event.
 #[derive(Clone, Debug)]
 pub struct ParallelScheme<'p, 'a>(Form<'p, 'a>);
 
@@ -42,9 +42,9 @@ impl<'p, 'a> ParallelScheme<'p, 'a> {
         Self(if problem.is_narrow() { Form::Narrow(Events::new(problem)) } else { Form::Wide(Events::new(problem)) })
     }
 
-    /// Starts all tasks. Tasks that come first in the order start first. Any order of all tasks is valid. `modes` and `keep` are as
-    /// for [`super::SerialScheme::forward`], and `keep` receives the tasks by increasing start. Returns whether all tasks are
-    /// placed.
+    /// Starts all tasks. At each event, tasks that come first in `order` start first. `order` may be any order of all
+    /// tasks. `modes` and `keep` have the same meaning as for [`super::SerialScheme::forward`]. `keep` receives the
+    /// tasks by increasing start. Returns whether all tasks are placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, events => events.forward(order, modes, keep))
     }
@@ -67,18 +67,18 @@ struct Events<'p, 'a, W: Word> {
     /// The demand of each mode.
     demands: Vec<W>,
     base: Base<W>,
-    /// The free amounts from now on. `None` if the available amounts never change.
+    /// The free amounts from the current event on. `None` if the available amounts never change.
     later: Option<Steps<W>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// For each task, its position in the order.
+    /// The position of each task in the order.
     places: Vec<u32>,
-    /// For each row, the number of predecessors that have not ended.
+    /// For each row (a task or the equal tasks of a bag), the number of predecessors that have not ended.
     missing: Vec<u32>,
     /// One bit for each position in the order: set if the task at this position may start and has not started.
     ready: Vec<u64>,
-    /// Future events: ends of tasks, releases of rows (numbered after all tasks), and changes of the available amounts (the largest
-    /// number).
+    /// Future events: the instant, and a number. Ends have the number of the task. Releases have the number of the row
+    /// plus the number of tasks. Changes of the available amounts have the largest number.
     agenda: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
@@ -115,7 +115,7 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
             if left == 0 {
                 return true;
             }
-            // While tasks are left, there is an event, because each task fits on an empty platform eventually.
+            // While tasks are left, an event exists, because each task fits on the empty platform at some time.
             let Some(&Reverse((next, _))) = self.agenda.peek() else { return false };
             now = next;
             while let Some(&Reverse((at, event))) = self.agenda.peek()
@@ -154,7 +154,8 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
         }
     }
 
-    /// Makes the tasks of a row ready at their release, after all their predecessors have ended.
+    /// Makes the tasks of a row ready. All predecessors have ended. If the release is in the future, adds an event
+    /// instead.
     fn release(&mut self, row: Row, now: i64) {
         let release = self.problem.release(row);
         if release > now {

@@ -1,4 +1,4 @@
-//! An instance of pools in flat arrays.
+//! An instance of pools in flat arrays. A pool is a resource of which only the amount matters.
 
 use std::ops::Range;
 
@@ -8,63 +8,64 @@ use super::free::Base;
 use super::word::{Fields, Word};
 use crate::kernel::packing::Row;
 
-/// A way to execute a task: an allotment with its demands.
+/// One way to run a task: an allotment and its demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// Number of processors.
     pub processors: u32,
     /// Time, in units of the problem.
     pub time: i64,
-    /// The demand for each resource that may be scarce, in the fields of a word ([`super::word`]).
+    /// The demands for all scarce resources, in the fields of a word ([`super::word`]).
     pub(super) demand: u128,
-    /// The position of the allotment among the choices of the packing ([`crate::kernel::packing::Packing::choice`]).
+    /// The index of the allotment among the choices of the packing ([`crate::kernel::packing::Packing::choice`]).
     pub choice: u32,
 }
 
-/// Tasks and their demands, if every resource is one pool. Created by [`CumulativeProblem::new`].
+/// Tasks and their demands. Every resource is one pool. Created by [`CumulativeProblem::new`].
 ///
 /// Tasks are numbered as in the instance. The tasks of a bag share one [`Row`]. Times are counted from the first release. Their
 /// unit is the greatest common divisor of all times in ticks.
 #[derive(Clone, Debug)]
 pub struct CumulativeProblem<'a> {
     pub(super) instance: &'a Instance,
-    /// The number of ticks in a unit of time, and the instant 0 in ticks.
+    /// The number of ticks of a unit of time, and the instant 0 in ticks.
     pub(super) unit: i64,
     pub(super) origin: i64,
     pub(super) fields: Fields,
-    /// The free amounts before anything is placed, from each instant on.
+    /// The free amounts of an empty schedule, from each instant on.
     pub(super) base: Vec<(i64, u128)>,
-    /// For each task, its row.
+    /// The row of each task.
     pub(super) row_of: Vec<Row>,
     pub(super) rows: Vec<RowData>,
-    /// For each row, the index of its first mode, followed by the number of modes.
+    /// The index of the first mode of each row, and finally the number of modes.
     pub(super) mode_begins: Vec<u32>,
     pub(super) modes: Vec<Mode>,
-    /// For each choice of the packing, its mode, or a mode that is as good in all respects.
+    /// The mode of each choice of the packing. If the choice was omitted, a mode that is at least as good.
     pub(super) mode_of: Vec<Option<u32>>,
-    /// The amounts of consumables that each mode uses up, and the available amounts.
+    /// The amounts of consumables that each mode uses up.
     pub(super) used_up: Vec<u64>,
+    /// The available amount of each consumable.
     pub(super) stocks: Vec<u64>,
     pub(super) before: Adjacency,
     pub(super) behind: Adjacency,
     /// The rows in topological order.
     pub(super) order: Vec<Row>,
-    /// For each row, the minimum time from the end of its tasks to the end of all its successors.
+    /// For each row, the minimum time from the end of one of its tasks to the end of all successors.
     pub(super) tails: Vec<i64>,
     /// Upper bound on the makespan of every list.
     pub(super) horizon: i64,
 }
 
-/// The data that all equal tasks share.
+/// The data of the equal tasks of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowData {
-    /// The number of the first task, and the number of tasks.
+    /// The number of the first task of the row, and the number of tasks.
     pub first: u32,
     pub count: u32,
     pub release: i64,
 }
 
-/// Neighbours of each row, in compressed form.
+/// The predecessors or successors of each row, in compressed form.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Adjacency {
     pub begins: Vec<u32>,
@@ -84,12 +85,12 @@ impl<'a> CumulativeProblem<'a> {
         self.instance
     }
 
-    /// Returns the number of tasks. Each task of a bag counts.
+    /// Returns the number of tasks. Each task of a bag is counted.
     pub fn tasks(&self) -> usize {
         self.row_of.len()
     }
 
-    /// Returns all rows. Equal tasks have one row.
+    /// Returns all rows. The equal tasks of a bag share one row.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone + use<> {
         Row::first(self.rows.len())
     }
@@ -141,8 +142,9 @@ impl<'a> CumulativeProblem<'a> {
         &self.modes[mode as usize]
     }
 
-    /// Returns the mode for a choice of the packing. If this choice was omitted, returns a mode that is as good in all
-    /// respects. If the choice uses up too much of a consumable for any plan, returns the first mode of the row.
+    /// Returns the mode of a choice of the packing. If the choice was omitted, returns a mode that is at least as
+    /// good. If the choice never fits, for example because it uses up too much of a consumable, returns the first mode
+    /// of the row.
     pub fn mode_of(&self, row: Row, choice: u32) -> u32 {
         self.mode_of[choice as usize].unwrap_or(self.mode_begins[row.index()])
     }
@@ -152,7 +154,7 @@ impl<'a> CumulativeProblem<'a> {
         self.modes.len()
     }
 
-    /// Returns the minimum time from the end of the tasks of a row to the end of all its successors.
+    /// Returns the minimum time from the end of a task of a row to the end of all successors.
     #[inline]
     pub fn tail(&self, row: Row) -> i64 {
         self.tails[row.index()]
@@ -185,21 +187,21 @@ impl<'a> CumulativeProblem<'a> {
         self.horizon
     }
 
-    /// Returns the largest share of any scarce resource that a mode holds, from 0 to 1.
+    /// Returns the largest fraction of a scarce resource that a mode holds, from 0 to 1.
     pub fn share(&self, mode: u32) -> f64 {
         let (demand, all) = (self.modes[mode as usize].demand, self.base[self.base.len() - 1].1);
         let share = |field| self.fields.amount(demand, field) as f64 / self.fields.amount(all, field).max(1) as f64;
         (0..self.fields.len()).map(share).fold(0.0, f64::max)
     }
 
-    /// Returns whether the amounts fit into words of 64 bits.
+    /// Returns whether the amounts of all resources fit into a word of 64 bits.
     pub(super) fn is_narrow(&self) -> bool {
         self.fields.bits() <= u64::BITS
     }
 
-    /// Returns whether the times are short enough for slots.
+    /// Returns whether the times are short enough for one word of free amounts for each unit of time (`slots`).
     pub(super) fn is_short(&self) -> bool {
-        /// Maximum mean number of slots per task, and maximum number of all slots.
+        /// Maximum mean number of slots for each task, and maximum number of slots in total.
         const MEAN: i64 = 64;
         const ALL: i64 = 1 << 16;
         let tasks = self.tasks().max(1) as i64;

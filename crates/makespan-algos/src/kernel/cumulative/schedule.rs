@@ -1,10 +1,11 @@
-//! Assignment of processors to tasks whose processors form one pool.
+//! Assigns processors to tasks, if the processors form one pool.
 
 use makespan_core::{Placement, ProcSet, Schedule, TaskId, Time};
 
 use super::CumulativeProblem;
 
-/// An event that changes the free processors. At equal instants, tasks end first, then periods open, then tasks start.
+/// An event that changes the number of free processors. At equal instants, tasks end first, then closed periods end,
+/// then tasks start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(u32),
@@ -13,10 +14,10 @@ enum Event {
 }
 
 impl CumulativeProblem<'_> {
-    /// Returns the schedule with the given start and mode of each task, indexed by its number.
+    /// Returns the schedule with these starts and modes, which are indexed by the number of the task.
     ///
     /// # Panics
-    /// Panics if tasks hold more processors than there are, which is a defect of the caller.
+    /// Panics if tasks hold more processors than exist. This is a defect of the caller.
     pub fn schedule(&self, starts: &[i64], modes: &[u32]) -> Schedule {
         let classes = self.instance.availability().classes();
         let mut events: Vec<(i64, Event)> = Vec::with_capacity(2 * starts.len());
@@ -24,7 +25,7 @@ impl CumulativeProblem<'_> {
             events.push((self.ticks(start), Event::Start(task)));
             events.push((self.ticks(start + self.mode(mode).time), Event::End(task)));
         }
-        // If there are several classes, each class opens at one instant and stays open. If there is only one class, no
+        // If there are several classes of processors, each class opens once and stays open. If there is one class, no
         // task runs while it is closed.
         let open_later = |at: usize| {
             let later = classes[at].closed.iter().find(|closed| closed.1.ticks() > self.origin);

@@ -5,8 +5,8 @@ use super::free::Free;
 use super::slots::Slots;
 use super::steps::Steps;
 
-/// Inserts the tasks of a list one after another. Each task starts at the first instant, or backward at the last
-/// instant, at which its demand is free until its end.
+/// Inserts the tasks of a list one after another. In the forward pass, each task starts at the first instant at which
+/// its demand is free until its end. In the backward pass, it starts at the last such instant.
 ///
 /// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources
 /// planning and scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI
@@ -15,8 +15,8 @@ use super::steps::Steps;
 /// F. Ballestin and S. Quintanilla, EJOR 165, 2005, DOI 10.1016/j.ejor.2004.04.008. In the backward pass, no task
 /// starts earlier than before. In the forward pass, no task starts later.
 ///
-/// Complexity: O(n (s + d)) for n tasks, if a task reads s steps or slots and writes d of them. The first step is
-/// found by bisection.
+/// Complexity: O(n (s + d)) for n tasks, if a task reads s steps or slots of free amounts and writes d of them. The
+/// first step is found by bisection.
 #[derive(Clone, Debug)]
 pub struct SerialScheme<'p, 'a>(Form<'p, 'a>);
 
@@ -57,23 +57,23 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         Self(if wide { Form::WideSteps(Insertion::new(problem)) } else { Form::Steps(Insertion::new(problem)) })
     }
 
-    /// Returns a scheme that stores slots of wide words. For tests.
+    /// Returns a scheme that uses slots with words of 128 bits. For tests.
     #[cfg(test)]
     pub(super) fn in_wide_slots(problem: &'p CumulativeProblem<'a>) -> Self {
         Self(Form::WideSlots(Insertion::new(problem)))
     }
 
-    /// Inserts all tasks in a topological order. `modes` contains the number of the mode of each task, indexed by the number of the
-    /// task. `keep` receives each task with its end, and returns whether to continue. If it returns `false`, the partial schedule
-    /// is discarded. Returns whether all tasks are placed.
+    /// Inserts all tasks in a topological order. `modes` contains the number of the mode of each task, indexed by the
+    /// task. `keep` receives each task with its end, and returns whether to continue. If `keep` returns `false`, the
+    /// partial schedule is discarded. Returns whether all tasks are placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
     }
 
-    /// Inserts all tasks backward, in an order in which each task comes after all its successors. Each task is placed
-    /// as late as possible, so that it ends by the instant in `latest` for its row. Returns whether no task had to
-    /// start before its release. The result is always true if the order is by decreasing ends in a schedule that keeps
-    /// `latest`.
+    /// Inserts all tasks backward. In `order`, each task comes after all its successors. Each task is placed as late
+    /// as possible, but ends by the instant in `latest` for its row. Returns whether every task starts at its release
+    /// or later. The result is always true for the following order: by decreasing ends in a schedule in which every
+    /// task ends by the instant in `latest`.
     pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }
@@ -98,7 +98,8 @@ struct Insertion<'p, 'a, F: Free> {
     free: F,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// For each row, the first start and the last end of its tasks.
+    /// For each row, the first start of its tasks.
+    /// For each row, the last end of its tasks.
     firsts: Vec<i64>,
     lasts: Vec<i64>,
 }

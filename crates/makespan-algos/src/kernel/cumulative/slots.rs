@@ -3,16 +3,16 @@
 use super::free::{Base, Free};
 use super::word::Word;
 
-/// One word for each slot. A query reads each slot at most twice. Placing a demand writes one word for each unit of
-/// its time.
+/// One word of free amounts for each slot. A query reads each slot at most twice. Placing a demand writes one word for
+/// each unit of its time.
 #[derive(Clone, Debug)]
 pub struct Slots<W> {
     free: Vec<W>,
-    /// From this slot on, all slots have the free amounts of the last step of the base.
+    /// The index of the first slot from which on the free amounts are those of the last step of the base.
     top: usize,
-    /// The slots before the last step of the base.
+    /// The slots of the base before `top`.
     first: Vec<W>,
-    /// The value of all later slots.
+    /// The free amounts in all slots from `top` on.
     rest: W,
     guard: W,
 }
@@ -40,7 +40,7 @@ impl<W: Word> Free for Slots<W> {
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
         let (free, guard, time) = (&self.free[..self.top], self.guard, time as usize);
         let mut start = from as usize;
-        // All slots from the start to this one have room for the demand.
+        // The demand fits in all slots from the start to this slot.
         let mut known = start;
         'start: loop {
             let end = (start + time).min(free.len());
@@ -60,7 +60,7 @@ impl<W: Word> Free for Slots<W> {
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
         let (free, guard) = (&self.free[..self.top], self.guard);
         let mut start = until - time;
-        // All slots from this one to the end have room for the demand.
+        // The demand fits in all slots from this slot to the end.
         let mut known = (until as usize).min(free.len());
         while start >= from {
             let first = start as usize;

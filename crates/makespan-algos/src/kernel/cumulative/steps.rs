@@ -4,7 +4,7 @@ use super::free::{Base, Free};
 use super::word::Word;
 use crate::free_time::Rows;
 
-/// Rows of one word. Adding a demand inserts at most two steps, so later steps move by at most two positions in the
+/// Rows of one word each. A new demand inserts at most two steps. So later steps move by at most two positions in the
 /// array.
 #[derive(Clone, Debug)]
 pub struct Steps<W> {

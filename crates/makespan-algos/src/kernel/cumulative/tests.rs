@@ -1,4 +1,4 @@
-//! Compares both schemes with a naive count, tick by tick.
+//! Compares both schemes with a reference implementation that counts tick by tick.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, ProcSet, Profile, Resources, Time,
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use super::{CumulativeProblem, ParallelScheme, SerialScheme};
 use crate::kernel::packing::Packing;
 
-/// A task, given by its times on one, two, .. processors, the licences that it needs in total and for each processor,
-/// and the amount of the consumable that it uses up.
+/// A task, given by four figures: its times on one, two, .. processors, the licences that it needs in total, the
+/// licences for each processor, and the amount of the consumable.
 #[derive(Clone, Debug)]
 struct Task {
     times: Vec<i64>,
@@ -34,7 +34,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Returns the instance with all times multiplied by `scale`, or `None` if something never fits.
+    /// Returns the instance, with all times multiplied by `scale`. Returns `None` if a task never fits.
     pub(crate) fn instance(&self, scale: i64) -> Option<Instance> {
         let ticks = |at: i64| Time::from_ticks(at * scale);
         let all = ProcSet::range(0, self.processors - 1);
@@ -112,7 +112,7 @@ pub(crate) fn draft() -> impl Strategy<Value = Draft> {
         .prop_map(|(processors, licences, jobs, nights, opening)| Draft { processors, licences, jobs, nights, opening })
 }
 
-/// Returns a topological order and a mode for each task, both determined by keys.
+/// Returns a topological order and a mode for each task. The keys determine both.
 fn list(problem: &CumulativeProblem<'_>, keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let key = |task: u32| keys[task as usize % keys.len()];
     let mut missing: Vec<usize> =
@@ -133,7 +133,7 @@ fn list(problem: &CumulativeProblem<'_>, keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (order, (0..problem.tasks() as u32).map(mode).collect())
 }
 
-/// Returns the amounts of processors and licences that can be held at an instant.
+/// Returns the numbers of processors and of licences that exist at an instant.
 fn there(draft: &Draft, at: i64) -> (u32, u64) {
     let closed = if draft.opening.is_empty() {
         let now = draft.nights.iter().any(|&(from, length)| from <= at && at < from + length);
@@ -180,8 +180,8 @@ fn needs(draft: &Draft, problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<(
 }
 
 proptest! {
-    /// Checks that every representation inserts tasks where the naive count does. In double justification, no task
-    /// starts earlier backward or later forward.
+    /// Compares every representation with the reference implementation. Also checks double justification: no task
+    /// starts earlier in the backward pass, or later in the forward pass.
     #[test]
     fn tasks_are_inserted_where_counting_has_them(
         draft in draft(), keys in proptest::collection::vec(0_u32..100, 5..20), scale in prop_oneof![Just(1_i64), Just(1_000)],
@@ -249,7 +249,7 @@ proptest! {
         }
     }
 
-    /// Checks that a waiting task does not fit in addition to the running tasks and the tasks before it in the order.
+    /// Checks that no waiting task fits together with the running tasks and the tasks before it in the order.
     #[test]
     fn nothing_waits_in_the_parallel_scheme_that_could_start(
         draft in draft(), keys in proptest::collection::vec(0_u32..100, 5..20),
@@ -283,7 +283,7 @@ proptest! {
     }
 }
 
-/// Checks that a schedule is valid. Consumables may be exceeded, because modes are chosen at random.
+/// Checks that a schedule is valid. Consumables may be exceeded, because the test draws the modes at random.
 fn validate_all(
     instance: &Instance,
     problem: &CumulativeProblem<'_>,

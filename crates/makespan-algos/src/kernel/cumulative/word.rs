@@ -1,8 +1,8 @@
 //! Amounts of several resources in the fields of one machine word.
 //!
-//! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all guard bits
-//! set, and demands have none set. One subtraction determines whether a demand fits for all resources at once: a field with too
-//! little borrows from its own guard bit and from no other field.
+//! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all
+//! guard bits set, and demands have none set. One subtraction determines whether a demand fits for all resources at
+//! once. If a field has too little, it borrows from its own guard bit and not from another field.
 
 use std::fmt::Debug;
 
@@ -11,13 +11,13 @@ pub trait Word: Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// Number of bits.
     const BITS: u32;
 
-    /// Returns the lowest bits of a wider word.
+    /// Returns the low bits of `wide` as a word.
     fn of(wide: u128) -> Self;
 
     /// Returns the free amounts after a demand is taken.
     fn minus(self, demand: Self) -> Self;
 
-    /// Returns whether all given guard bits are set.
+    /// Returns whether all bits of `guard` are set.
     fn has(self, guard: Self) -> bool;
 
     /// Returns whether a demand fits into these free amounts.
@@ -61,10 +61,10 @@ macro_rules! word {
 word!(u64);
 word!(u128);
 
-/// The position of each resource's field in a word.
+/// The position of the field of each resource in a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// The lowest bit of each field, followed by the first bit after the last field.
+    /// The index of the lowest bit of each field, and finally the number of bits.
     begins: Vec<u32>,
 }
 
@@ -104,7 +104,7 @@ impl Fields {
         self.begins.iter().zip(amounts).map(|(&begin, &amount)| u128::from(amount) << begin).sum()
     }
 
-    /// Returns the amount in a field.
+    /// Returns the amount in a field of `word`.
     pub fn amount(&self, word: u128, field: usize) -> u64 {
         let (begin, end) = (self.begins[field], self.begins[field + 1]);
         ((word >> begin) & ((1 << (end - begin - 1)) - 1)) as u64

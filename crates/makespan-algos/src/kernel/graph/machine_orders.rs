@@ -1,17 +1,18 @@
-//! A schedule as a sequence of tasks for each processor. After a task is removed, the exact makespan for each position
-//! of the task is computed before it is inserted again.
+//! A schedule as a sequence of tasks for each processor. A task can be removed. For each position at which it can be
+//! inserted again, the exact makespan is computed before the insertion.
 //!
 //! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible
 //! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with
-//! transfers and any graph. Remove the task, and compute for every other task its earliest end and its *rest*: the
-//! longest path from its start to the end of the schedule. The longest path through the task at a position is then
-//! known. The task starts when its data have arrived and the previous task has ended. After its end, the longest rest
-//! follows. The makespan is the maximum of this path and the longest path without the task.
+//! transfers and any graph. Let T be the removed task. For every other task, compute its earliest end and its *rest*:
+//! the longest path from its start to the end of the schedule. At a position, T starts when its data have arrived and
+//! the previous task of the processor has ended. After T, the longest of two kinds of rests follows: of its
+//! successors, and of the next task of the processor. This gives the longest path through T. The makespan is the
+//! maximum of this path and the longest path without T.
 //!
-//! Some positions need not be tried. If a task of the processor ends before any data for the removed task are sent,
-//! the position after this task is at least as good as all earlier positions. If the rest of a task of the processor
-//! is shorter than the rests of all successors of the removed task, the position before this task is at least as good
-//! as all later positions. No position between these two limits closes a cycle.
+//! Some positions need not be tried. Let A be a task on the processor. If A ends before any data for T are sent, the
+//! position after A is at least as good as all earlier positions. If the rest of A is shorter than the rests of all
+//! successors of T, the position before A is at least as good as all later positions. No position between these two
+//! limits closes a cycle.
 
 mod order;
 mod slots;
@@ -23,21 +24,22 @@ use order::Marks;
 
 /// The number that represents no task.
 const NONE: u32 = u32::MAX;
-/// An instant before all instants of a schedule. It is the end of a removed task, which therefore delays no other
-/// task.
+/// The end of a removed task. It is before all instants of a schedule, so that the removed task delays no other task.
 const GONE: i64 = i64::MIN / 4;
 
-/// The sequence of tasks on each processor, with the earliest end of each task. Processors are always open.
+/// The sequence of tasks on each processor, and the earliest end of each task. Processors are always open.
 #[derive(Clone, Debug)]
 pub struct MachineOrders<'a> {
     problem: &'a GraphProblem,
-    /// For each processor, its tasks in order.
+    /// The tasks of each processor, in order.
     of: Vec<Vec<u32>>,
     processor: Vec<ProcessorId>,
-    /// The previous and the next task on the processor of each task.
+    /// For each task, the previous task on its processor.
+    /// For each task, the next task on its processor.
     before: Vec<u32>,
     behind: Vec<u32>,
-    /// The time of each task and of each transfer, for the current processors.
+    /// The time of each task on its processor.
+    /// The transfer time of each edge between the processors of its tasks.
     times: Vec<i64>,
     transfers: Vec<i64>,
     /// All tasks. Each task comes after its predecessors and after the previous tasks on its processor.
@@ -54,19 +56,19 @@ pub struct MachineOrders<'a> {
 pub struct OrderPosition {
     /// The processor.
     pub processor: ProcessorId,
-    /// The number of tasks of the processor that run before the removed task.
+    /// The number of tasks of the processor that run before the position.
     pub at: u32,
     /// The length of the longest path through the task at this position.
     pub through: i64,
 }
 
 impl<'a> MachineOrders<'a> {
-    /// Returns whether the sequences of a problem determine its schedule, because no processor is ever closed.
+    /// Returns whether sequences determine the schedule of a problem. This is so if no processor is ever closed.
     pub fn are_enough(problem: &GraphProblem) -> bool {
         problem.processor_ids().all(|processor| problem.closed(processor).is_empty())
     }
 
-    /// Returns the tasks in the given topological order, each on its processor.
+    /// Returns the sequences for a topological order of the tasks and the processor of each task.
     pub fn new(problem: &'a GraphProblem, order: &[u32], processors: &[ProcessorId]) -> Self {
         let tasks = problem.tasks();
         let edges: usize = (0..tasks as u32).map(|task| problem.incoming(task).len()).sum();
@@ -133,7 +135,7 @@ impl<'a> MachineOrders<'a> {
         &self.processor
     }
 
-    /// Returns whether a longest path leads through a task.
+    /// Returns whether a task is on a longest path.
     pub fn is_critical(&self, task: u32) -> bool {
         let task = task as usize;
         self.ends[task] - self.times[task] + self.rests[task] >= self.makespan
@@ -146,8 +148,8 @@ impl<'a> MachineOrders<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Removes a task. Returns the length of the longest path without it, and its old position as a [`OrderPosition`]. O(tasks
-    /// + edges).
+    /// Removes a task. Returns the length of the longest path without it, and its old position. Takes O(tasks +
+    /// edges).
     pub fn take(&mut self, task: u32) -> (i64, OrderPosition) {
         let index = task as usize;
         let (before, behind) = (self.before[index], self.behind[index]);
@@ -169,7 +171,7 @@ impl<'a> MachineOrders<'a> {
         (self.latest(), OrderPosition { processor, at: at as u32, through })
     }
 
-    /// Inserts a removed task at one of its slots. O(tasks + edges).
+    /// Inserts a removed task at one of the positions that [`MachineOrders::slots`] found. Takes O(tasks + edges).
     pub fn put(&mut self, task: u32, slot: OrderPosition) {
         let index = task as usize;
         let line = &mut self.of[slot.processor.index()];
@@ -211,7 +213,7 @@ impl<'a> MachineOrders<'a> {
         self.problem.transfers().time(edge.edge, self.problem.node_of(from), self.problem.node_of(to))
     }
 
-    /// Updates the ends of the tasks from this position of the order on.
+    /// Updates the ends of the tasks from position `first` of the order on.
     fn forward(&mut self, first: usize) {
         for &task in &self.order[first..] {
             let index = task as usize;
@@ -227,7 +229,7 @@ impl<'a> MachineOrders<'a> {
         }
     }
 
-    /// Updates the rests of the tasks before this position of the order.
+    /// Updates the rests of the tasks up to position `last` of the order.
     fn backward(&mut self, last: usize) {
         for &task in self.order[..last].iter().rev() {
             let index = task as usize;

@@ -27,37 +27,36 @@ index_type! {
     ProcessorId
 }
 
-/// An instance without bags whose tasks each run on one processor, in flat arrays that searches can read fast.
-///
-/// Tasks and edges have the numbers that they have in the instance. Times are in ticks.
+/// An instance in flat arrays that searches can read fast. The instance has no bags, and each task runs on one
+/// processor. Tasks and edges have the numbers that they have in the instance. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct GraphProblem {
-    /// For each task, its job.
+    /// The job of each task.
     job_of: Vec<JobId>,
     release: Vec<i64>,
-    /// For each job, its deadline.
+    /// The deadline of each job, if it has one.
     dues: Vec<Option<i64>>,
     /// The tasks in topological order.
     order: Vec<u32>,
     incoming: Neighbours,
     outgoing: Neighbours,
-    /// For each job, its edges.
+    /// The edges of each job.
     edges: Vec<Range<u32>>,
-    /// For each task, its time on each node.
+    /// The time of each task on each node.
     times: Vec<i64>,
-    /// For each processor, its node.
+    /// The node of each processor.
     node_of: Vec<NodeId>,
-    /// For each node, its processors.
+    /// The processors of each node.
     nodes: Vec<Range<u32>>,
     transfers: TransferTimes,
-    /// For each processor, its unavailable periods.
+    /// The unavailable periods of each processor.
     closed: Vec<Vec<(i64, i64)>>,
 }
 
-/// One end of an edge, seen from the other end.
+/// A neighbour of a task, and the edge between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The task at this end.
+    /// The neighbour.
     pub task: u32,
     /// The number of the edge in the instance.
     pub edge: u32,
@@ -71,8 +70,8 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Returns the neighbours of each task on one side. `edges` contains, for each task, its edges on this side.
-    /// `other` returns the task at the other end of an edge.
+    /// Returns the predecessors of each task, or its successors. `edges` contains the edges of each task in this
+    /// direction. `other` returns the task at the other end of an edge.
     fn new<'a>(
         instance: &'a Instance,
         edges: impl Fn(TaskId) -> &'a [u32],
@@ -96,7 +95,8 @@ impl Neighbours {
 }
 
 impl GraphProblem {
-    /// Returns the problem of an instance without bags, in which every task runs on one processor. O(tasks * nodes + edges).
+    /// Returns the problem of an instance without bags, in which every task runs on one processor. Takes O(tasks *
+    /// nodes + edges).
     ///
     /// # Panics
     /// Panics if a task does not accept one processor.
@@ -104,8 +104,8 @@ impl GraphProblem {
         Self::on(instance, instance.platform())
     }
 
-    /// Returns the problem with transfer times also within a node: a transfer between tasks on one node takes the time
-    /// over the link of the node and the interconnect.
+    /// Returns the problem in which transfers within a node also take time. They take as long as over the link of the
+    /// node and the interconnect.
     ///
     /// # Panics
     /// Panics if a task does not accept one processor.
@@ -255,8 +255,8 @@ impl GraphProblem {
         &self.closed[processor.index()]
     }
 
-    /// Returns whether the choice of processors never matters: all processors are equal and always open, and transfers
-    /// take no time.
+    /// Returns whether all processors are equal, so that the choice of a processor never matters. They are always
+    /// open, and transfers take no time.
     pub fn is_plain(&self) -> bool {
         let alike = |times: &[i64]| times.iter().all(|&time| time == times[0]);
         self.transfers.is_instant()
@@ -264,7 +264,7 @@ impl GraphProblem {
             && self.times.chunks(self.nodes.len()).all(alike)
     }
 
-    /// Returns the schedule of these places, one for each task.
+    /// Returns the schedule with these places, one for each task.
     pub fn schedule(&self, places: &[TaskPlace]) -> Schedule {
         let placement = |(task, place): (usize, &TaskPlace)| {
             let time = self.time(task as u32, self.node_of(place.processor));

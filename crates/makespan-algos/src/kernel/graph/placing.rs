@@ -1,4 +1,4 @@
-//! Placement of tasks one by one, each in the earliest gap of a processor that is long enough.
+//! Places tasks one by one, each in the earliest gap of a processor that is long enough.
 
 use makespan_core::FreeTime;
 
@@ -6,10 +6,11 @@ use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 
 /// Returns the place of a task with the least `cost`, and the end of the task there. `cost` is a function of the node
-/// and of the end of the task. Ties are broken in favour of the first place. This is the insertion-based policy of
-/// HEFT: a task begins in the earliest gap of a processor that is long enough, after its data have arrived on the node
-/// at the instant `arrival`. Returns `None` if no node can run the task. Takes O(processors log tasks) if gaps are
-/// long enough.
+/// and of this end. Among places of equal cost, the first one is chosen. Returns `None` if no node can run the task.
+///
+/// This is the insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough,
+/// after its data have arrived. `arrival` returns the instant at which the data have arrived on a node. Takes
+/// O(processors log tasks) if gaps are long enough.
 pub fn earliest<C: PartialOrd>(
     problem: &GraphProblem,
     task: u32,
@@ -40,21 +41,21 @@ pub fn calendars(problem: &GraphProblem) -> Vec<Calendar> {
     problem.processor_ids().map(|processor| Calendar::new(problem.closed(processor))).collect()
 }
 
-/// A partial schedule, whose tasks are placed by [`earliest`].
+/// A partial schedule. Each task is placed by [`earliest`].
 #[derive(Clone, Debug)]
 pub struct Placing<'a> {
     problem: &'a GraphProblem,
     calendars: Vec<Calendar>,
-    /// The place of each placed task. All other tasks have the default place.
+    /// The place of each placed task. Other tasks have the default place.
     places: Vec<TaskPlace>,
-    /// The end of each task that is placed.
+    /// The end of each placed task.
     ends: Vec<i64>,
-    /// For each node, the instant at which the data of the current task arrive.
+    /// The instant at which the data of the current task arrive on each node.
     arrivals: Vec<i64>,
 }
 
 impl<'a> Placing<'a> {
-    /// Returns a schedule in which nothing is placed.
+    /// Returns a schedule without placed tasks.
     pub fn new(problem: &'a GraphProblem) -> Self {
         Self {
             problem,
@@ -65,8 +66,8 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Places a task at the place with the least `cost`, a function of the node and of the end of the task. All
-    /// predecessors of the task must be placed. Ties are broken in favour of the first processor. Takes O(predecessors
+    /// Places a task where `cost`, a function of the node and of the end of the task, is least. Among equal costs, the
+    /// first processor is chosen. All predecessors of the task must be placed. Takes O(predecessors
     /// * nodes + processors log tasks) if gaps are long enough.
     ///
     /// # Panics
@@ -79,7 +80,7 @@ impl<'a> Placing<'a> {
         self.put(task, place, end);
     }
 
-    /// Places a task on the given processor, which must be able to run it. All its predecessors must be placed.
+    /// Places a task on `processor`, which must be able to run it. All predecessors of the task must be placed.
     pub fn place_on(&mut self, task: u32, processor: ProcessorId) {
         self.arrive(task);
         let node = self.problem.node_of(processor);
@@ -99,7 +100,7 @@ impl<'a> Placing<'a> {
         self.ends[task as usize] = end;
     }
 
-    /// Computes the instants at which the data of a task arrive on each node.
+    /// Computes the instant at which the data of a task arrive on each node.
     fn arrive(&mut self, task: u32) {
         let problem = self.problem;
         self.arrivals.fill(problem.release(task));

@@ -1,4 +1,4 @@
-//! The ranks of tasks: their distances from the end and from the beginning of their graph.
+//! The ranks of tasks: their distances from the beginning and from the end of their graph.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -19,8 +19,8 @@ pub fn mean_times(problem: &GraphProblem) -> Vec<f64> {
     (0..problem.tasks() as u32).map(mean).collect()
 }
 
-/// Returns the upward rank of each task: the longest path from its beginning to the end of its graph, with mean times and mean
-/// transfers. Source: Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 8.
+/// Returns the upward rank of each task: the longest path from the beginning of the task to the end of its graph, with
+/// mean times and mean transfers. Source: Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 8.
 pub fn upward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -30,8 +30,8 @@ pub fn upward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Returns the downward rank of each task: the longest path from the beginning of its graph to the beginning of the task. Source:
-/// Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 10.
+/// Returns the downward rank of each task: the longest path from the beginning of the graph to the beginning of the
+/// task. Source: Topcuoglu, Hariri and Wu (DOI 10.1109/71.993206), equation 10.
 pub fn downward(problem: &GraphProblem, times: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; problem.tasks()];
     for &task in problem.order() {
@@ -53,8 +53,8 @@ pub fn positions(problem: &GraphProblem) -> Vec<u32> {
     positions
 }
 
-/// Returns the tasks in topological order. The next task always has the highest rank among the tasks whose
-/// predecessors have all come before.
+/// Returns a topological order of the tasks. Among the tasks whose predecessors have all come before, the task with
+/// the highest rank comes next.
 pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);
     let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
@@ -75,7 +75,7 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task whose predecessors are all in the order. The greatest element, which has the highest rank, comes next.
+/// A task whose predecessors are all in the order. Sorted by rank, so that the greatest element comes next.
 struct Ready {
     rank: f64,
     position: u32,

@@ -1,5 +1,5 @@
-//! A schedule as an order of the tasks and a processor for each task. After a change, it is evaluated only from the
-//! first changed position on.
+//! A schedule as an order of the tasks and a processor for each task. After a change, evaluation begins at the first
+//! changed position.
 
 use makespan_core::{FreeTime, Objective};
 
@@ -8,10 +8,10 @@ use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 use crate::kernel::move_to;
 
-/// Used instead of a processor: the task runs on the processor on which it ends first.
+/// A value in place of a processor. The task runs on the processor on which it ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
-/// The deadline that represents a job without a deadline.
+/// The deadline of a job without a deadline.
 const NO_DUE: i64 = i64::MAX / 4;
 
 /// Maximum number of stored instants at which processors become free.
@@ -22,14 +22,14 @@ const MAX_KEPT: usize = 1 << 21;
 pub struct SequenceSolution {
     /// The tasks in topological order.
     pub order: Vec<u32>,
-    /// For each task, its processor or [`ANY`].
+    /// The processor of each task, or [`ANY`].
     pub wanted: Vec<ProcessorId>,
 }
 
-/// A topological order of the tasks, and for each task a processor or [`ANY`].
+/// A topological order of the tasks, and a processor or [`ANY`] for each task.
 ///
-/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. If the
-/// tasks of any schedule are sorted by start, the result is a sequence whose schedule ends no later.
+/// Each task starts when its data have arrived and its processor has finished the tasks before it in the order. Let S
+/// be a schedule. The sequence that sorts the tasks by their starts in S gives a schedule that ends no later than S.
 #[derive(Clone, Debug)]
 pub struct Sequence<'a> {
     problem: &'a GraphProblem,
@@ -37,13 +37,14 @@ pub struct Sequence<'a> {
     order: Vec<u32>,
     position: Vec<u32>,
     wanted: Vec<ProcessorId>,
-    /// The ends and processors of the tasks in the last evaluation. `accepted` contains the ends and processors in the
-    /// last accepted evaluation.
+    /// The ends and processors of the tasks in the last evaluation.
     present: Placed,
+    /// The ends and processors of the tasks in the last accepted evaluation.
     accepted: Placed,
     value: f64,
-    /// For every `stride`-th position, the instants at which each processor becomes free, and the latest end before this position.
+    /// For every position that is a multiple of `stride`, the instant at which each processor becomes free.
     kept: Vec<i64>,
+    /// For each of these positions, the maximum of [`Goal::pressing`] over the tasks before it.
     latest: Vec<i64>,
     stride: usize,
     free: Vec<i64>,
@@ -61,17 +62,18 @@ struct Placed {
 #[derive(Clone, Debug)]
 enum Goal {
     Makespan,
-    /// The sum over jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there are
-    /// dues, the end of a job is replaced by the time after its due.
+    /// The sum over all jobs of weight times end, plus `price` for each tick of the makespan after `limit`. If there
+    /// are dues (deadlines), the lateness of a job replaces its end.
     Ends {
         weights: Vec<f64>,
         dues: Vec<i64>,
         limit: i64,
         price: f64,
     },
-    /// The maximum over the jobs of the end minus the due, plus two for each tick of the makespan after `limit`.
+    /// The maximum over all jobs of end minus due, plus two for each tick of the makespan after `limit`.
     Latest {
-        /// For each task, the longest path of tasks after it at their fastest times, minus the due of its job.
+        /// For each task, the longest path of later tasks of its job, at their fastest times, minus the due of the
+        /// job.
         behind: Vec<i64>,
         limit: i64,
     },
@@ -79,7 +81,8 @@ enum Goal {
     Late {
         /// The due of each job.
         dues: Vec<i64>,
-        /// For each task, the longest path of tasks after it at their fastest times, minus the due of its job.
+        /// For each task, the longest path of later tasks of its job, at their fastest times, minus the due of the
+        /// job.
         behind: Vec<i64>,
     },
 }
@@ -89,13 +92,13 @@ impl Goal {
         Self::after(weights, Vec::new(), limit)
     }
 
-    /// Returns the goal in which each job costs its weight for each tick after its due.
+    /// Returns the goal in which each job costs its weight for each tick of its end after its due.
     fn after(weights: Vec<f64>, dues: Vec<i64>, limit: i64) -> Self {
         let price = 2.0 * weights.iter().sum::<f64>();
         Self::Ends { weights, dues, limit, price }
     }
 
-    /// Returns a lower bound on the value, derived from the end of one task. Not valid for [`Goal::Ends`].
+    /// Returns a lower bound on the value that follows from the end of one task. [`Goal::Ends`] has no such bound.
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
             Self::Late { behind, .. } | Self::Latest { behind, .. } => end + behind[task as usize],
@@ -104,7 +107,8 @@ impl Goal {
     }
 }
 
-/// Returns, for each task, the longest path of tasks after it in its job at their fastest times, minus the due of the job.
+/// Returns, for each task, the longest path of later tasks of its job, at their fastest times, minus the due of the
+/// job.
 fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     let mut behind = vec![0; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -119,7 +123,7 @@ fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     behind
 }
 
-/// A change of the position and the processor of one task, with the data to undo it.
+/// A change of the position and the processor of one task. It contains the data to undo the change.
 #[derive(Clone, Copy, Debug)]
 pub struct SequenceChange {
     from: u32,
@@ -128,9 +132,8 @@ pub struct SequenceChange {
 }
 
 impl<'a> Sequence<'a> {
-    /// Evaluates an order. `weights` are the weights of the jobs, which the makespan does not use. If the objective is
-    /// the cost or the throughput, the makespan is minimised instead, because the order does not change cost and
-    /// throughput.
+    /// Evaluates an order for an objective. `weights` are the weights of the jobs, which the makespan does not use.
+    /// The order does not change cost and throughput, so for these objectives, the makespan is minimised.
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: SequenceSolution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
@@ -152,8 +155,8 @@ impl<'a> Sequence<'a> {
         Self::aiming(problem, goal, solution)
     }
 
-    /// Adds a penalty for each tick of the makespan after the limit `most`. For a sum over jobs, the penalty is twice
-    /// the sum of all weights. For the maximum lateness, it is two ticks. Other goals are unchanged.
+    /// Adds a penalty for each tick of the makespan after `most`. For a sum over jobs, the penalty is twice the sum of
+    /// all weights. For the maximum lateness, the penalty is two ticks. Other goals do not change.
     #[must_use]
     pub fn within(mut self, most: i64) -> Self {
         if let Goal::Ends { limit, .. } | Goal::Latest { limit, .. } = &mut self.goal {
@@ -164,7 +167,7 @@ impl<'a> Sequence<'a> {
         self
     }
 
-    /// Evaluates an order by the sum of the lateness of all jobs, for the given dues.
+    /// Evaluates an order by the total lateness of all jobs after `dues`.
     pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: SequenceSolution) -> Self {
         let behind = behind(problem, dues);
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
@@ -202,7 +205,7 @@ impl<'a> Sequence<'a> {
         &self.order
     }
 
-    /// Returns, for each task, its processor or [`ANY`].
+    /// Returns the processor of each task, or [`ANY`].
     pub fn wanted(&self) -> &[ProcessorId] {
         &self.wanted
     }
@@ -227,8 +230,8 @@ impl<'a> Sequence<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Returns the number of late jobs in the last accepted evaluation if the goal is the sum of the lateness,
-    /// otherwise 0.
+    /// Returns the number of late jobs in the last accepted evaluation. If the goal is not the total lateness, returns
+    /// 0.
     pub fn late_jobs(&mut self) -> usize {
         self.job_ends.fill(0);
         for (task, &end) in self.accepted.ends.iter().enumerate() {
@@ -249,7 +252,8 @@ impl<'a> Sequence<'a> {
         self.accepted.processors[task as usize]
     }
 
-    /// Returns the first and the last position that a task may have, between its predecessors and its successors.
+    /// Returns the first and the last position that a task may have: after all its predecessors and before all its
+    /// successors.
     pub fn range(&self, task: u32) -> (u32, u32) {
         let place = |other: &super::Neighbour| self.position[other.task as usize];
         let first = self.problem.incoming(task).iter().map(|from| place(from) + 1).max().unwrap_or(0);
@@ -257,7 +261,7 @@ impl<'a> Sequence<'a> {
         (first, behind.unwrap_or(self.order.len() as u32) - 1)
     }
 
-    /// Moves a task to a position within its range, and to a processor.
+    /// Moves a task to a position within its range, and changes its processor.
     pub fn shift(&mut self, task: u32, to: u32, wanted: ProcessorId) -> SequenceChange {
         let from = self.position[task as usize];
         let shift = SequenceChange { from: to, to: from, wanted: self.wanted[task as usize] };
@@ -293,9 +297,9 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Evaluates the changes from this position on. Returns the value, or `None` as soon as it exceeds `limit`. Takes
-    /// O(k (d + 1)) for k positions after `from` and d edges to a task. If tasks may run on any processor, the time is
-    /// multiplied by the number of processors.
+    /// Evaluates the changes from position `from` on. Returns the value. If the value exceeds `limit`, stops and
+    /// returns `None`. Takes O(k (d + 1)) for k positions after `from` if each task has d edges. If tasks may run on
+    /// any processor, this time is multiplied by the number of processors.
     pub fn evaluate(&mut self, from: usize, limit: f64) -> Option<f64> {
         let block = from / self.stride;
         let processors = self.free.len();
@@ -340,15 +344,15 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // A tick after the limit costs twice the maximum that it can save in the lateness. If all jobs are in
-                // time, the lateness is zero.
+                // One tick of the makespan after the limit costs two. It saves at most one tick of lateness. If all
+                // jobs are in time, the lateness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
         }
     }
 
-    /// Accepts the last evaluation from this position on.
+    /// Accepts the last evaluation, which began at position `from`.
     pub fn accept(&mut self, from: usize) {
         let processors = self.free.len();
         let block = from / self.stride;
@@ -370,7 +374,8 @@ impl<'a> Sequence<'a> {
         self.value = self.measure(latest);
     }
 
-    /// Sorts the tasks by their starts, and accepts the result. No task starts later if every task has a fixed processor.
+    /// Sorts the tasks by their starts, and accepts the result. If every task has a fixed processor, no task then
+    /// starts later.
     pub fn sort(&mut self) {
         let starts: Vec<i64> = self.places().iter().map(|place| place.start).collect();
         let position = &self.position;
@@ -380,7 +385,7 @@ impl<'a> Sequence<'a> {
         self.accept(0);
     }
 
-    /// Returns the processor and the end of a task that follows the tasks placed so far.
+    /// Returns the processor and the end of a task that is placed after all tasks placed so far.
     fn place(&self, task: u32) -> (ProcessorId, i64) {
         let wanted = self.wanted[task as usize];
         if wanted != ANY {
@@ -388,8 +393,8 @@ impl<'a> Sequence<'a> {
             let time = self.problem.time(task, node);
             return (wanted, self.start(task, node, wanted, time) + time);
         }
-        // Choose the processor with the earliest end. Ties are broken in favour of the shortest idle time before the
-        // task, and then of the first processor.
+        // Choose the processor with the earliest end. Among equal ends, choose the shortest idle time before the task,
+        // and then the first processor.
         let (mut best, mut least) = ((ProcessorId::default(), i64::MAX), (i64::MAX, i64::MAX));
         for node in self.problem.node_ids() {
             let time = self.problem.time(task, node);

@@ -5,26 +5,27 @@ use rustc_hash::FxHashMap;
 
 use super::NodeId;
 
-/// The transfer times. Routes with equal latency and bandwidth form a kind, and most platforms have few kinds. Times
+/// The transfer times. Routes with equal latency and bandwidth form a kind. Most platforms have few kinds, so times
 /// are stored for each kind.
 #[derive(Clone, Debug)]
 pub struct TransferTimes {
     nodes: usize,
-    /// For each pair of nodes, the kind of the route between them. Empty if all pairs of different nodes have equal
-    /// routes. Then the route from a node to itself has kind 0, and all other routes have kind 1.
+    /// The kind of the route between each pair of nodes. If all routes between different nodes are equal, the list is
+    /// empty. In this case, routes from a node to itself have kind 0, and all other routes have kind 1.
     kinds: Vec<u32>,
     routes: Vec<Route>,
     payloads: Vec<Payload>,
-    /// For each edge, its time on each kind of route, in ticks. Empty if there would be more than `MAX_TIMES` times.
+    /// The time of each edge on each kind of route, in ticks. If there would be more than `MAX_TIMES` times, the list
+    /// is empty.
     times: Vec<i64>,
-    /// Means over all pairs of different nodes: the latency in ticks, and the number of ticks for each byte.
+    /// Means over all pairs of different nodes: the latency in ticks, and the time for one byte in ticks.
     means: (f64, f64),
 }
 
 impl TransferTimes {
-    /// Maximum number of nodes of a tree for which the route of each pair is stored.
+    /// Maximum number of nodes for which the route of each pair is stored, on a platform whose network is a tree.
     pub const MAX_NODES: usize = 4096;
-    /// Maximum number of times that are stored. If there are more, each time is computed when it is needed.
+    /// Maximum number of stored times. For larger instances, each time is computed when it is needed.
     const MAX_TIMES: usize = 1 << 24;
 
     /// Returns the transfer times between the nodes `computing` of the platform.
@@ -44,7 +45,7 @@ impl TransferTimes {
         Self { nodes: computing.len(), kinds, routes, payloads, times, means }
     }
 
-    /// Returns whether the platform has few enough nodes for this table.
+    /// Returns whether the platform has few enough nodes to store the route of each pair.
     pub fn fits(platform: &Platform) -> bool {
         let computing = platform.nodes().iter().filter(|node| node.processors > 0);
         is_alike(platform) || computing.count() <= Self::MAX_NODES
@@ -95,7 +96,8 @@ fn is_alike(platform: &Platform) -> bool {
     nodes.iter().all(|node| node.parent.is_none()) && !(links && platform.has_local_transfers())
 }
 
-/// Returns the kind of each pair, the route of each kind, and the number of pairs of different nodes of each kind.
+/// Returns the kind of the route of each pair of nodes, the route of each kind, and the number of pairs of different
+/// nodes with each kind.
 fn kinds(platform: &Platform, computing: &[usize]) -> (Vec<u32>, Vec<Route>, Vec<u64>) {
     let nodes = computing.len() as u64;
     if is_alike(platform) {

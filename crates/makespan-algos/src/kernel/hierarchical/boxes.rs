@@ -1,15 +1,16 @@
-//! Boxes of the second shelf.
+//! Boxes of the second shelf: the widths that are reserved for its tasks.
 
 use makespan_core::{Profile, Time};
 
 use super::Cluster;
 
-/// Returns the width of the box for a task with the canonical allotment `canonical` = a k + b. The width is a k + 2^j
-/// with the smallest j such that b <= 2^j.
+/// Returns the width of the box for a task with the canonical allotment `canonical` = a k + b, with b < k. The width
+/// is a k + 2^j, with the smallest j such that b <= 2^j.
 ///
-/// If k >= 8, tasks of the second shelf may take three quarters of the guess. If a task uses at most three quarters of
-/// the last 2^j processors of its box, it loses half of these 2^j processors. Its time grows by at most 3/2. Thus
-/// every box is filled to three quarters (the strong form of lemma 5).
+/// If k >= 8, tasks of the second shelf may take three quarters of the guess, and some boxes are narrower. If a task
+/// uses at most three quarters of the last 2^j processors of its box, the box loses half of these 2^j processors. The
+/// time of the task grows to at most 3/2 of its value. Thus at least three quarters of every box are used (the strong
+/// form of lemma 5).
 pub(super) fn boxed(profile: &Profile, cluster: Cluster, canonical: u32, guess: Time) -> u32 {
     let rest = canonical % cluster.each;
     let width = cluster.round_up(canonical);

@@ -1,4 +1,4 @@
-//! The starts of the tasks: each processor is a column that is filled from bottom to top.
+//! Starts of the tasks. Each processor is a column that is filled from bottom to top.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,11 +9,11 @@ use super::earliest::earliest;
 use super::moves::{Full, TaskParts};
 use super::{ConstructionPart, Ending, PlacedTask, ReservedWidth, fastest_within, pack};
 
-/// The columns with all tasks except the small and the remaining ones.
+/// The columns with all tasks except the small tasks and the tasks that did not fit.
 pub(super) struct TaskColumns<'a> {
     parts: &'a TaskParts<'a>,
     placed: Vec<PlacedTask>,
-    /// The instant from which each column is free above `P_full`, `P_1` and the tasks stacked there.
+    /// The instant from which each column is free above the tasks of `P_full` and `P_1`.
     top: Vec<Time>,
     /// The time of the task of `P_2` above each column.
     above: Vec<Time>,
@@ -22,7 +22,7 @@ pub(super) struct TaskColumns<'a> {
     left: Vec<usize>,
 }
 
-/// Puts the parts onto columns.
+/// Puts the tasks of all parts, except the small tasks, onto columns.
 pub(super) fn raise<'a>(parts: &'a TaskParts<'a>, ending: &Ending) -> TaskColumns<'a> {
     let size = parts.cluster.processors() as usize;
     let left = [parts.left.as_slice(), ending.left.as_slice()].concat();
@@ -73,7 +73,7 @@ impl TaskColumns<'_> {
         }
         let boxes: Vec<u32> = parts.second.iter().map(|slot| slot.width).collect();
         for (slot, place) in parts.second.iter().zip(pack::from_right(&boxes, cluster)) {
-            // Use the canonical allotment, even if it leaves a part of its box idle. If the box is narrower, use the
+            // Use the canonical allotment, even if a part of the box then stays idle. If the box is narrower, use the
             // width of the box.
             let canonical = parts.profiles[slot.task].min_allotment(parts.half).unwrap_or(slot.width);
             let Some(processors) = fastest_within(parts.profiles[slot.task], canonical.min(slot.width)) else {
@@ -84,7 +84,7 @@ impl TaskColumns<'_> {
         }
     }
 
-    /// Puts a task on top of the first of these columns.
+    /// Puts a task on the first columns of `place`, above the tasks that are already there.
     fn put(&mut self, task: usize, place: pack::SmpRange, width: u32, part: ConstructionPart) {
         let profile = self.parts.profiles[task];
         let Some(processors) = fastest_within(profile, width) else {
@@ -124,10 +124,10 @@ impl TaskColumns<'_> {
     }
 
     /// Adds the small tasks, each to the column with the least load. Then starts the tasks of `P_2` as soon as
-    /// possible, and puts the remaining tasks on top.
+    /// possible, and puts the tasks that did not fit on top.
     ///
-    /// If the work of all tasks does not exceed the area of the guess, some column always has a load of at most the
-    /// guess, so a small task fits on it (area argument of section 4.4).
+    /// If the work of all tasks is at most the area of the guess, some column always has a load of at most the guess.
+    /// A small task therefore fits on this column (area argument of section 4.4).
     pub(super) fn finish(mut self) -> Vec<PlacedTask> {
         let (profiles, cluster) = (self.parts.profiles, self.parts.cluster);
         let mut small = self.parts.small.clone();

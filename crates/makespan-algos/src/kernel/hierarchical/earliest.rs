@@ -1,4 +1,4 @@
-//! The best placement with the earliest end for one task, on columns that are free from some instant on.
+//! The best placement with the earliest end for one task. Each column is free from some instant on.
 
 use makespan_core::{ProcSet, Profile, Time};
 
@@ -13,16 +13,16 @@ pub(super) struct EarliestSpot {
 }
 
 /// The columns of each SMP, sorted by the instant from which each column is free. Also the SMPs, sorted by the instant
-/// from which the whole SMP is free.
+/// from which the whole SMP is free. An SMP is a node.
 struct Smps {
     columns: Vec<Vec<(Time, u32)>>,
     order: Vec<usize>,
     rank: Vec<usize>,
 }
 
-/// Returns the best placement with the earliest end of the task, on at most `most` processors. Ties are broken in
-/// favour of the fewest processors. Returns `None` if the task needs more than `most` processors. Takes O(m k log k),
-/// plus O(m) for each allotment.
+/// Returns the best placement with the earliest end of a task, on at most `most` processors. Among equal ends, the
+/// fewest processors are used. Returns `None` if the task needs more than `most` processors. Takes O(m k log k) for m
+/// SMPs of k processors, plus O(m) for each allotment.
 pub(super) fn earliest(profile: &Profile, cluster: Cluster, free: &[Time], most: u32) -> Option<EarliestSpot> {
     let smps = Smps::new(cluster, free);
     let mut best: Option<(Time, u32, Option<usize>)> = None;
@@ -64,14 +64,15 @@ impl Smps {
         self.columns[self.order[rank]].last().map_or(Time::ZERO, |column| column.0)
     }
 
-    /// Returns the earliest start, and the SMP for the remainder.
+    /// Returns the earliest start on whole SMPs and a part of one more SMP. Also returns this last SMP, if the part is
+    /// not empty.
     fn start(&self, processors: u32, cluster: Cluster) -> (Time, Option<usize>) {
         let (whole, rest) = ((processors / cluster.each) as usize, (processors % cluster.each) as usize);
         if rest == 0 {
             return (self.wholly_free(whole - 1), None);
         }
         let start = |smp: usize| {
-            // The SMP of the remainder must differ from the whole SMPs.
+            // The SMP that is used in part must differ from the SMPs that are used as a whole.
             let last = if self.rank[smp] < whole { whole } else { whole.wrapping_sub(1) };
             let wholly = if whole == 0 { Time::ZERO } else { self.wholly_free(last) };
             wholly.max(self.columns[smp][rest - 1].0)

@@ -1,4 +1,4 @@
-//! The last step of the construction. It is needed if no transformation is possible and `P_2` does not fit. If all
+//! The last step of the construction. It is needed if `P_2` does not fit and no transformation is possible. If all
 //! tasks are monotone, `P_2` then contains one or two tasks (section 6 and appendix of the paper).
 
 use std::cmp::Reverse;
@@ -9,12 +9,13 @@ use super::{FinalStep, fastest_within};
 /// One way to complete the schedule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
-    /// Whether the partial SMPs of `P_full` and `P_1` are grouped. Then the idle processors are whole SMPs and a part
-    /// of another SMP. Otherwise `P_full` is on the left, and `P_1` and `P_2` are on the right.
+    /// Whether the SMPs that `P_full` and `P_1` use in part are grouped. If they are, the idle processors are whole
+    /// SMPs and a part of one more SMP. If they are not, `P_full` is on the left, and `P_1` and `P_2` are on the
+    /// right.
     pub(super) grouped: bool,
-    /// The task for the idle processors, and its number of processors.
+    /// The task for the idle processors of the first shelf, and its number of processors.
     pub(super) beside: Option<(usize, u32)>,
-    /// A sequential task of `P_1`, and the task whose first column it is stacked on.
+    /// A sequential task of `P_1`, and the task below it, whose first column it shares.
     pub(super) stacked: Option<(usize, usize)>,
     /// The only task of `P_2`, which is placed where it ends first, and its maximum number of processors.
     pub(super) above: Option<(usize, u32)>,
@@ -37,8 +38,8 @@ impl Ending {
 }
 
 impl TaskParts<'_> {
-    /// Returns the ways to complete these parts, in the order in which they must be tried. Removes tasks of `P_2` from the parts if
-    /// an ending places them itself or leaves them without a place.
+    /// Returns the ways to complete these parts, in the order in which the caller must try them. If a way places tasks
+    /// of `P_2` itself or leaves them without a place, removes these tasks from the parts.
     pub(super) fn endings(&mut self) -> Vec<Ending> {
         if self.is_feasible() {
             return vec![Ending::default()];
@@ -53,9 +54,9 @@ impl TaskParts<'_> {
         }
     }
 
-    /// Places the only task of `P_2`, whose box is too wide. The task may fit without a box, above all columns except
-    /// the columns of `P_full`. Otherwise it is placed on the idle processors of the first shelf. If it needs one
-    /// processor more than are idle, the last sequential task moves onto the shortest task of `P_1`.
+    /// Returns the ways to place the only task of `P_2`, whose box is too wide. First, without a box, above the
+    /// columns that are not in `P_full`. Second, on the idle processors of the first shelf. If one processor is
+    /// missing there, the last sequential task of `P_1` can free it by moving onto the shortest task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));
@@ -73,8 +74,9 @@ impl TaskParts<'_> {
         endings
     }
 
-    /// Places one of the two tasks on the idle processors, and the other one alone in `P_2`. First tries the task with
-    /// more work on the idle processors, and then the other task.
+    /// Returns the ways to place the two tasks of `P_2`: one on the idle processors of the first shelf, the other
+    /// alone in `P_2`. In the first way, the task with more work is on the idle processors, in the second way, the
+    /// other task.
     fn two_left(&mut self) -> Vec<Ending> {
         let mut tasks: Vec<usize> = std::mem::take(&mut self.second).into_iter().map(|slot| slot.task).collect();
         let canonical = |task: usize| self.profiles[task].min_allotment(self.half);
@@ -88,7 +90,7 @@ impl TaskParts<'_> {
         vec![ending(tasks[0], tasks[1]), ending(tasks[1], tasks[0])]
     }
 
-    /// Returns the fastest allotment on `idle` processors, if its time is at most the height.
+    /// Returns the fastest allotment on at most `idle` processors, or `None` if its time exceeds the height.
     fn beside(&self, task: usize, idle: u32) -> Option<u32> {
         let profile = self.profiles[task];
         fastest_within(profile, idle).filter(|&processors| profile.time(processors) <= self.height)

@@ -1,4 +1,5 @@
-//! The parts, and the three transformations that make the second shelf fit. No transformation adds work.
+//! The parts, and the three transformations. The transformations make the second shelf fit, and none of them adds
+//! work.
 
 use std::cmp::Reverse;
 
@@ -6,7 +7,7 @@ use makespan_core::{Profile, Time};
 
 use super::{Cluster, time_within};
 
-/// A task with the width that is reserved for it: a k + 2^j processors. Some of these processors may stay idle.
+/// A task and the width that is reserved for it: a k + 2^j processors, some of which may stay idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReservedWidth {
     pub(super) task: usize,
@@ -46,14 +47,14 @@ pub(super) struct TaskParts<'a> {
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<ReservedWidth>,
-    /// Tasks of `P_1` on more than one processor, a k + 2^j of them, that could lose half of the last 2^j processors.
+    /// Tasks of `P_1` on a k + 2^j processors, more than one, that could lose half of the last 2^j processors.
     pub(super) narrowable: Vec<ReservedWidth>,
     /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
     pub(super) singles: Vec<ReservedWidth>,
     /// Tasks of `P_2` in boxes, in decreasing order of the width that each task would have in the first shelf.
     pub(super) second: Vec<ReservedWidth>,
     pub(super) small: Vec<usize>,
-    /// Tasks that have no place. This only happens to tasks that are not monotone.
+    /// Tasks that did not fit. This happens only if some tasks are not monotone.
     pub(super) left: Vec<usize>,
     full_width: u32,
     first_width: u32,
@@ -85,8 +86,8 @@ impl<'a> TaskParts<'a> {
         }
     }
 
-    /// Returns the smallest a k + 2^j processors on which the task takes at most the height. If there is no such
-    /// number, returns a number larger than the platform.
+    /// Returns the smallest number a k + 2^j of processors on which a task takes at most the height. If the height is
+    /// impossible, returns a number larger than the platform.
     pub(super) fn least(&self, task: usize) -> u32 {
         let least = self.profiles[task].min_allotment(self.height);
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
@@ -111,7 +112,8 @@ impl<'a> TaskParts<'a> {
         self.second.push(slot);
     }
 
-    /// Adds a task to `P_1` or `P_full`, depending on its time on this width. The processors must be idle.
+    /// Adds a task with a reserved width to `P_1`, or to `P_full` if it takes longer than the guess. The processors
+    /// must be idle.
     pub(super) fn enter(&mut self, slot: ReservedWidth) {
         let time = self.time(slot);
         if time > self.guess {
@@ -144,15 +146,16 @@ impl<'a> TaskParts<'a> {
         (self.second, self.singles, self.is_sorted) = (second, singles, true);
     }
 
-    /// Makes one transformation, if possible. Returns whether one was made.
+    /// Performs one transformation, if one is possible. Returns whether it performed one.
     pub(super) fn transform(&mut self) -> bool {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it then takes at most the height.
-    /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest a k + 2^j that
-    /// keeps the height. It is never wider, and it fits more often: a task with three processors in `P_2` and two in
-    /// `P_1` may need only one.
+    /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it takes at most the height there.
+    ///
+    /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest number a k + 2^j
+    /// with which the task meets the height. This number is never larger, and fits more often. For example, a task
+    /// with three processors in `P_2` and two in `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&ReservedWidth { task, width }) = self.second.last() else { return false };
         let least = self.least(task);
@@ -165,7 +168,8 @@ impl<'a> TaskParts<'a> {
         true
     }
 
-    /// Section 5.2: moves a task of `P_1` that takes at most three quarters of the guess to `P_full`, on fewer processors.
+    /// Section 5.2: moves a task of `P_1` to `P_full`, on fewer processors. The task takes at most three quarters of
+    /// the guess in `P_1`.
     fn narrow_one(&mut self) -> bool {
         let Some(slot) = self.narrowable.pop() else { return false };
         self.first_width -= slot.width;
@@ -175,7 +179,8 @@ impl<'a> TaskParts<'a> {
         true
     }
 
-    /// Section 5.3: stacks two sequential tasks of `P_1`, each at most half of the height, in a column of `P_full`.
+    /// Section 5.3: stacks two sequential tasks of `P_1` in a column of `P_full`. Each takes at most half of the
+    /// height.
     fn stack_two(&mut self) -> bool {
         if self.singles.len() < 2 {
             return false;
@@ -188,7 +193,8 @@ impl<'a> TaskParts<'a> {
         true
     }
 
-    /// Removes the widest boxes from `P_2` until the remaining boxes fit. This is needed only if tasks are not monotone.
+    /// Removes the widest boxes from `P_2` until the remaining boxes fit. This is needed only if some tasks are not
+    /// monotone.
     pub(super) fn give_up(&mut self) {
         let mut second = std::mem::take(&mut self.second);
         second.sort_by_key(|slot| Reverse(slot.width));

@@ -1,4 +1,4 @@
-//! Assignment of processors to widths of a k + 2^j, side by side and without loss.
+//! Assigns processors to widths of a k + 2^j. The ranges of processors do not overlap and leave no gaps.
 
 use std::cmp::Reverse;
 
@@ -9,20 +9,20 @@ use super::Cluster;
 /// Consecutive whole SMPs, and consecutive processors within one more SMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SmpRange {
-    /// The first id and the number of processors, both multiples of k.
+    /// The whole SMPs: the first id and the number of processors, both multiples of k.
     whole: (u32, u32),
-    /// The first id and the number of processors, which is less than k.
+    /// The part of one more SMP: the first id and the number of processors, less than k.
     rest: (u32, u32),
 }
 
 impl SmpRange {
-    /// Returns `count` processors of this place in their best placement: for a k + r processors, a whole SMPs, and r processors of
-    /// one SMP.
+    /// Returns `count` processors of this range in best placement. For `count` = a k + r, these are a whole SMPs and r
+    /// processors of one SMP.
     pub(super) fn take(self, count: u32, cluster: Cluster) -> ProcSet {
         let range = |(first, count): (u32, u32)| if count == 0 { None } else { Some((first, first + count - 1)) };
         let whole = count - count % cluster.each;
         let parts = if count <= self.whole.1 {
-            // If this place has no remainder, take the remainder of the task from the next of its whole SMPs.
+            // The range has more whole SMPs than needed. Take the last r processors from the next whole SMP.
             [range((self.whole.0, count)), None]
         } else {
             [range((self.whole.0, whole)), range((self.rest.0, count - whole))]
@@ -30,15 +30,15 @@ impl SmpRange {
         ProcSet::from_intervals(parts.into_iter().flatten().collect())
     }
 
-    /// Returns the mirror image of this place on the platform.
+    /// Returns the mirror image of this range on the platform.
     fn mirrored(self, cluster: Cluster) -> Self {
         let mirror = |(first, count): (u32, u32)| (cluster.processors() - first - count, count);
         Self { whole: mirror(self.whole), rest: mirror(self.rest) }
     }
 }
 
-/// Packs from the left: first whole SMPs, then the remainders by decreasing size. The total size before a remainder
-/// of 2^j is a multiple of 2^j, so no remainder crosses the border of an SMP (lemma 3).
+/// Packs from the left: first the whole SMPs of all widths, then the remainders by decreasing size. The total size
+/// before a remainder of 2^j is a multiple of 2^j, so no remainder crosses the border of an SMP (lemma 3).
 pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<SmpRange> {
     let (mut places, mut cursor) = wholes(widths, cluster);
     for index in by_remainder(widths, cluster) {
@@ -47,19 +47,19 @@ pub(super) fn from_left(widths: &[u32], cluster: Cluster) -> Vec<SmpRange> {
     places
 }
 
-/// Packs from the right: first whole SMPs, then the remainders by decreasing size.
+/// Packs from the right: first the whole SMPs of all widths, then the remainders by decreasing size.
 pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<SmpRange> {
     from_left(widths, cluster).into_iter().map(|place| place.mirrored(cluster)).collect()
 }
 
 /// Packs `left` from the left and `right` from the right. Remainders that do not fill a whole SMP are packed into
-/// shared SMPs in the middle, at most two of them (figure 9 of the paper, and figure 8 if no other tasks follow). Also
+/// shared SMPs in the middle, at most two of them (figure 9 of the paper; figure 8 if no other tasks follow). Also
 /// returns the idle processors: whole SMPs, and a part of one more SMP.
 pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<SmpRange>, Vec<SmpRange>, SmpRange) {
     let (mut left_places, mut cursor) = wholes(left, cluster);
     let (mut right_places, mut from_right) = wholes(right, cluster);
-    // Returns the number of remainders that fill SMPs completely. Sums of decreasing powers of two reach every multiple
-    // of k exactly.
+    // Returns the number of remainders that fill whole SMPs. Sums of decreasing powers of two reach every multiple of
+    // k exactly.
     let full_smps = |order: &[usize], widths: &[u32]| {
         let sizes = || order.iter().map(|&index| widths[index] % cluster.each);
         let total: u32 = sizes().sum();
@@ -96,7 +96,7 @@ pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<Smp
     (left_places, right_places, SmpRange { whole: (cursor + part, end - cursor - part), rest: (cursor, part) })
 }
 
-/// Packs whole SMPs from the left. Returns the places and their end.
+/// Packs the whole SMPs of all widths from the left. Returns the ranges and their end.
 fn wholes(widths: &[u32], cluster: Cluster) -> (Vec<SmpRange>, u32) {
     let mut cursor = 0;
     let place = |&width: &u32| {

@@ -6,15 +6,15 @@ use makespan_verify::proof::{Rejection, Selection};
 
 use super::Cluster;
 
-/// The result for a guess.
+/// The result of [`partition`] for a guess.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partition {
-    /// No schedule ends by the guess, for any placement.
+    /// No schedule ends by the guess, even without best placement.
     Refuted(Rejection),
-    /// For each task, whether it is in the first shelf. The work of all tasks is at most the whole area.
+    /// For each task, whether it is in the first shelf. The work of all tasks is at most the area of the guess.
     Chosen(Vec<bool>),
-    /// Undecided, because the table of the knapsack would be too large and the bound by prices does not refute the
-    /// guess. The work of the returned choice exceeds the area.
+    /// An undecided guess: the table of the knapsack would be too large, and the bound by dual prices does not refute
+    /// the guess. For each task, whether it is in the first shelf. The work of this choice exceeds the area.
     Undecided(Vec<bool>),
 }
 
@@ -22,15 +22,16 @@ pub enum Partition {
 ///
 /// A task of the first shelf gets the allotment of least work that takes at most the guess. All tasks of the first
 /// shelf together use at most m k processors. A task of the second shelf gets the allotment of least work that takes
-/// at most half of the guess. A task that takes at most half of the guess on one processor is never in the first
-/// shelf, because the first shelf would not reduce its work. A task that takes more than half of the guess on every
-/// allotment is always in the first shelf. In a schedule of this length, the tasks that run at the middle share the
-/// processors. Thus the least work of any choice is a lower bound on its work. O(n m k).
+/// at most half of the guess. If a task takes at most half of the guess on one processor, it is never in the first
+/// shelf, because the first shelf would not reduce its work. If a task takes more than half of the guess on every
+/// allotment, it is always in the first shelf. ¶ In any schedule that ends by the guess, the tasks that run at the
+/// middle share the processors. Thus the least work of all choices is a lower bound on the work of the schedule. Takes
+/// O(n m k) for n tasks.
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {
         short: profile.least_work(half),
-        // If a task exceeds the guess on every allotment, assume a work that is larger than the area of any platform.
+        // If a task exceeds the guess on every allotment, use a work that exceeds the area of any platform.
         crossing: profile.least_work(guess).unwrap_or(Area::MAX >> 32),
         width: profile.min_allotment(guess).unwrap_or(u32::MAX),
     };

@@ -1,4 +1,4 @@
-//! The initial parts, which follow from the partition, with allotments that pack without loss.
+//! The initial parts, which follow from the partition. The allotments pack without loss.
 
 use makespan_core::{Profile, Time};
 
@@ -6,10 +6,10 @@ use super::Cluster;
 use super::boxes::boxed;
 use super::moves::{ReservedWidth, TaskParts};
 
-/// Assigns every task to its part. Small tasks are set aside, tasks of the second shelf get boxes, and tasks of the
-/// first shelf get a k + 2^j processors. If this number is smaller than the canonical allotment, the task belongs to
-/// `P_full`. On fewer processors it takes more than the guess (lemma 2), and at most the height (lemma 1), because its
-/// work did not increase.
+/// Assigns every task to its part. Small tasks are set aside. Tasks of the second shelf get boxes. Tasks of the first
+/// shelf get a k + 2^j processors. If this number is smaller than the canonical allotment, the task belongs to
+/// `P_full`. It then takes more than the guess (lemma 2), and at most the height (lemma 1), because its work did not
+/// increase.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],
     cluster: Cluster,

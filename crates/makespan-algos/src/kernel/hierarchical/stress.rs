@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition, reduce};
 
-/// The speed-up of a job. All jobs are monotone.
+/// The speed-up of a job, which is always monotone.
 #[derive(Clone, Copy, Debug)]
 enum Family {
     /// Perfect speed-up.
@@ -32,7 +32,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     let mut times = vec![sequential];
     for processors in 2..=i64::from(most) {
         let last = times[times.len() - 1];
-        // The least time on this number of processors for which work does not decrease.
+        // The least time on `processors` for which work does not decrease.
         let perfect = (last * (processors - 1) + processors - 1) / processors;
         times.push(match family {
             Family::Linear => perfect,
@@ -59,7 +59,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     profile
 }
 
-/// Returns jobs whose total load is about the area of this cluster for a guess of about `length`.
+/// Returns jobs whose total work is about the area of the cluster for a guess of about `length`.
 fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[4, 7, 24, 1000, 1_000_003].get(random.random_range(0..5)).unwrap();
     let only = random.random_bool(0.5).then(|| FAMILIES[random.random_range(0..FAMILIES.len())]);
@@ -68,10 +68,10 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let mut profiles = Vec::new();
     while left > 0 && profiles.len() < 60 {
         let family = only.unwrap_or(FAMILIES[random.random_range(0..FAMILIES.len())]);
-        // About the guess, or several times the guess, so that canonical allotments of every size occur.
+        // About the guess, or a multiple of it, so that canonical allotments of every size occur.
         let times = if random.random_bool(0.4) { 1 } else { i64::from(random.random_range(1..=width)) };
         let sequential = (length * times * random.random_range(4..=11) / 10).max(1);
-        // Avoid jobs that are too long on any number of processors, because one such job would determine the makespan alone.
+        // Avoid jobs that are too long on any number of processors. One such job would determine the makespan alone.
         let long = sequential > length;
         let family = if long && matches!(family, Family::Flat) { Family::Linear } else { family };
         profiles.push(profile(family, sequential, cluster.processors(), random));
@@ -80,8 +80,9 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     profiles
 }
 
-/// Returns few jobs for few SMPs that leave little area idle, so that no transformation is left. Sequential times are
-/// near the whole, the half and three quarters of the work that some number of processors does within the guess.
+/// Returns few jobs for few SMPs that leave little area idle, so that no transformation is possible at the end. The
+/// sequential times are near three values: all, half, and three quarters of the work of some number of processors
+/// within the guess.
 fn tight(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[12, 1000, 100_003].get(random.random_range(0..3)).unwrap();
     let area = i64::from(cluster.processors()) * length;
@@ -103,7 +104,7 @@ fn tight(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     profiles
 }
 
-/// Counts of each event, which show that the test reaches it.
+/// The number of times that each event occurred.
 #[derive(Debug, Default)]
 struct Seen {
     refuted: usize,
@@ -170,7 +171,8 @@ fn valid(instance: &Instance, built: &[PlacedTask], tell: &dyn Fn() -> String) -
     schedule
 }
 
-/// Repeats the construction up to the ending. Returns the number of jobs that remain in `P_2`, and whether they fit.
+/// Repeats the construction up to its last step. Returns the number of jobs that remain in `P_2`, and whether they
+/// fit.
 fn watch(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time, seen: &mut Seen) -> (usize, bool) {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
     seen.transformed += usize::from(!parts.is_feasible());
@@ -204,8 +206,8 @@ fn every_guess_that_is_not_refuted_is_met() {
     assert!(seen.one_left > 0 && seen.stacked > 0, "{seen:?}");
 }
 
-/// Checks that the schedule is valid if the first shelf or the jobs are arbitrary. The schedule may then be longer than
-/// the height. This test also reaches two remaining jobs in `P_2`, which no partition above leads to.
+/// Checks that the schedule is valid for any first shelf and any jobs. Such a schedule may be longer than the height.
+/// This test also reaches the case of two remaining jobs in `P_2`, which [`partition`] does not cause above.
 #[test]
 fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
     let mut random = ChaCha8Rng::seed_from_u64(2002);
@@ -245,8 +247,9 @@ fn strange(cluster: Cluster, random: &mut ChaCha8Rng) -> Profile {
     }
 }
 
-/// The last job of `P_2` takes 7 processors of a box of 8, and 7 columns are beside `P_full`. It fits neither on the two idle
-/// processors nor on three, because the last sequential job fits on no other job. The paper has no move for this case.
+/// The last job of `P_2` takes 7 processors of a box of 8, and 7 columns are not in `P_full`. The job fits neither on
+/// the two idle processors nor on three. A third processor cannot become idle, because the last sequential job fits on
+/// no other job. The paper has no step for this case.
 #[test]
 fn a_last_job_that_does_without_its_box() {
     let table = |times: [i64; 8]| Profile::table(times.map(Time::from_ticks).to_vec()).unwrap();

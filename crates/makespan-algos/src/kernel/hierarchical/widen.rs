@@ -4,9 +4,9 @@ use makespan_core::{ProcSet, Profile};
 
 use super::{Cluster, PlacedTask, fastest_within};
 
-/// Moves a placement to nodes of `each` processors. The schedule was built for nodes of `cluster.each` processors. If
-/// the task holds all `cluster.each` processors of a node, it may also use the additional processors. The new
-/// placement is a best placement with the old start, and ends no later.
+/// Moves a placement from nodes of `cluster.each` processors to nodes of `each` processors. If the task holds all
+/// processors of a node, it may also use the additional processors. The new placement is a best placement. It has the
+/// old start and ends no later.
 pub fn widened(placed: &PlacedTask, profile: &Profile, cluster: Cluster, each: u32) -> PlacedTask {
     let mut whole = Vec::new();
     let mut rest = Vec::new();

@@ -1,4 +1,4 @@
-//! The list algorithm around reservations and outages.
+//! The list algorithm for platforms with reservations and outages.
 
 use std::cmp::Reverse;
 
@@ -7,11 +7,12 @@ use makespan_core::{FreeTime, Instance, Reservation, Time, Timeline};
 use super::AllottedTask;
 use crate::kernel::leaves::{LeafMinimum, LeafRequest, Tree};
 
-/// Applies Graham's rule around unavailable processors: at each instant, the list is read from its head, and a task
-/// starts if the timeline has enough free processors until its end. Returns the reservations in the order of the list.
+/// Applies Graham's rule to a platform with unavailable processors. At each instant, the list is read from its head. A
+/// task starts if the timeline has enough free processors until the end of the task. Returns the reservations in the
+/// order of the list.
 ///
-/// For longer durations, fewer processors are free from now on. Thus a group of tasks is skipped if the processors of
-/// its narrowest task are not free for the time of its shortest task.
+/// From a given instant on, fewer processors are free for a longer time. Thus a group of tasks is skipped if the
+/// processors of its narrowest task are not free for the time of its shortest task.
 pub fn reserve_around(
     timeline: &mut Timeline,
     instance: &Instance,
@@ -43,8 +44,8 @@ pub fn reserve_around(
         let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
         let change = timeline.next_change(now).map_or(Time::MAX, |change| match waiting.all() {
             LeafRequest::NONE => change,
-            // Take the fewest processors and the shortest time of all waiting tasks. No waiting task fits before these
-            // processors are free for this time.
+            // The fewest processors and the shortest time of all waiting tasks. Before this many processors are free
+            // for this time, no waiting task fits.
             LeafRequest { width, time } => timeline.earliest_fit(width, time, change),
         });
         now = arrival.min(change);

@@ -17,14 +17,14 @@ use free::{Free, FreeCounts, NodePart};
 /// The start of a job, and its processors.
 pub(super) type JobStart = (Time, Vec<u32>);
 
-/// Applies Graham's rule with best placement. At each instant, the list is read from its head. A job starts if its
-/// processors can be whole nodes and a part of at most one more node, all free and open until its end. Returns the
-/// starts in the order of the list.
+/// Applies Graham's rule with best placement. At each instant, the list is read from its head. A job starts if enough
+/// processors for a best placement are free and open until its end: whole nodes and a part of at most one more node.
+/// Returns the starts in the order of the list.
 ///
-/// If a best placement of some number of processors exists, one of every smaller number exists. Therefore, at each
+/// If a best placement of n processors exists, best placements of fewer processors exist, too. Therefore, at each
 /// instant, a job fits if and only if it needs at most a certain number of processors. On a platform that is always
-/// open, the list is therefore searched as in [`super::ListSweep`]. All searches take O(n (log n + nodes)), plus the
-/// time to list the ids. Around unavailable processors, every waiting job is checked at every instant.
+/// open, the list is searched as in [`super::ListSweep`]. All searches take O(n (log n + nodes)), plus the time to
+/// list the ids. Around unavailable processors, every waiting job is checked at every instant.
 pub(super) fn starts(instance: &Instance, list: &[AllottedTask], from: Time) -> Vec<JobStart> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()
@@ -50,7 +50,7 @@ pub(super) fn set(ids: &[u32]) -> ProcSet {
     ProcSet::from_intervals(ids.iter().map(|&id| (id, id)).collect())
 }
 
-/// The list algorithm on a platform that is always open, with numbers of processors only.
+/// The list algorithm on a platform that is always open. It only counts processors.
 struct Sweep<'a> {
     instance: &'a Instance,
     list: &'a [AllottedTask],
@@ -61,7 +61,8 @@ struct Sweep<'a> {
     arrivals: Vec<usize>,
     ends: BinaryHeap<Reverse<(Time, usize)>>,
     starts: Vec<Time>,
-    /// The parts that each job holds, one job after another, and the range of each job in `parts`.
+    /// The parts of nodes that the jobs hold, one job after another.
+    /// The range of each job in `parts`.
     parts: Vec<NodePart>,
     held: Vec<(usize, usize)>,
 }
@@ -103,7 +104,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Advances to the next release or end. Returns whether there is one.
+    /// Advances to the next release or end. Returns `false` if there is none.
     fn advance(&mut self) -> bool {
         let (instance, list) = (self.instance, self.list);
         let release = |index: usize| instance.release(list[index].task);
@@ -124,7 +125,7 @@ impl<'a> Sweep<'a> {
         true
     }
 
-    /// Assigns ids in the order of the starts.
+    /// Assigns processor ids to the jobs in the order of their starts.
     fn with_ids(self) -> Vec<JobStart> {
         let ends: Vec<Time> =
             self.list.iter().zip(&self.starts).map(|(allotted, &start)| start + allotted.time(self.instance)).collect();

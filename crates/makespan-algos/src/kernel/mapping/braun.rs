@@ -1,4 +1,4 @@
-//! The genetic algorithm from the comparison of eleven heuristics.
+//! The genetic algorithm from a comparison of eleven mapping heuristics.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -10,10 +10,11 @@ use super::{MachineId, Mapper, MappingProblem, MinMin};
 /// mutation of one gene, and keeps the best chromosome.
 ///
 /// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. The search ends after
-/// `iterations`, or after `patience` iterations in which the best chromosome (the elite) did not improve. Deviations:
-/// there is one run, in which the other initial chromosomes are random. (The paper takes the best of eight runs, some
-/// of which start only from random chromosomes.) The probability to select the i-th of P chromosomes is proportional
-/// to P - i. Complexity: O(n P) for each iteration.
+/// `iterations` iterations. It ends earlier if the best chromosome (the elite) did not improve in `patience`
+/// iterations. Deviation: there is one run, which starts from the mapping of Min-min and random chromosomes. (The
+/// paper takes the best of eight runs, some of which start from random chromosomes only.) Let the P chromosomes be
+/// sorted by rank. Number i is selected with a probability proportional to P - i. Complexity: O(n P) for each
+/// iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BraunGenetic {
     /// Number of chromosomes.
@@ -66,7 +67,7 @@ impl Mapper for BraunGenetic {
 }
 
 impl BraunGenetic {
-    /// Returns the next generation without the elite.
+    /// Returns the children that form the next generation together with the elite.
     fn children(
         problem: &MappingProblem<'_>,
         population: &[(i64, Vec<MachineId>)],
@@ -109,7 +110,7 @@ impl BraunGenetic {
     }
 }
 
-/// Returns a random machine that can run the task, or `otherwise` if none was found.
+/// Returns a random machine that can run the task. If none is found after `TRIES` attempts, returns `otherwise`.
 fn some_machine(problem: &MappingProblem<'_>, task: usize, otherwise: MachineId, random: &mut ChaCha8Rng) -> MachineId {
     let mut tries = (0..TRIES).map(|_| MachineId::at(random.random_range(0..problem.machines())));
     tries.find(|&machine| problem.can_run(task, machine)).unwrap_or(otherwise)

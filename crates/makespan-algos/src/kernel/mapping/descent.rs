@@ -4,15 +4,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
-/// Starts from the mapping of Min-min. Each step moves a task of the machine that completes last to another machine,
-/// or swaps it with a task of another machine. Steps are made as long as both machines then complete before the
-/// previous last completion.
+/// Starts from the mapping of Min-min. Each step changes the machine that completes last. A task moves from this
+/// machine to another one, or it is swapped with a task of another machine. After the step, both machines must
+/// complete before the previous last completion.
 ///
-/// The best move is the one after which the later of the two machines completes first. Swaps are tried only if no move
-/// helps. Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI
-/// 10.1287/ijoc.14.2.175.113. Complexity of a step: for each task of the machine that completes last, O(m) for moves
-/// and O(n) for swaps. Each step makes the list of completions, sorted from the last on, lexicographically smaller, so
-/// the search ends.
+/// Among all moves, the move is chosen after which the later of the two machines completes first. Swaps are tried only
+/// if no move is possible. The search ends if no swap is possible either. Source: the usual neighbourhoods, as in T.
+/// Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI 10.1287/ijoc.14.2.175.113. Complexity: for each task of
+/// the machine that completes last, a step takes O(m) for moves and O(n) for swaps. Consider the completions of all
+/// machines in descending order. Each step makes this list lexicographically smaller, so the search ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent;
 
@@ -25,8 +25,8 @@ impl Mapper for Descent {
 }
 
 impl Descent {
-    /// Improves a mapping. `looks` is the maximum number of pairs that are examined: a task and a machine for a move,
-    /// or two tasks for a swap. Returns true if no move and no swap improves the result.
+    /// Improves a mapping. `looks` is the maximum number of pairs that are examined. A pair is a task and a machine
+    /// for a move, or two tasks for a swap. Returns true if no move and no swap can improve the result.
     pub fn improve(problem: &MappingProblem<'_>, loads: &mut Loads, looks: usize) -> bool {
         let mut left = looks;
         let mut afford = |pairs: usize| {
@@ -52,7 +52,7 @@ impl Descent {
     }
 }
 
-/// Makes the best move of a task away from the machine that completes last, if a move helps.
+/// Makes the best move of a task from the machine that completes last, if a move improves the mapping.
 fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, MachineId(0));
@@ -76,7 +76,8 @@ fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     found
 }
 
-/// Makes the best swap of a task of the machine that completes last with a task of another machine, if a swap helps.
+/// Makes the best swap of a task of the machine that completes last with a task of another machine, if a swap improves
+/// the mapping.
 fn step_swap(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, 0);

@@ -1,4 +1,4 @@
-//! Simulated annealing with ejection chains between machines, at given prices.
+//! Simulated annealing with ejection chains between machines. Each machine has a fixed price of its time.
 
 use makespan_core::{Profile, Time};
 use rand::RngExt;
@@ -7,72 +7,76 @@ use rand_chacha::ChaCha8Rng;
 use super::members::Members;
 use super::{MachineId, MappingProblem};
 
-/// Maximum number of machines that are tried for a task: those with the lowest cost.
+/// Maximum number of machines that are tried for a task. The machines with the lowest costs are tried.
 const MAX_CANDIDATES: usize = 16;
-/// Pairs of a limit and a number. If a machine's cost for a task exceeds the cost on the cheapest machine by at most
-/// the limit, the machine has this number of entries in the list from which machines for the task are drawn. Costs are
-/// in multiples of the price of a mean task. In a good mapping, nearly all tasks run on machines with nearly the
-/// lowest cost, and only few tasks have much higher costs.
+/// Pairs of a limit and a number of entries. The cost of a task on a machine is its time times the price of the
+/// machine. The machines for a task are drawn from a list. If the cost on a machine exceeds the lowest cost by at most
+/// the limit, the machine has this number of entries in the list. Costs are in multiples of the price of a mean task.
+/// In a good mapping, nearly all tasks run on machines with nearly the lowest cost.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
-/// Approximate maximum number of entries for the machines to be drawn from.
+/// Approximate maximum number of entries in all lists of machines.
 const MANY: usize = 20_000_000;
-/// The temperature at the beginning, in multiples of the price of a mean task. `HOT_FEW` is the temperature at the
-/// beginning if there are few tasks, and `COLD` is the temperature at the end.
+/// The initial temperature, in multiples of the price of a mean task.
 const HOT: f64 = 0.2;
+/// The initial temperature if there are few tasks.
 const HOT_FEW: f64 = 0.5;
+/// The final temperature.
 const COLD: f64 = 5e-3;
-/// If the load of a machine exceeds the bound by this share of the bound, the price of the machine grows by the factor
-/// e. `SOFT` is the share at the beginning, and `HARD` at the end. If the excess is more than `BENT` times this share,
-/// the growth is only linear.
+/// A fraction of the bound, at the beginning of the search. If a machine's load exceeds the bound by this fraction,
+/// the price of the machine grows by the factor e.
 const SOFT: f64 = 0.03;
+/// The fraction that replaces `SOFT` at the end of the search.
 const HARD: f64 = 0.0012;
+/// If the excess of a load is more than this multiple of the fraction, the price grows only linearly.
 const BENT: f64 = 5.0;
-/// A change is rejected without a random number if its cost is more than this factor times the temperature: its
-/// probability of acceptance, at most e to the power of minus this factor, is practically 0.
+/// If the cost of a change divided by the temperature exceeds this number, the change is rejected without a random
+/// number. Its probability of acceptance, at most e^-38, is practically 0.
 const HOPELESS: f64 = 38.0;
-/// Share of the changes that are chains. The others are moves of one task.
+/// Fraction of the changes that are chains. The other changes are moves of one task.
 const EJECTIONS: f64 = 0.95;
 
-/// If there are at most `FEW` tasks, or at most `FEW_EACH` tasks per machine, the bound is far below the makespan of
-/// any mapping. Then the search uses another penalty, and the temperature falls `CYCLES` times, each time from the
-/// initial temperature, because one descent often ends far from the best mapping.
+/// Number of tasks up to which an instance has few tasks. For few tasks, the bound is far below the makespan of any
+/// mapping, so the search uses another penalty.
 const FEW: usize = 25;
+/// Number of tasks per machine up to which an instance has few tasks.
 const FEW_EACH: usize = 4;
+/// For few tasks, the number of times that the temperature falls from the initial temperature. One fall often ends far
+/// from the best mapping.
 const CYCLES: f64 = 8.0;
-/// Position of the target between the bound and the shortest makespan so far.
+/// Position of the target load between the bound and the shortest makespan found: 0 is the bound.
 const TARGET: f64 = 0.3;
-/// Excess of a load over the target, in mean tasks, at which the penalty doubles.
+/// Excess of a load over the target at which the penalty doubles, in times of a mean task.
 const STEEP: f64 = 0.5;
 
-/// The machines that are worth trying for each task. Machines with lower costs at the given prices have more entries.
+/// The machines that are tried for each task. Machines with lower costs have more entries.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     /// The index in `machines` at which the machines of each task begin.
     first: Vec<usize>,
     machines: Vec<MachineId>,
-    /// The time of the task on each of `machines`, in units of the bound.
+    /// For each entry of `machines`, the time of the task on this machine, in units of the bound.
     times: Vec<f64>,
     /// The instant from which each machine is free, in units of the bound.
     ready: Vec<f64>,
     /// The bound, in ticks.
     unit: f64,
-    /// The tasks that have more than one machine.
+    /// The tasks that have several machines.
     movable: Vec<u32>,
-    /// For each entry of a movable task, the task and the index in `machines`.
+    /// For each entry of a movable task in `machines`, the task and the index of the entry.
     moves: Vec<(u32, u32)>,
-    /// The price of each machine for a time as long as the bound. The sum over all machines is 1.
+    /// The price of each machine for a time as long as the bound. The sum of all prices is 1.
     prices: Vec<f64>,
-    /// Whether there are few tasks.
+    /// Whether the instance has few tasks.
     few: bool,
 }
 
 impl Candidates {
-    /// Returns the candidates for these prices of machines. `bound` is a bound on the makespan, and `known` is a
-    /// makespan that is reached. A task is not tried on a machine on which it would end after `known`. If there are
-    /// few tasks, each remaining machine has one entry.
+    /// Returns the candidates for prices of machines. `bound` is a bound on the makespan, and `known` is a makespan
+    /// that a known mapping reaches. If a task would end after `known` on a machine, the machine is not a candidate
+    /// for this task. If there are few tasks, each candidate has one entry.
     pub fn new(problem: &MappingProblem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
-        // If a machine is ready only after the bound, its price serves only to keep tasks away from it.
+        // If a machine is ready only after the bound, its price only keeps tasks away from it.
         let open = prices.iter().zip(problem.ready()).filter(|(_, ready)| **ready < bound);
         let sum: f64 = open.map(|(price, _)| price).sum::<f64>().max(f64::MIN_POSITIVE);
         let prices: Vec<f64> = prices.iter().map(|price| price / sum).collect();
@@ -119,12 +123,12 @@ impl Candidates {
         Self { first, machines, times, ready, unit, movable, moves, prices, few }
     }
 
-    /// Returns whether there are so few tasks that the bound is far below any mapping.
+    /// Returns whether the instance has so few tasks that the bound is far below the makespan of any mapping.
     pub fn is_few(&self) -> bool {
         self.few
     }
 
-    /// Returns the cheapest machine of each task: the rounded solution of the linear programme.
+    /// Returns the cheapest machine of each task. This is the rounded solution of the linear programme.
     pub fn cheapest(&self) -> Vec<MachineId> {
         self.first[..self.first.len() - 1].iter().map(|&first| self.machines[first]).collect()
     }
@@ -134,13 +138,13 @@ impl Candidates {
         self.at(task, random.random_range(self.first[task]..self.first[task + 1]))
     }
 
-    /// Returns the candidate at an index in `machines`, which must belong to the task.
+    /// Returns the candidate at index `at` of `machines`, which must be an entry of the task.
     fn at(&self, task: usize, at: usize) -> Move {
         Move { task, machine: self.machines[at], time: self.times[at] }
     }
 }
 
-/// A task on a machine, with its time there.
+/// A task on a machine, and its time there.
 #[derive(Clone, Copy)]
 struct Move {
     task: usize,
@@ -148,21 +152,21 @@ struct Move {
     time: f64,
 }
 
-/// Returns whether a change of this cost is accepted at a temperature. Random numbers and logarithms are computed only if they may
-/// decide.
+/// Returns whether a change of cost `cost` is accepted at a temperature. A random number and a logarithm are computed
+/// only if they can change the answer.
 fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
     cost <= 0.0 || (cost <= heat * HOPELESS && cost <= crate::search::heat(heat, random))
 }
 
-/// A search: the current mapping and the best one.
+/// A search, with its current mapping and the best mapping.
 ///
-/// The objective is the sum, over the machines, of a penalty for the machine's load. The penalty grows exponentially
-/// with the load that exceeds the bound, and more steeply in later steps of the search. At a load equal to the bound,
-/// the slope of the penalty is the price of the machine, so moving a task between machines of equal cost is free. At
-/// the prices of the linear programme, only few tasks have several candidates of nearly equal cost, and these
+/// The objective is the sum of a penalty for the load of each machine. The penalty grows exponentially with the excess
+/// of the load over the bound. It grows more steeply in later steps of the search. At a load equal to the bound, the
+/// slope of the penalty is the price of the machine. So if a task costs the same on two machines, a move between them
+/// is free. At the prices of the linear programme, few tasks have several candidates of nearly the lowest cost. These
 /// candidates are drawn most often. A change moves one task or two. A move takes the task to one of its candidate
-/// machines. In a chain, the first task ejects a second task from its new machine. The second task moves to one of its
-/// own candidate machines, which may be the old machine of the first task.
+/// machines. In a chain, a first task moves to a machine and ejects a second task from this machine. The second task
+/// moves to one of its candidate machines, which may be the old machine of the first task.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection
 /// chains after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1)
@@ -171,28 +175,28 @@ pub struct EjectionChains<'a> {
     candidates: &'a Candidates,
     machine_of: Vec<MachineId>,
     time_of: Vec<f64>,
-    /// The tasks of each machine. Contains only movable tasks.
+    /// The movable tasks of each machine.
     members: Members,
     loads: Vec<f64>,
     /// Number of tasks of each machine, including tasks that are not movable.
     tasks: Vec<u32>,
     /// The penalty of each machine for its load.
     penalties: Vec<f64>,
-    /// If a load exceeds the bound by this share of the bound, the price of the machine grows by the factor e.
+    /// The fraction of the bound that is `SOFT` at the beginning and `HARD` at the end.
     width: f64,
     target: f64,
     best: f64,
     best_mapping: Vec<MachineId>,
-    /// Number of machines with tasks that do not complete before the best makespan.
+    /// Number of machines with tasks whose load is at least the best makespan.
     late: usize,
-    /// The price of a mean task, as a share of the bound.
+    /// The price of a mean task, as a fraction of the bound.
     mean: f64,
     /// The inverse of the number of machines.
     weight: f64,
 }
 
 impl<'a> EjectionChains<'a> {
-    /// Returns a search that starts from a mapping of this problem.
+    /// Returns a search that starts from a mapping.
     pub fn new(problem: &MappingProblem<'_>, candidates: &'a Candidates, mapping: Vec<MachineId>) -> Self {
         let mut loads = candidates.ready.clone();
         let mut tasks = vec![0; loads.len()];
@@ -228,7 +232,7 @@ impl<'a> EjectionChains<'a> {
         chains
     }
 
-    /// Returns the best makespan so far, in ticks, rounded to an integer.
+    /// Returns the best makespan found, in ticks, rounded to an integer.
     pub fn best(&self) -> f64 {
         self.best * self.candidates.unit
     }
@@ -252,7 +256,8 @@ impl<'a> EjectionChains<'a> {
         self.best_mapping
     }
 
-    /// Tries up to `changes` changes. `done`, from 0 to 1, is the progress from hot to cold.
+    /// Tries up to `changes` changes. `done`, from 0 to 1, is the progress of the search. The temperature falls with
+    /// `done`.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
         let moves = self.candidates.moves.len();
         if moves == 0 {
@@ -302,7 +307,7 @@ impl<'a> EjectionChains<'a> {
         } else {
             let at = third.index();
             cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
-            // Stop early: the cost of the first machine is not yet computed, and can only increase the total cost.
+            // Stop early. The cost of the first machine is not computed yet, and cannot reduce the total cost.
             if cost > heat * HOPELESS {
                 return;
             }
@@ -315,9 +320,9 @@ impl<'a> EjectionChains<'a> {
         }
     }
 
-    /// Returns the penalty of a machine with this number of tasks and this load.
+    /// Returns the penalty of a machine that has this load and this number of tasks.
     fn penalty(&self, machine: MachineId, load: f64, tasks: u32) -> f64 {
-        // A machine without tasks is never late.
+        // A machine without tasks never determines the makespan.
         if tasks == 0 && load >= 1.0 {
             return 0.0;
         }
@@ -347,7 +352,7 @@ impl<'a> EjectionChains<'a> {
         self.penalties[at] = self.penalty(machine, load, tasks);
     }
 
-    /// Updates the penalties of all machines.
+    /// Computes the penalties of all machines again.
     fn charge(&mut self) {
         for machine in MachineId::first(self.loads.len()) {
             let at = machine.index();
@@ -359,7 +364,7 @@ impl<'a> EjectionChains<'a> {
         self.tasks[machine.index()] > 0 && self.loads[machine.index()] >= self.best
     }
 
-    /// If the mapping after a change is the best so far, stores it and lowers the target.
+    /// If the current mapping is the best so far, stores it and lowers the target.
     fn settle(&mut self) {
         if self.late == 0 {
             self.keep();
@@ -367,7 +372,7 @@ impl<'a> EjectionChains<'a> {
     }
 
     fn keep(&mut self) {
-        // Sums of floats drift, so they are computed again here.
+        // Compute the sums again, because repeated additions of floats cause errors.
         self.loads.copy_from_slice(&self.candidates.ready);
         for (task, &machine) in self.machine_of.iter().enumerate() {
             self.loads[machine.index()] += self.time_of[task];

@@ -8,16 +8,17 @@ use super::{MachineId, Mapper, MappingProblem};
 /// The fitness of a mapping. Less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
-    /// The fitness as printed: the root of the sum, over machines, of the squared difference between its completion
-    /// and the ideal completion, at which all machines would complete together. The sum omits machines without tasks
-    /// that are not ready before the ideal completion.
+    /// The fitness as printed in the paper. Let c be the ideal completion, at which all machines would complete
+    /// together. The fitness is the root of a sum over machines, of the squared difference between the completion of
+    /// the machine and c. Machines without tasks that are not ready before c are omitted.
     Balance,
     /// The makespan: the last completion of a machine with tasks.
     Makespan,
 }
 
-/// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery.
-/// The child replaces the worst individual if it is better and not a copy.
+/// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery (a
+/// step of local search). If the child is better than the worst individual and not a copy of any individual, it
+/// replaces the worst one.
 ///
 /// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational
 /// Grid", section 4. Choices that the paper does not specify:
@@ -25,28 +26,28 @@ pub enum Fitness {
 /// * A subset has 1 to `subset` tasks, and a tournament has 3 individuals.
 /// * The child is always mutated.
 /// * The refinery tries moves before exchanges, and makes the first one that improves the fitness.
-/// * The search ends after `patience` generations without an improvement by a millionth, and after `generations` in
-///   any case.
+/// * The search ends after `generations` generations, or after `patience` generations without an improvement by a
+///   millionth.
 ///
 /// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a
-/// machine is the inverse of its mean time. The size of a task is the minimum over machines of its time times their
-/// capacity. On uniform machines, this is the formula of the paper. As in the paper, the ideal completion is never
-/// after the makespan of any mapping: it is the lower bound that follows from the capacities as dual prices. (If the
-/// size were a mean instead of a minimum, good mappings on unrelated machines would end long before the ideal
-/// completion, and improving the fitness would make them worse.)
+/// machine is the inverse of its mean time. The size of a task is the minimum over all machines of the product of its
+/// time and the machine's capacity. On uniform machines, this is the formula of the paper. As in the paper, the ideal
+/// completion is never after the makespan of a mapping. It is the lower bound that follows from the capacities as dual
+/// prices. (Suppose that the size were a mean instead of a minimum. Good mappings on unrelated machines would then end
+/// long before the ideal completion, and a better fitness would make them worse.)
 ///
-/// Machines that are not ready before the ideal completion are omitted from both sums. If they were included, the
-/// ideal completion would be long after any sensible end, and the fittest mapping would have all tasks on the slowest
-/// machine. If all machines are ready in time, this is the printed formula.
+/// Machines that are not ready before the ideal completion are omitted from both sums. Otherwise, the ideal completion
+/// could be long after any sensible end, and the fittest mapping would have all tasks on the slowest machine. If no
+/// machine is omitted, the formula is the printed one.
 ///
-/// Complexity: O(n m s P) for a population of P with subsets of s, then O(n + n m) for each generation, and at most
-/// O(n^2 / m) for its refinery.
+/// Complexity: the initial population of P individuals takes O(n m s P), with subsets of s tasks. Each generation
+/// takes O(n + n m), and its refinery at most O(n^2 / m) more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Genetic {
     /// The fitness.
     pub fitness: Fitness,
-    /// Maximum size of the subset from which the initial mapping takes its best task: 8 if times are sizes divided by
-    /// speeds, 64 for ETC matrices.
+    /// Maximum size of the random subsets that create the initial mappings. Each step maps the best task of a subset.
+    /// 8 if times are sizes divided by speeds, 64 for ETC matrices.
     pub subset: u32,
     /// Number of individuals.
     pub population: u32,
@@ -63,9 +64,9 @@ impl Default for Genetic {
 }
 
 const TOURNAMENT: usize = 3;
-/// Number of random pairs of genes that are tried until two genes differ and can be exchanged.
+/// Number of random pairs of genes that are tried, until a pair differs and can be exchanged.
 const TRIES: usize = 32;
-/// Minimum relative gain that counts as an improvement.
+/// Minimum relative gain that is an improvement.
 const GAIN: f64 = 1e-6;
 
 #[derive(Clone, Debug)]
@@ -75,12 +76,12 @@ struct Individual {
     fitness: f64,
 }
 
-/// The load of a machine.
+/// The completion of a machine, and its number of tasks.
 #[derive(Clone, Copy, Debug)]
 struct Load {
-    /// The completion.
+    /// The completion, in ticks.
     end: f64,
-    /// The number of tasks in the mapping.
+    /// The number of tasks that the mapping gives to the machine.
     tasks: u32,
 }
 
@@ -136,7 +137,8 @@ impl Evolution<'_> {
         population.swap_remove(at).genes
     }
 
-    /// Returns one chromosome: repeatedly, the task of a random subset with the earliest completion is mapped.
+    /// Returns the genes of an initial individual. Each step draws a random subset of the remaining tasks, and maps
+    /// the task of this subset that can complete first.
     fn initiate(&self, random: &mut ChaCha8Rng) -> Vec<MachineId> {
         let problem = self.problem;
         let mut ready = self.ready.clone();
@@ -146,7 +148,7 @@ impl Evolution<'_> {
             let size = random.random_range(1..=self.options.subset.max(1) as usize).min(left.len());
             let mut best = (f64::INFINITY, usize::MAX, MachineId(0), 0);
             for taken in 0..size {
-                // The subset is collected at the end of the list.
+                // Collect the subset at the end of the list.
                 let end = left.len() - 1 - taken;
                 let chosen = random.random_range(0..=end);
                 left.swap(chosen, end);
@@ -192,7 +194,8 @@ impl Evolution<'_> {
         }
     }
 
-    /// Returns the squared difference from the ideal completion, or zero if the sum omits the machine.
+    /// Returns the squared difference between a completion and the ideal completion. If the fitness omits the machine,
+    /// returns zero.
     fn imbalance(&self, machine: MachineId, load: Load) -> f64 {
         if load.tasks == 0 && self.ready[machine.index()] >= self.ideal { 0.0 } else { (load.end - self.ideal).powi(2) }
     }
@@ -203,7 +206,8 @@ impl Evolution<'_> {
         drawn.into_iter().min_by(fitter).unwrap_or_default()
     }
 
-    /// Returns the mother's genes, with the father's genes between two points.
+    /// Returns a child with the genes of the mother, except between two random points, where it has the genes of the
+    /// father.
     fn crossed(&self, mother: &Individual, father: &Individual, random: &mut ChaCha8Rng) -> Individual {
         let points = [(); 2].map(|()| random.random_range(0..=mother.genes.len()));
         let (from, until) = (points[0].min(points[1]), points[0].max(points[1]));
@@ -227,7 +231,8 @@ impl Evolution<'_> {
         }
     }
 
-    /// Makes the first move or exchange of a task of the last machine that improves the fitness.
+    /// Improves the fitness by a task of the machine that completes last. The first move to another machine, or else
+    /// the first exchange, that improves the fitness is made.
     fn refine(&self, child: &mut Individual) {
         let machines = &child.machines;
         let end = |machine: &MachineId| machines[machine.index()].counted();
@@ -267,8 +272,8 @@ impl Evolution<'_> {
         }
     }
 
-    /// Returns whether the mapping is fitter with the changed loads of two machines, the first of which is the last to
-    /// complete.
+    /// Returns whether the mapping becomes fitter if the loads of two machines change. The first of them is the
+    /// machine that completes last.
     fn betters(&self, child: &Individual, changed: [(MachineId, Load); 2]) -> bool {
         let old = changed.map(|(machine, _)| (machine, child.machines[machine.index()]));
         match self.options.fitness {
@@ -278,7 +283,8 @@ impl Evolution<'_> {
                 };
                 sum(changed) < sum(old)
             }
-            // No other machine completes after the last machine.
+            // The last machine and the changed machine must complete earlier, and no third machine may complete as
+            // late as the last machine did.
             Fitness::Makespan => {
                 let last = old[0].1.end;
                 let is_other = |at: MachineId| changed.iter().all(|&(machine, _)| machine != at);
@@ -298,14 +304,14 @@ impl Evolution<'_> {
 }
 
 impl Load {
-    /// Returns the completion of the last task of the mapping, or negative infinity if there are no tasks.
+    /// Returns the completion of the machine, or negative infinity if it has no tasks.
     fn counted(self) -> f64 {
         if self.tasks == 0 { f64::NEG_INFINITY } else { self.end }
     }
 }
 
-/// Returns the ideal completion, in ticks: the first instant before which the machines have enough time for all tasks.
-/// A machine that is not ready before this instant contributes no time.
+/// Returns the ideal completion, in ticks. This is the first instant before which the machines have enough time for
+/// all tasks. A machine that is not ready before this instant contributes no time.
 pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let tasks = problem.tasks();
     let mut sums = vec![(0.0, 0_u32); problem.machines()];
@@ -327,8 +333,8 @@ pub(super) fn ideal(problem: &MappingProblem<'_>) -> f64 {
     let mut work: f64 = (0..tasks).map(size).sum();
     let mut order: Vec<usize> = (0..problem.machines()).filter(|&machine| capacity[machine] > 0.0).collect();
     order.sort_unstable_by_key(|&machine| (problem.ready()[machine], machine));
-    // Add machines in the order in which they are ready, as long as the next machine is ready before the ideal
-    // completion of the machines so far.
+    // Add the machines in the order of their ready times. Stop at the first machine that is not ready before the ideal
+    // completion of the machines added so far.
     let (mut capacities, mut end) = (0.0, f64::INFINITY);
     for machine in order {
         let ready = problem.ready()[machine] as f64;

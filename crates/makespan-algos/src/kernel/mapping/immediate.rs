@@ -4,16 +4,16 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// Maps each task to the machine that is ready first, without regard to the time of the task there: "opportunistic
-/// load balancing".
+/// Maps each task to the machine that is ready first, regardless of the task's time on it: "opportunistic load
+/// balancing".
 ///
 /// Source: R. Armstrong, D. Hensgen, T. Kidd, HCW 1998, as in T. D. Braun et al., JPDC 61, 2001, section 3.1, DOI
 /// 10.1006/jpdc.2000.1714. Complexity: O(n m) for n tasks on m machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpportunisticLoadBalancing;
 
-/// Maps each task to the machine that runs it in the shortest time, without regard to the load of the machine:
-/// "minimum execution time".
+/// Maps each task to the machine that runs it in the shortest time, regardless of the machine's load: "minimum
+/// execution time".
 ///
 /// Source: as [`OpportunisticLoadBalancing`], section 3.2. Complexity: O(n m).
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ fn one_by_one(problem: &MappingProblem<'_>, choose: impl Fn(usize, &[i64]) -> Ma
     let mut ready = problem.ready().to_vec();
     let choice = |task| {
         let machine = choose(task, &ready);
-        // A rule that ignores completions may exceed the range of times.
+        // Avoid an overflow. A rule that ignores completions may exceed the range of times.
         let ready = &mut ready[machine.index()];
         *ready = ready.saturating_add(problem.time(task, machine));
         machine

@@ -1,9 +1,9 @@
-//! A mapping with the load of each machine, for changes.
+//! A mapping that can be changed, with the load of each machine.
 
 use super::members::Members;
 use super::{MachineId, MappingProblem};
 
-/// A mapping with the completion and the tasks of each machine. Completions and tasks are updated when tasks move.
+/// A mapping, with the completion and the tasks of each machine. A move of a task updates them.
 #[derive(Clone, Debug)]
 pub struct Loads {
     machine_of: Vec<MachineId>,
@@ -12,7 +12,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    /// Returns the loads of this mapping.
+    /// Returns the loads for a mapping.
     pub fn new(problem: &MappingProblem<'_>, mapping: Vec<MachineId>) -> Self {
         let completions = problem.completions(&mapping);
         let mut members = Members::new(problem.machines(), mapping.len());
@@ -42,8 +42,8 @@ impl Loads {
         self.members.of(machine)
     }
 
-    /// Returns the machine with tasks that completes last, and its completion. Ties are broken in favour of the first machine.
-    /// Without tasks, returns machine 0.
+    /// Returns the machine that completes last, and its completion. Only machines with tasks are considered. Among
+    /// equal completions, the first machine is returned. Without tasks, returns machine 0.
     pub fn last(&self) -> (MachineId, i64) {
         let mut last = (MachineId(0), i64::MIN);
         for (machine, &completion) in MachineId::first(self.completions.len()).zip(&self.completions) {

@@ -1,8 +1,8 @@
-//! The tasks of each machine, updated when tasks move.
+//! The tasks of each machine. A move of a task updates them.
 
 use super::MachineId;
 
-/// The tasks of each machine, in no particular order, and the position of each task in the list of its machine.
+/// For each machine, its tasks in no particular order. For each task, its position among the tasks of its machine.
 #[derive(Clone, Debug)]
 pub struct Members {
     of: Vec<Vec<u32>>,
@@ -21,14 +21,14 @@ impl Members {
         &self.of[machine.index()]
     }
 
-    /// Adds a task, which no machine has, to a machine.
+    /// Adds a task to a machine. The task must not be on a machine yet.
     pub fn add(&mut self, task: usize, machine: MachineId) {
         let members = &mut self.of[machine.index()];
         self.position[task] = members.len() as u32;
         members.push(task as u32);
     }
 
-    /// Moves a task from one machine to another. O(1).
+    /// Moves a task from one machine to another. Takes O(1).
     pub fn shift(&mut self, task: usize, from: MachineId, to: MachineId) {
         let at = self.position[task] as usize;
         let members = &mut self.of[from.index()];

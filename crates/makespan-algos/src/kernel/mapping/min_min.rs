@@ -7,20 +7,20 @@ use super::{MachineId, Mapper, MappingProblem, MaxMin};
 /// Repeatedly maps the task whose earliest completion is earliest to the machine where it completes earliest.
 ///
 /// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D. The name is from T. D.
-/// Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n), and four bytes for
-/// each pair of task and machine. The next task of a machine is always the shortest remaining task there. So the tasks
-/// are sorted once for each machine, and each of n steps compares the first remaining tasks of m machines.
+/// Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n) time, and four bytes
+/// for each pair of task and machine. For each machine, only its shortest remaining task can be next. So the tasks are
+/// sorted once for each machine. Each of the n steps then compares the first remaining tasks of the m machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinMin;
 
 /// Returns the mapping of Min-min or Max-min with the smaller makespan. If both makespans are equal, returns the mapping of
 /// Min-min.
 ///
-/// Source: as [`MinMin`], section 3.6. Complexity: the sum of both.
+/// Source: as [`MinMin`], section 3.6. Complexity: the sum of the two complexities.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Duplex;
 
-/// Number of machines whose columns are copied at the same time, because a cache line contains this number of entries of a row.
+/// Number of machines whose columns are copied together. A cache line contains this number of entries of a row.
 const TOGETHER: usize = 8;
 
 /// Stands for the machine of a task that is not mapped yet.
@@ -55,7 +55,7 @@ impl Mapper for MinMin {
             ready[machine] = earliest;
             completions[machine] = advance(machine, &mut heads[machine], &mapping, earliest);
             for other in 0..machines {
-                // Advance another machine only if its first remaining task was the mapped task.
+                // Advance another machine only if its first remaining task is the mapped task.
                 if completions[other] < i64::MAX && orders[other * tasks + heads[other]] == task {
                     completions[other] = advance(other, &mut heads[other], &mapping, ready[other]);
                 }
@@ -65,7 +65,7 @@ impl Mapper for MinMin {
     }
 }
 
-/// Returns, for each machine, the tasks by their time there, and then by number.
+/// Returns the tasks for each machine, sorted by their time on it, and then by number.
 fn shortest_first(problem: &MappingProblem<'_>) -> Vec<u32> {
     let (tasks, machines) = (problem.tasks(), problem.machines());
     let mut orders = Vec::with_capacity(tasks * machines);

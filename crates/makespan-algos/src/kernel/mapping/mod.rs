@@ -3,7 +3,7 @@
 //!
 //! Terms: a *machine* is one processor. Its *ready time* is the instant at which it has finished its earlier tasks. The
 //! *completion* of a task on a machine is the ready time plus the time of the task there. All times are in whole ticks. A
-//! [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, ties are broken in favour of the task, and then the
+//! [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, it breaks ties in favour of the task, and then the
 //! machine, with the smaller number.
 //!
 //! ```

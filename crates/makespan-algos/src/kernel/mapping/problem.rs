@@ -61,10 +61,9 @@ impl<'a> Times<'a> {
     }
 }
 
-/// A mapping problem: the times of the tasks, and the instant from which each machine is ready.
-///
-/// Every task can run on some machine. As in an instance, the sum of the shortest times of all tasks must be less than
-/// half the range of [`Time`].
+/// A mapping problem: the times of the tasks, and the instant from which each machine is ready. Each task can run on
+/// at least one machine. As in an instance, the sum of the shortest times of all tasks must be less than half the
+/// range of [`Time`].
 #[derive(Clone, Debug)]
 pub struct MappingProblem<'a> {
     times: Times<'a>,
@@ -123,13 +122,13 @@ impl<'a> MappingProblem<'a> {
         completions
     }
 
-    /// Returns the end of the last task, in ticks. A machine without tasks does not count.
+    /// Returns the end of the last task, in ticks. Machines without tasks are ignored.
     pub fn makespan(&self, mapping: &[MachineId]) -> i64 {
         let completions = self.completions(mapping);
         mapping.iter().map(|machine| completions[machine.index()]).max().unwrap_or(0)
     }
 
-    /// Returns the machine on which the task completes first, and the completion.
+    /// Returns the machine on which a task completes first, and the completion.
     #[inline]
     pub fn earliest(&self, task: usize, ready: &[i64]) -> (MachineId, i64) {
         let mut best = (MachineId(0), i64::MAX);
@@ -142,7 +141,7 @@ impl<'a> MappingProblem<'a> {
         best
     }
 
-    /// Maps each task, in the given order of all tasks, to the machine on which it completes first.
+    /// Maps each task to the machine on which it completes first, in the order `order`, which must contain all tasks.
     pub fn in_order(&self, order: impl IntoIterator<Item = usize>) -> Vec<MachineId> {
         let mut ready = self.ready.clone();
         let mut mapping = vec![MachineId(0); self.tasks()];
@@ -166,7 +165,7 @@ impl<'a> MappingProblem<'a> {
     }
 }
 
-/// Converts a time, which is `None` if the instance forbids it, to a cell of [`Times`].
+/// Converts a time to a cell of [`Times`]. `None` means that the task cannot run on the machine.
 pub fn task_time(time: Option<Time>) -> Time {
     time.unwrap_or(Profile::CANNOT_RUN)
 }

@@ -5,20 +5,22 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, MappingProblem};
 
-/// The temperature at the beginning and at the end, in multiples of the cost of a mean task.
+/// The initial temperature, in multiples of the cost of a mean task.
 const HOT: f64 = 0.3;
+/// The final temperature, in multiples of the cost of a mean task.
 const COLD: f64 = 1e-4;
-/// One in this number of changes, on average, exchanges two tasks. The other changes move one task.
+/// The fraction 1 / `SWAPS` of the changes exchanges two tasks. The other changes move one task.
 const SWAPS: u32 = 3;
-/// Price of a tick after the limit, divided by the maximum cost that the tick can save.
+/// Price of a tick after the limit, as a multiple of the maximum cost that the tick can save.
 const DEAR: f64 = 2.0;
 
-/// A search that minimises the sum over tasks of weight times completion, plus a price for machines that complete after a limit.
+/// A search that minimises the sum of weight times completion over all tasks. If a machine completes after a limit, a
+/// price is added.
 ///
-/// Each machine runs its tasks in the order of time over weight, which is optimal for one machine (W. E. Smith, Naval Research
-/// Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106). A change moves a task to another machine or exchanges two tasks, and
-/// is accepted by the rule of Metropolis (Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671).
-/// Complexity: O(k) for each change, for machines with k tasks.
+/// Each machine runs its tasks by increasing time divided by weight. This order is optimal for one machine (W. E.
+/// Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106). A change moves a task to another
+/// machine or exchanges two tasks. It is accepted by the rule of Metropolis (Kirkpatrick, Gelatt, Vecchi, Science 220,
+/// 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) for each change, for machines with k tasks.
 pub struct Smith<'a> {
     problem: &'a MappingProblem<'a>,
     weights: &'a [f64],
@@ -26,21 +28,22 @@ pub struct Smith<'a> {
     /// Price of each tick by which a machine completes after the limit.
     price: f64,
     machine_of: Vec<MachineId>,
-    /// For each machine, its tasks in Smith's order.
+    /// The tasks of each machine, in Smith's order.
     lines: Vec<Vec<u32>>,
     loads: Vec<i64>,
     /// Weighted completion of the current mapping.
     value: f64,
-    /// Sum over machines of the ticks after the limit.
+    /// The sum, over the machines, of the ticks by which they complete after the limit.
     late: i64,
-    /// Lateness, value and mapping of the best mapping.
+    /// The best mapping, with its values of `late` and `value`: late, value, mapping.
     best: (i64, f64, Vec<MachineId>),
-    /// Cost of a mean task in the first mapping.
+    /// Cost of a mean task in the initial mapping.
     scale: f64,
 }
 
 impl<'a> Smith<'a> {
-    /// Returns a search that starts from a mapping. No machine should complete after `limit`, but the first mapping may exceed it.
+    /// Returns a search that starts from a mapping. The search avoids machines that complete after `limit`, but the
+    /// initial mapping may contain such machines.
     pub fn new(
         problem: &'a MappingProblem<'a>,
         weights: &'a [f64],
@@ -52,8 +55,8 @@ impl<'a> Smith<'a> {
             lines[machine.index()].push(task as u32);
         }
         let loads = problem.completions(&mapping);
-        // In the worst case, all tasks wait for the work that exceeds the limit, so a tick of this work costs at most
-        // the sum of all weights.
+        // At worst, all tasks wait for the work after the limit. So a tick of this work costs at most the sum of all
+        // weights.
         let price = DEAR * weights.iter().sum::<f64>();
         let best = (i64::MAX, f64::INFINITY, mapping.clone());
         let (machine_of, value, late, scale) = (mapping, 0.0, 0, 0.0);
@@ -75,7 +78,8 @@ impl<'a> Smith<'a> {
         self.best.2
     }
 
-    /// Tries up to `changes` changes. `done`, from 0 to 1, is the progress from hot to cold.
+    /// Tries up to `changes` changes. `done`, from 0 to 1, is the progress of the search. The temperature falls with
+    /// `done`.
     pub fn round(&mut self, done: f64, changes: usize, random: &mut ChaCha8Rng) {
         if self.lines.len() < 2 || self.machine_of.is_empty() {
             return;
@@ -88,7 +92,7 @@ impl<'a> Smith<'a> {
                 self.shift(heat, random);
             }
         }
-        // Sums of floats drift, so they are computed again.
+        // Compute the sums again, because repeated additions of floats cause errors.
         self.keep();
     }
 
@@ -141,8 +145,8 @@ impl<'a> Smith<'a> {
         key(a, b).total_cmp(&key(b, a)).then(a.cmp(&b))
     }
 
-    /// Returns the cost of a task on a machine: its weighted completion after the tasks before it, and the delay of
-    /// all tasks after it. The task `without` is ignored.
+    /// Returns the cost of a task on a machine: its own weighted completion, and the weighted delay of the tasks after
+    /// it. The task `without` is ignored.
     fn cost(&self, machine: MachineId, task: u32, without: Option<u32>) -> f64 {
         let time = self.time(task, machine);
         let (mut start, mut behind) = (self.problem.ready()[machine.index()], 0.0);
@@ -156,12 +160,13 @@ impl<'a> Smith<'a> {
         self.weights[task as usize] * (start + time) as f64 + behind * time as f64
     }
 
-    /// Returns the number of additional ticks by which a machine completes after the limit if its load increases by `more`.
+    /// If the load of a machine increases by `more`, returns by how many more ticks it completes after the limit.
     fn later(&self, machine: MachineId, more: i64) -> i64 {
         self.over(machine, self.loads[machine.index()] + more) - self.over(machine, self.loads[machine.index()])
     }
 
-    /// Returns the ticks after the limit for a machine with this load. A machine without tasks is not late.
+    /// Returns the number of ticks by which a machine with this load completes after the limit. Zero for a machine
+    /// without tasks.
     fn over(&self, machine: MachineId, load: i64) -> i64 {
         let Some(limit) = self.limit else { return 0 };
         if load > self.problem.ready()[machine.index()] { (load - limit).max(0) } else { 0 }
@@ -191,7 +196,7 @@ impl<'a> Smith<'a> {
         }
     }
 
-    /// Computes the cost of the current mapping from scratch.
+    /// Computes the cost of the current mapping anew.
     fn keep(&mut self) {
         self.value = self.weighed();
         self.late = self.problem.machine_ids().map(|machine| self.over(machine, self.loads[machine.index()])).sum();

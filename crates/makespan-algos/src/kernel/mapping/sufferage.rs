@@ -1,23 +1,24 @@
-//! Sufferage: first maps the task that would be delayed most if it did not get its best machine.
+//! Sufferage: first maps the task that loses the most time if it does not get its best machine.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// The *sufferage* of a task is the difference between its second earliest and its earliest completion.
+/// The *sufferage* of a task is the difference between its earliest completion and its second earliest completion on
+/// another machine. There are two variants.
 ///
-/// By passes: each pass goes through the waiting tasks in their order. For each machine, the pass selects one of the
-/// tasks for which this machine is best: the task with the largest sufferage. At the end of the pass, the selected
-/// tasks are mapped, and all other tasks wait for the next pass. Greedy: each step maps the task with the largest
-/// sufferage, and then evaluates all remaining tasks again.
+/// By passes: each pass goes through the waiting tasks in their order. Among the tasks with the same best machine, it
+/// selects the task with the largest sufferage. At the end of the pass, the selected tasks are mapped. The other tasks
+/// wait for the next pass. Greedy: each step maps the task with the largest sufferage, and then evaluates all
+/// remaining tasks again.
 ///
 /// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H.
 /// Casanova et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the
-/// largest sufferage. Complexity: O(n m) for each pass, with at most n passes. Greedy: O(n (n + c m)) if the machine
-/// that got the last task is the best or second best machine of c tasks.
+/// largest sufferage. Complexity by passes: O(n m) for each of at most n passes. Complexity of the greedy variant: O(n
+/// (n + c m)), if each machine is the best or second best machine of c tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sufferage {
-    /// Whether one task is mapped at a time, instead of one for each machine.
+    /// Whether each step maps a single task. Otherwise, each pass maps up to one task for each machine.
     pub greedy: bool,
 }
 
@@ -70,7 +71,7 @@ fn by_passes(problem: &MappingProblem<'_>) -> Vec<MachineId> {
             mapping[task] = wish.machine;
             ready[wish.machine.index()] = wish.completion;
         }
-        // A task that loses its machine to another task returns to its position in the order.
+        // A task that loses its best machine to another task returns to its position in the order.
         next.sort_unstable();
         std::mem::swap(&mut waiting, &mut next);
         next.clear();

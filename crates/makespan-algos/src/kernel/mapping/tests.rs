@@ -70,8 +70,8 @@ fn tables() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     })
 }
 
-/// Returns machines. Every second one is busy, either for no time or until long after the end of the mapped tasks.
-/// Either each task has a size and each machine a speed, or each time is random.
+/// Returns a problem in which every second machine is busy until 0, or until long after the end of all tasks. The
+/// times of the tasks follow from sizes and speeds, or are random.
 fn busy(seed: u64) -> MappingProblem<'static> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (tasks, machines) = (random.random_range(1..=60), random.random_range(2..=12));
@@ -91,7 +91,8 @@ fn busy(seed: u64) -> MappingProblem<'static> {
     MappingProblem::new(times, ready.collect())
 }
 
-/// `met` and `olb` are not tested: by definition they ignore completions, so no load keeps them away from a machine.
+/// `met` and `olb` are not tested. By definition, they ignore completions, so they also use machines that are busy for
+/// long.
 #[test]
 fn no_mapper_is_worse_than_three_times_min_min_whatever_the_machines_have_to_do() {
     let mappers = mappers().into_iter().filter(|(name, _)| !["met", "olb"].contains(name)).collect::<Vec<_>>();
@@ -105,7 +106,8 @@ fn no_mapper_is_worse_than_three_times_min_min_whatever_the_machines_have_to_do(
     }
 }
 
-/// Adds a machine that is busy until long after the end of all tasks. Checks that the makespan grows by at most a tenth.
+/// Adds a machine that is busy until long after the end of all tasks. Checks that this increases the makespan by at
+/// most a tenth.
 #[test]
 fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
     for seed in 0..20 {
@@ -124,7 +126,7 @@ fn what_cannot_take_part_changes_no_mapping_of_the_genetic_algorithms() {
     }
 }
 
-/// Reference implementation of Min-min by its definition, without sorted orders.
+/// A reference implementation of Min-min (or Max-min if `latest`) that follows the definition and sorts nothing.
 fn plain(problem: &MappingProblem<'_>, latest: bool) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let mut mapping = vec![None; problem.tasks()];
@@ -160,7 +162,8 @@ proptest! {
         prop_assert_eq!(MaxMin.map(&problem, &mut random()), plain(&problem, true));
     }
 
-    /// Checks a property of the ideal that the paper states for uniform machines: a mapping is "never to reach it".
+    /// Checks the property of the ideal completion that the paper states for uniform machines: a mapping is "never to
+    /// reach it".
     #[test]
     fn no_mapping_ends_before_the_ideal((times, ready) in tables()) {
         let problem = problem(&times, &ready);

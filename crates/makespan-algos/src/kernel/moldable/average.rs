@@ -1,24 +1,25 @@
-//! Times of moldable tasks that balance the longest path and the area.
+//! Times of moldable tasks for which the longest path and the area are balanced.
 
 use super::MoldableProblem;
 
-/// Maximum number of paths that are added, and maximum number of tasks that are visited for all paths together.
+/// Maximum number of paths.
 const PATHS: usize = 200;
+/// Approximate maximum number of tasks that are visited for all paths together.
 const LOOKED_AT: usize = 300_000;
-/// Maximum number of steps in the search for the share of the paths.
+/// Maximum number of steps of the search for the share of the paths.
 const STEPS: usize = 14;
 /// Precision of the share of the paths.
 const NEAR: f64 = 1e-4;
 
-/// Returns, for each task, a time between the times of its choices, in ticks. At given prices, each task chooses the
-/// time that is the best compromise between the longest path and the area. The result is the average of these times
-/// over a sequence of prices.
+/// Returns, for each task, a time between the times of its choices (allotments), in ticks. Prices state how much area
+/// a tick of a task is worth. At such prices, the time of a task with the lowest cost is a compromise between the
+/// longest path and the area. The result is the average of these times over a sequence of prices.
 ///
-/// The prices follow from the longest paths so far and ascend the dual of the linear programme of R. Lepère, D.
-/// Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in
+/// The prices follow from the longest paths found so far. They ascend the dual of the linear programme of R. Lepère,
+/// D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in
 /// [`makespan_verify::proof::PathFlow`]. The averages of the times that are best for each price converge to a solution
 /// of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
-/// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, with c choices of a task.
+/// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, if a task has c choices.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();
     let hulls: Vec<Hull> = (0..tasks as u32).map(|task| Hull::new(problem, task)).collect();
@@ -33,15 +34,15 @@ pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
         for ((hull, time), through) in hulls.iter().zip(&mut times).zip(&prices.through) {
             *time = hull.choice(through * prices.of_time(problem)).time;
         }
-        // Give the times of later steps more weight, because they are better.
+        // Give later times more weight, because their prices are better.
         let step = weight / prices.all;
         average.iter_mut().zip(&times).for_each(|(average, time)| *average += step * (time - *average));
     }
     average
 }
 
-/// The choices of a task that are best for some price: the corners of the lower convex hull of area against time, by decreasing
-/// times.
+/// The choices of a task that are optimal for some price. These are the corners of the lower convex hull of area as a
+/// function of time, by decreasing time.
 #[derive(Clone, Debug)]
 struct Hull {
     corners: Vec<Corner>,
@@ -51,7 +52,7 @@ struct Hull {
 struct Corner {
     time: f64,
     area: f64,
-    /// The price of a tick, in area, up to which this corner is at least as good as all faster ones.
+    /// The price of a tick, in area, up to which this corner is at least as good as all faster corners.
     until: f64,
 }
 
@@ -78,31 +79,31 @@ impl Hull {
         Self { corners }
     }
 
-    /// Returns the best corner for a price of a tick, in area.
+    /// Returns the best corner if a tick costs the area `price`.
     fn choice(&self, price: f64) -> Corner {
         let at = if price == 0.0 { 0 } else { self.corners.partition_point(|corner| corner.until < price) };
         self.corners[at]
     }
 }
 
-/// The prices of the time of each task and of the area.
+/// The prices of the time of each task, relative to the area.
 struct Prices {
-    /// For each task, the weight of the paths through it.
+    /// For each task, the weight of the paths that contain it.
     through: Vec<f64>,
     /// The weight of all paths.
     all: f64,
-    /// The share of the paths. The rest is the share of the area.
+    /// The share of the paths in the combined bound, from 0 to 1. The area has the remaining share.
     share: f64,
 }
 
 impl Prices {
-    /// Returns the price of a tick of a task for each unit of path weight, in area.
+    /// Returns the price of a tick for each unit of path weight, in area.
     fn of_time(&self, problem: &MoldableProblem<'_>) -> f64 {
         let processors = f64::from(problem.instance().processors());
         self.share / (1.0 - self.share) * processors / self.all
     }
 
-    /// Adds the longest path.
+    /// Adds the longest path for `times`, with a weight.
     fn add(&mut self, problem: &MoldableProblem<'_>, times: &[f64], weight: f64) {
         let mut ends = vec![0.0; times.len()];
         let mut before: Vec<Option<u32>> = vec![None; times.len()];
@@ -124,8 +125,8 @@ impl Prices {
         }
     }
 
-    /// Finds the share at which the paths are as long as the area divided by the number of processors. The bound is
-    /// best at this share. The search begins at the previous share, with growing steps.
+    /// Finds the share for which the mean path is as long as the area divided by the number of processors. For this
+    /// share, the bound is best. The search begins at the previous share, with growing steps.
     fn balance(&mut self, problem: &MoldableProblem<'_>, hulls: &[Hull]) {
         let (mut low, mut high) = (1e-6, 1.0 - 1e-9);
         let mut step = 0.02;

@@ -1,4 +1,4 @@
-//! A list of moldable tasks that changes, and its schedule.
+//! A list of moldable tasks that can be changed, and its schedule.
 
 use super::events::EventList;
 use super::given::{EvaluationInput, StartsAndEnds};
@@ -7,13 +7,13 @@ use super::tails::Tails;
 use super::{List, MoldableProblem, insertion};
 use crate::kernel::serial::SerialInsertion;
 
-/// The way in which a list becomes a schedule.
+/// The rule that turns a list into a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListScheme {
-    /// Forward in time: whenever a task ends, tasks start in the order of the list as long as they fit. Only valid if processors
-    /// are always open and interchangeable.
+    /// Forward in time: whenever a task ends, tasks start in the order of the list while they fit. All processors must
+    /// be interchangeable and always open.
     Events,
-    /// Task by task: each task is placed at its earliest fit, also in gaps.
+    /// Task by task: each task is placed at its earliest fit, which may be a gap.
     Insertion,
 }
 
@@ -23,8 +23,8 @@ enum Builder {
     Insertion(SerialInsertion),
 }
 
-/// The schedule of a list that changes. Several changes can be made and evaluated together. They are then accepted or
-/// undone together. After each acceptance, the tasks of the list are in the order of their starts.
+/// A list that can be changed, and its schedule. Several changes can be made, evaluated together, and then accepted or
+/// undone together. After an acceptance, the list is in the order of the starts.
 #[derive(Debug)]
 pub struct ListSchedule<'p> {
     problem: &'p MoldableProblem<'p>,
@@ -37,12 +37,13 @@ pub struct ListSchedule<'p> {
     tally: PartialValue,
     work: i128,
     value: f64,
-    /// The changes since the last acceptance. The latest change is the last element.
+    /// The changes since the last acceptance, the latest last.
     changes: Vec<Change>,
-    /// The first instant and the first position that changes may affect.
+    /// The first instant that the changes may affect.
     since: i64,
+    /// The first position that the changes may affect.
     from: usize,
-    /// The ends of the tasks in ascending order, each with its task. Empty until the list is requested.
+    /// The end of each task and the task, by ascending end. Empty until [`ListSchedule::by_end`] is called.
     by_end: Vec<(i64, u32)>,
 }
 
@@ -88,13 +89,13 @@ impl<'p> ListSchedule<'p> {
         schedule
     }
 
-    /// Returns the value of the current schedule in the unit of the objective. For a mean, returns the sum. If the
-    /// makespan exceeds the limit, a large penalty is added.
+    /// Returns the value of the current schedule, in the unit of the objective. If the objective is a mean, returns
+    /// the sum. If the makespan exceeds the limit, the value includes a large penalty.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// Returns the measure that is minimised.
+    /// Returns the measure (the objective) that is minimised.
     pub fn measure(&self) -> &Measure {
         &self.measure
     }
@@ -119,7 +120,7 @@ impl<'p> ListSchedule<'p> {
         &self.present.ends
     }
 
-    /// Returns the ends of the current schedule with their tasks, in ascending order.
+    /// Returns the end of each task in the current schedule, and the task, by ascending end.
     pub fn by_end(&mut self) -> &[(i64, u32)] {
         if self.by_end.is_empty() {
             self.by_end.extend(self.present.ends.iter().copied().zip(0..));
@@ -128,7 +129,8 @@ impl<'p> ListSchedule<'p> {
         &self.by_end
     }
 
-    /// Returns the instant at which a task is released and all its predecessors have ended in the current schedule.
+    /// Returns the earliest instant at which a task may start in the current schedule: it is released, and all its
+    /// predecessors have ended.
     pub fn ready(&self, task: u32) -> i64 {
         let before = self.problem.before(task).iter().map(|&before| self.present.ends[before as usize]);
         before.fold(self.problem.release(task), i64::max)
@@ -145,7 +147,7 @@ impl<'p> ListSchedule<'p> {
         if old == choice {
             return;
         }
-        // With a larger allotment, the task does not start earlier.
+        // A task with a larger allotment does not start earlier.
         let since = if choice > old { self.present.starts[task as usize] } else { self.ready(task) };
         self.since = self.since.min(since);
         self.from = self.from.min(self.list.place(task));
@@ -194,7 +196,7 @@ impl<'p> ListSchedule<'p> {
         !self.changes.is_empty()
     }
 
-    /// Evaluates the changed list. Returns its value if it is at most `limit`.
+    /// Evaluates the changed list. Returns its value, or `None` if the value exceeds `limit`.
     pub fn evaluate(&mut self, limit: f64) -> Option<f64> {
         let changed = self.changes.iter().filter_map(|change| match change {
             Change::Choice(task, _) => Some(*task),
@@ -241,8 +243,8 @@ impl<'p> ListSchedule<'p> {
         self.list.sort_from(first, |task| (starts[task as usize], ends[task as usize], task));
         (self.since, self.from) = (i64::MAX, usize::MAX);
         if !self.problem.is_open() {
-            // Evaluate the whole order again next time, because the processors of each task depend on the order, and
-            // the starts of later tasks depend on these processors.
+            // Evaluate the list again from position `first` on. In its new order, tasks may get other processors, and
+            // so later tasks other starts.
             self.from = first;
             self.build(f64::INFINITY, false);
             self.value = self.measure.value(&self.tally);
@@ -267,7 +269,7 @@ impl<'p> ListSchedule<'p> {
     }
 }
 
-/// Returns processors times ticks.
+/// Returns the area of a choice, in processor-ticks.
 fn area(problem: &MoldableProblem<'_>, choice: u32) -> i128 {
     let choice = problem.choice(choice);
     i128::from(choice.processors) * i128::from(choice.time)

@@ -1,21 +1,23 @@
-//! Lists forward in time: whenever processors or tasks become available, tasks start in the order of the list as long as they fit.
+//! Executes lists forward in time. Whenever processors or tasks become available, tasks start in the order of the list
+//! while they fit.
 
 use super::given::{EvaluationInput, StartsAndEnds};
 use super::measure::PartialValue;
 
-/// Executes lists on processors that are always open. If a list gives the starts of the current list before some
-/// instant, it is executed only from this instant on.
+/// Executes lists on processors that are always open. If a changed list gives the same starts as the current list
+/// before some instant, it is executed only from this instant on.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039;
 /// the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial
-/// Scheduling, 1963. Complexity: O(n w) for n tasks of which w wait or run at the same time, plus O(edges).
+/// Scheduling, 1963. Complexity: O(n w + edges) for n tasks, if at most w of them wait or run at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct EventList {
     /// For each task, the number of its predecessors that have not ended.
     missing: Vec<u32>,
     /// For each task, the number of its predecessors.
     waits: Vec<u32>,
-    /// The positions of the tasks whose predecessors have ended and which have not started, in ascending order.
+    /// The positions of the tasks that may start: their predecessors have ended, and they have not started. In
+    /// ascending order.
     ready: Vec<u32>,
     /// The future events, the latest first.
     coming: Vec<(i64, Event)>,
@@ -44,8 +46,9 @@ impl EventList {
         Self { missing: waits.clone(), waits, ready: Vec::new(), coming: Vec::new() }
     }
 
-    /// Executes a list. Returns whether its value is at most `limit`. `present` contains the current schedule, sorted
-    /// by start, and an instant. Tasks that start before this instant in the current schedule keep their starts.
+    /// Executes a list. Returns whether its value is at most `limit`. `present` contains the current schedule, whose
+    /// list is sorted by start, and an instant. Tasks that start before this instant in the current schedule keep
+    /// their starts.
     pub fn run(
         &mut self,
         given: &EvaluationInput<'_>,
@@ -56,8 +59,8 @@ impl EventList {
     ) -> bool {
         let EvaluationInput { problem, measure, list, tails, .. } = *given;
         let processors = problem.instance().processors();
-        // If the makespan is the objective, limit the idle area: the area before the limit must contain the work of
-        // all tasks and the idle area.
+        // If the makespan is the objective, limit the idle area. The area of the platform before `limit` must contain
+        // the work of all tasks and the idle area.
         let most_idle = if measure.is_makespan() && limit < i64::MAX as f64 {
             i128::from(limit as i64 - problem.origin()) * i128::from(processors) - given.work
         } else {
@@ -120,7 +123,7 @@ impl EventList {
         }
     }
 
-    /// Starts each task whose start in the current schedule is before `until`, at this start.
+    /// Gives each task that starts before `until` in the current schedule its current start.
     fn keep(
         &mut self,
         given: &EvaluationInput<'_>,
@@ -159,7 +162,7 @@ impl EventList {
         self.coming.insert(place, (at, event));
     }
 
-    /// Processes the events at this instant.
+    /// Processes all events at the current instant.
     fn happen(&mut self, given: &EvaluationInput<'_>, now: &mut Now) {
         let EvaluationInput { problem, list, .. } = *given;
         while let Some((_, event)) = self.coming.pop_if(|coming| coming.0 == now.at) {

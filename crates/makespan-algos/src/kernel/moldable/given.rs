@@ -1,4 +1,4 @@
-//! The input of the evaluation of a list of moldable tasks, and the starts and ends that the evaluation computes.
+//! The input of an evaluation of a list of moldable tasks, and the resulting starts and ends.
 
 use super::measure::Measure;
 use super::tails::Tails;

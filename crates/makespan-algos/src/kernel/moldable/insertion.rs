@@ -1,4 +1,4 @@
-//! Serial insertion: tasks are placed one by one, each at its earliest fit after its predecessors.
+//! Serial insertion. Tasks are placed one by one, each at its earliest fit after its predecessors.
 
 use std::cell::Cell;
 
@@ -6,8 +6,8 @@ use super::given::{EvaluationInput, StartsAndEnds};
 use super::measure::PartialValue;
 use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
 
-/// Evaluates a list by serial insertion. If there is a current schedule, tasks before the position `from` keep their
-/// places in this schedule. Returns whether the value is at most `limit`.
+/// Evaluates a list by serial insertion. Returns whether the value is at most `limit`. `present` contains the current
+/// schedule and a position `from`. Tasks before this position keep their places in the current schedule.
 pub(super) fn insert(
     serial: &mut SerialInsertion,
     given: &EvaluationInput<'_>,
@@ -43,6 +43,6 @@ pub(super) fn insert(
         ends[task as usize].set(end);
         measure.add(tally, task, end, tails.of(task))
     };
-    // The value never decreases as tasks are placed, so the evaluation stops once it exceeds the limit.
+    // The value never decreases when a task is placed. So the evaluation can stop when the value exceeds the limit.
     serial.evaluate(from..list.order.len(), EvaluationLimit::at(limit), request, fold) <= limit
 }

@@ -8,15 +8,15 @@ use crate::kernel::move_to;
 pub struct List {
     /// The tasks in order.
     pub order: Vec<u32>,
-    /// For each task, its choice.
+    /// The choice (allotment) of each task.
     pub chosen: Vec<u32>,
-    /// For each task, its position in the order.
+    /// The position of each task in the order.
     places: Vec<u32>,
 }
 
 impl List {
-    /// Returns a list for any order of the tasks. Keeps this order, except that a task moves behind its predecessors
-    /// if necessary.
+    /// Returns a list for any order of the tasks. If a task comes before one of its predecessors, it moves behind
+    /// them. Otherwise, the order is kept.
     pub fn new(problem: &MoldableProblem<'_>, order: &[u32], chosen: Vec<u32>) -> Self {
         let tasks = problem.tasks();
         let mut wanted = vec![0; tasks];
@@ -46,14 +46,14 @@ impl List {
         self.places[task as usize] as usize
     }
 
-    /// Moves the task at one position to another.
+    /// Moves the task at position `from` to position `to`.
     pub(super) fn shift(&mut self, from: usize, to: usize) {
         let (first, last) = (from.min(to), from.max(to));
         move_to(&mut self.order, from, to);
         self.number(first, last + 1);
     }
 
-    /// Sorts the tasks from a position on.
+    /// Sorts the tasks from position `place` on by `key`.
     pub(super) fn sort_from<K: Ord>(&mut self, place: usize, key: impl Fn(u32) -> K) {
         self.order[place..].sort_by_key(|&task| key(task));
         self.number(place, self.order.len());

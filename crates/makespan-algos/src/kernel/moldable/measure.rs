@@ -4,29 +4,29 @@ use makespan_core::{EndCost, Objective};
 
 use super::MoldableProblem;
 
-/// Cost of each tick by which the makespan exceeds its limit. It is larger than any other cost.
+/// Cost of each tick by which the makespan exceeds its limit. It exceeds all other costs.
 const BEYOND: f64 = 1e9;
 
-/// An objective: the maximum or the sum, over groups of tasks, of the cost of the last end in the group. A group contains all tasks
-/// or the tasks of one job.
+/// An objective. Each group of tasks has a cost, which depends on the last end in the group. The objective is the
+/// maximum or the sum of these costs. A group contains all tasks, or the tasks of one job.
 #[derive(Clone, Debug)]
 pub struct Measure {
     groups: Vec<Group>,
-    /// For each task, its group. Empty if there is only one group.
+    /// The group of each task. Empty if there is one group.
     group_of: Vec<u32>,
     is_sum: bool,
     /// Maximum makespan of a schedule.
     limit: i64,
 }
 
-/// Tasks whose last end costs `weight` for each tick after `from`.
+/// The cost of a group: `weight` for each tick of its last end after `from`.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     weight: f64,
     from: i64,
 }
 
-/// The value of a partial schedule. It only increases as tasks are placed.
+/// The value of a partial schedule. It never decreases when a task is added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartialValue {
     /// For each group, a lower bound on its last end that follows from the placed tasks.
@@ -37,7 +37,8 @@ pub(super) struct PartialValue {
 }
 
 impl Measure {
-    /// Returns the measure for schedules of a problem. The mean flow is a sum here, and weights are in millionths.
+    /// Returns the measure for schedules of a problem. For the mean flow, the measure is the sum of all flow times.
+    /// Weights are in millionths.
     pub fn new(problem: &MoldableProblem<'_>, objective: Objective, limit: Option<i64>) -> Self {
         let instance = problem.instance();
         let limit = limit.unwrap_or(i64::MAX);
@@ -79,7 +80,8 @@ impl Measure {
         (tally.last, tally.cost, tally.beyond) = (0, 0.0, 0.0);
     }
 
-    /// Adds a task that ends at `end` and is followed by at least `tail` ticks. Returns the new value.
+    /// Adds a task that ends at `end`. Its successors need at least `tail` ticks after this end. Returns the new
+    /// value.
     #[inline]
     pub(super) fn add(&self, tally: &mut PartialValue, task: u32, end: i64, tail: i64) -> f64 {
         let group = self.group(task);
@@ -95,12 +97,12 @@ impl Measure {
                 tally.beyond = BEYOND * (end - self.limit) as f64;
             }
         }
-        // If two schedules exceed the limit, the schedule with the smaller excess is better. With equal excess, the
-        // schedule with the smaller cost is better.
+        // If two schedules exceed the limit, the schedule with the smaller excess is better. If the excess is equal,
+        // the schedule with the smaller cost is better.
         if tally.beyond > 0.0 { tally.cost + tally.beyond * (1.0 + tally.cost * 1e-6) } else { tally.cost }
     }
 
-    /// Returns the exact value of the added tasks, in the unit of [`Measure::new`].
+    /// Returns the exact value of the added tasks, in the unit that [`Measure::new`] states.
     pub(super) fn value(&self, tally: &PartialValue) -> f64 {
         let each = (0..self.groups.len()).map(|group| self.cost(group, tally.ends[group]));
         let cost = if self.is_sum { each.sum() } else { each.fold(0.0, f64::max) };

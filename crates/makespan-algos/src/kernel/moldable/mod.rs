@@ -1,9 +1,10 @@
-//! Schedules of moldable tasks on equal processors. An event list or serial insertion turns a list (an order of the
-//! tasks, with an allotment for each) into a schedule. After a change of the list, only the part after the first
-//! changed position is evaluated again.
+//! Schedules of moldable tasks on equal processors. A list is an order of the tasks, with an allotment for each. A
+//! scheme, `events` or `insertion`, turns a list into a schedule. After a change of the list, evaluation begins at the
+//! first changed position.
 //!
 //! A [`MoldableProblem`] contains the data of an instance that do not depend on the list. A [`ListSchedule`] is a list
-//! that changes, with its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial allotments.
+//! that can be changed, with its schedule. A [`Measure`] is the objective. [`average_times`] suggests initial
+//! allotments.
 
 mod average;
 mod evaluation;

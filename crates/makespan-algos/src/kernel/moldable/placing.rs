@@ -1,4 +1,4 @@
-//! Assignment of processors to the tasks of a list.
+//! Assigns processors to the tasks of a list.
 
 use makespan_core::{FreeTime, Objective, ProcSet, Reservation, Schedule, ScheduleBuilder, TaskId, Time};
 
@@ -21,7 +21,8 @@ pub fn schedule(problem: &MoldableProblem<'_>, scheme: ListScheme, list: &List) 
     builder.finish()
 }
 
-/// Returns the schedule by serial insertion, for unavailable periods or best placement.
+/// Returns the schedule by serial insertion. Unavailable periods are avoided, and best placement is used if it is
+/// required.
 fn inserted(problem: &MoldableProblem<'_>, list: &List) -> Schedule {
     let mut builder = ScheduleBuilder::new(problem.instance());
     let mut skyline = Skyline::new(problem.instance());
@@ -42,8 +43,8 @@ fn inserted(problem: &MoldableProblem<'_>, list: &List) -> Schedule {
 }
 
 impl ListSchedule<'_> {
-    /// Returns the start and the end of each task in the current schedule. A reversed problem is converted to the time of the
-    /// instance.
+    /// Returns the start and the end of each task in the current schedule. If the problem is reversed, converts them
+    /// to the time of the instance.
     pub fn times(&self) -> Vec<(i64, i64)> {
         let each = self.starts().iter().zip(self.ends());
         if !self.problem().is_reversed() {

@@ -8,19 +8,17 @@ use crate::free_time::Skyline;
 use crate::kernel::choices::Choice;
 use crate::kernel::packing::Packing;
 
-/// Maximum number of tasks, and of edges between single tasks. With more of them, trying one change would take too long.
+/// Maximum number of tasks, and of edges between tasks. In larger instances, a single change would take too long.
 const MAX_TASKS: u64 = 20_000;
 const MAX_EDGES: usize = 2_000_000;
 
-/// An instance in which only the number of processors and the order of the tasks matter, in flat arrays that searches can read
-/// fast.
-///
-/// Tasks have the numbers that they have in the instance. Each task of a bag has its own number. Times are in ticks.
+/// An instance in flat arrays that searches can read fast. Only the order of the tasks and their numbers of processors
+/// matter. Tasks have the numbers that they have in the instance, also each task of a bag. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct MoldableProblem<'a> {
     instance: &'a Instance,
     choices: Vec<Choice>,
-    /// For each task, the range of its choices, by increasing processors and decreasing times.
+    /// The choices of each task, by increasing number of processors and decreasing time.
     choices_of: Vec<Range<u32>>,
     before: Neighbours,
     behind: Neighbours,
@@ -31,7 +29,7 @@ pub struct MoldableProblem<'a> {
     is_reversed: bool,
 }
 
-/// The predecessors, or the successors, of each task.
+/// The predecessors of each task, or the successors of each task.
 #[derive(Clone, Debug, Default)]
 struct Neighbours {
     begins: Vec<u32>,
@@ -60,7 +58,8 @@ impl Neighbours {
 
 impl<'a> MoldableProblem<'a> {
     /// Returns the problem of a packing. The choices keep their positions. Returns `None` if tasks depend on more than
-    /// the number of processors, such as on speeds or resources, or if there are more than 20,000 tasks.
+    /// the number of processors, for example on speeds or resources. Also returns `None` for more than 20,000 tasks or
+    /// edges.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let instance = packing.instance();
         let counted = instance.has_equal_processors() && !instance.has_demands() && !instance.has_transfers();
@@ -87,9 +86,9 @@ impl<'a> MoldableProblem<'a> {
         })
     }
 
-    /// Returns the problem with time reversed: predecessors become successors. Returns `None` if there are release
-    /// dates or closed processors, which cannot be reversed. In the reversed problem, the instant `x` ticks after the
-    /// first release represents the instant `x` ticks before the end.
+    /// Returns the problem with time reversed, so that predecessors become successors. The instant `x` ticks after the
+    /// first release then represents the instant `x` ticks before the end. Returns `None` if there are release dates
+    /// or closed processors, because they cannot be reversed.
     pub fn reversed(&self) -> Option<Self> {
         let alike = self.releases.iter().all(|&release| release == self.releases[0]);
         if !self.is_open || !alike {
@@ -125,13 +124,13 @@ impl<'a> MoldableProblem<'a> {
         self.instance.first_release().ticks()
     }
 
-    /// Returns an allotment with its time.
+    /// Returns an allotment and its time.
     #[inline]
     pub fn choice(&self, choice: u32) -> Choice {
         self.choices[choice as usize]
     }
 
-    /// Returns the positions of the choices of a task.
+    /// Returns the indices of the choices of a task.
     #[inline]
     pub fn choices_of(&self, task: u32) -> Range<u32> {
         self.choices_of[task as usize].clone()
@@ -143,13 +142,13 @@ impl<'a> MoldableProblem<'a> {
         &self.choices[start as usize..end as usize]
     }
 
-    /// Returns the largest choice of at most `processors` processors, or the smallest one if there is none.
+    /// Returns the largest choice of at most `processors` processors. If there is none, returns the smallest choice.
     pub fn at_most(&self, task: u32, processors: u32) -> u32 {
         let above = self.all_choices_of(task).partition_point(|choice| choice.processors <= processors);
         self.choices_of(task).start + above.saturating_sub(1) as u32
     }
 
-    /// Returns the smallest choice of at least `processors` processors, or the largest one if there is none.
+    /// Returns the smallest choice of at least `processors` processors. If there is none, returns the largest choice.
     pub fn at_least(&self, task: u32, processors: u32) -> u32 {
         let choices = self.all_choices_of(task);
         let below = choices.partition_point(|choice| choice.processors < processors);
@@ -185,7 +184,7 @@ impl<'a> MoldableProblem<'a> {
     }
 }
 
-/// Returns the edges between single tasks, each once. An edge of a bag becomes an edge for each of its tasks.
+/// Returns each edge between two tasks once. An edge of a bag becomes one edge for each task of the bag.
 fn edges(instance: &Instance) -> Option<Vec<(u32, u32)>> {
     let count = |task: TaskId| instance.equal_tasks(task).len();
     let each = instance.edges().iter().map(|edge| count(edge.from).saturating_mul(count(edge.to)));

@@ -1,18 +1,18 @@
-//! For each task, the time after its end that its successors need.
+//! The time that the successors of each task need after its end.
 
 use super::measure::Measure;
 use super::{List, MoldableProblem};
 
-/// For each task, the time from its end to the end of all its successors in the same group of the measure, including indirect ones,
-/// with the current allotments.
+/// For each task, the minimum time from its end to the end of all its direct and indirect successors, with the current
+/// allotments. Only successors in the task's group of the measure are considered.
 #[derive(Clone, Debug)]
 pub(super) struct Tails {
     of_tasks: Vec<i64>,
-    /// For each task, its position in the order of the problem.
+    /// The position of each task in the topological order of the problem.
     position: Vec<u32>,
-    /// Positions whose tails must be computed again.
+    /// For each position, whether its tail must be computed again.
     stale: Vec<bool>,
-    /// Tasks whose tails have changed, with their previous tails.
+    /// The tasks whose tails have changed, and their previous tails.
     changed: Vec<(u32, i64)>,
 }
 

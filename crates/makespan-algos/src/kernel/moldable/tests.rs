@@ -1,4 +1,5 @@
-//! Compares schedules that are evaluated from a changed position on with schedules from the beginning, and lists with their rule.
+//! Compares schedules that are evaluated from a changed position on with schedules that are evaluated from the
+//! beginning. Also compares lists with their rule.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Objective, Payload, Platform, ProcSet, Profile, Time, Unavailable, validate,
@@ -10,16 +11,17 @@ use crate::kernel::packing::Packing;
 
 const PROCESSORS: u32 = 5;
 
-/// The times of a task on one, two, .. processors as differences from the last, and a bit for each earlier task that it waits for.
+/// A task: its times on one, two, .. processors as differences from the last time, and a bit for each earlier task
+/// that it waits for.
 type DraftTask = (Vec<i64>, u32);
 
 #[derive(Clone, Debug)]
 struct Draft {
     /// Release, deadline and tasks of compound jobs.
     jobs: Vec<(i64, i64, Vec<DraftTask>)>,
-    /// First processor, start and length.
+    /// A closed processor, the start of the period, and its length.
     closed: Vec<(u32, i64, i64)>,
-    /// Whether each job waits for the previous job.
+    /// Whether each job waits for the job before it.
     after: bool,
     compact: bool,
 }
@@ -74,7 +76,7 @@ impl Draft {
     }
 }
 
-/// A change: its kind, a task, a distance, and whether it is accepted for any value.
+/// A change: its kind, a task, a distance, and whether to accept it for any value.
 type Tried = (u8, prop::sample::Index, u32, bool);
 
 fn change(schedule: &mut ListSchedule<'_>, &(kind, task, far, _): &Tried) {
@@ -94,9 +96,9 @@ fn objectives() -> impl Iterator<Item = Objective> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// Checks that after any changes, evaluations, acceptances and undos, the value equals the value of the same list
-    /// from the beginning. An evaluation returns `None` if and only if it exceeds its limit. The schedule is valid and
-    /// has this value.
+    /// Makes changes, evaluates them, and accepts or undoes them. Checks that the value always equals the value of the
+    /// list evaluated from the beginning. An evaluation must return `None` if and only if the value exceeds its limit.
+    /// The schedule must be valid and have this value.
     #[test]
     fn a_changed_list_is_evaluated_like_a_new_one(
         draft in draft(),
@@ -153,7 +155,8 @@ proptest! {
         }
     }
 
-    /// Checks that in an event list, no waiting task could start. The same list in the order of its starts gives the same starts.
+    /// Checks that no task in an event list waits although it could start. Checks that the list in the order of its
+    /// starts gives the same starts.
     #[test]
     fn nothing_waits_in_an_event_list_that_fits(draft in draft(), keys in prop::collection::vec(any::<u32>(), 40)) {
         let instance = Draft { closed: Vec::new(), compact: false, ..draft }.instance();
@@ -179,7 +182,7 @@ proptest! {
         }
     }
 
-    /// Checks that the average of the times of choices is between these times.
+    /// Checks that the average time of each task is between its shortest and its longest time.
     #[test]
     fn average_times_are_between_those_of_choices(draft in draft()) {
         let instance = draft.instance();

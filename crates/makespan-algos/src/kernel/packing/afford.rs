@@ -1,34 +1,36 @@
-//! Decides whether allotments exist that use up no more of any consumable than is available.
+//! Decides whether there are allotments that use up at most the available amount of each consumable.
 
 use makespan_core::ResourceKind;
 
 use super::{Packing, Row};
 
-/// Maximum number of ways (combinations of used amounts) that the search keeps. If there are more, the result is unknown.
+/// Maximum number of ways that the search keeps. A way is a combination of used amounts. If there are more ways, the
+/// result is unknown.
 const WAYS: usize = 4096;
 
-/// The result of the search for allotments that use up no more than is available.
+/// The result of the search for allotments for which the consumables suffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AffordableAllotments {
-    /// The choices found, one for each row.
+    /// The choice (allotment) of each row. A row is a task or the equal tasks of a bag.
     Choices(Vec<u32>),
-    /// No choice of allotments uses up at most the available amounts.
+    /// The consumables suffice for no combination of allotments.
     Never,
     /// The search would have to keep more than `WAYS` ways.
     Unknown,
 }
 
-/// The amounts that the rows so far use up.
+/// The amounts that the first rows use up with some choices.
 struct Way {
     used: Vec<u64>,
-    /// The index of the way for the previous row, and the choice of this row.
+    /// The index of the way for the rows before the last one.
     before: u32,
+    /// The choice of the last row.
     choice: u32,
 }
 
 impl Packing<'_> {
     /// Finds allotments of all rows that together use up at most the available amounts. A dynamic programme over the
-    /// rows keeps every way that is not dominated. O(rows * ways^2) at most.
+    /// rows keeps every way that is not dominated. Takes at most O(rows * ways^2).
     pub fn affordable(&self) -> AffordableAllotments {
         let consumables: Vec<_> = self.consumables().collect();
         let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();
@@ -42,7 +44,8 @@ impl Packing<'_> {
             };
             consumables.iter().map(|&resource| amount(resource)).collect()
         };
-        // For each consumable separately, the minimum amount that all later rows together use up.
+        // The minimum amount of each consumable that the later rows use up together. Each consumable is minimised
+        // separately.
         let mut behind = vec![vec![0_u64; there.len()]; rows.len()];
         for at in (1..rows.len()).rev() {
             let (before, own) = behind.split_at_mut(at);
@@ -108,7 +111,7 @@ mod tests {
 
     use super::{AffordableAllotments, Packing};
 
-    /// For each allotment, the amounts of both consumables that it uses up. Then the number of tasks.
+    /// The amounts of both consumables for each allotment, and the number of tasks.
     type Row = (Vec<(u64, u64)>, u64);
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The instants at which the data of tasks arrive on each node.
+//! The instants at which the data of tasks arrive on nodes.
 
 use makespan_core::TaskId;
 
@@ -6,11 +6,11 @@ use super::machines::PackingMachines;
 use super::{HeldPart, Packing, Row};
 use crate::kernel::graph::NodeId;
 
-/// For each row, the instants at which its data arrive on each node.
+/// For each row and each node, the instant at which the data of the row arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// For each row, the index in `times` of its first arrival time, followed by one time for each node, or `AT_ONCE`
-    /// if its data arrive immediately. Empty if all transfers are immediate.
+    /// For each row, the index in `times` of its arrival on the first node. The arrivals on the other nodes follow.
+    /// `AT_ONCE` if the data of the row arrive immediately. Empty if all transfers are immediate.
     begins: Vec<u32>,
     times: Vec<i64>,
 }
@@ -33,7 +33,8 @@ impl Arrivals {
         self.begins.is_empty()
     }
 
-    /// Returns, for each node, the arrival of the data of a row. Empty if the data arrive as soon as the last predecessor ends.
+    /// Returns the arrival of the data of a row on each node. Empty if the data arrive everywhere when the last
+    /// predecessor ends.
     #[inline]
     pub fn of(&self, row: Row, machines: &PackingMachines) -> &[i64] {
         match self.begins.get(row.index()) {
@@ -42,8 +43,8 @@ impl Arrivals {
         }
     }
 
-    /// Computes the arrivals of a row whose predecessors are all placed. `placed` returns the end and the parts of a
-    /// task, or `None` if its data arrive immediately.
+    /// Computes the arrivals of a row. All its predecessors must be placed. `placed` returns the end and the parts of
+    /// a predecessor, or `None` if its data arrive immediately.
     pub fn see<'h>(
         &mut self,
         packing: &Packing<'_>,

@@ -1,4 +1,4 @@
-//! Search for nodes on which a task fits now, and for the number of its processors on each of them.
+//! Finds nodes on which a task fits now, and the number of its processors on each node.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,13 +15,13 @@ pub(crate) struct TaskToPlace<'a> {
     /// Time at speed 1.
     pub time: i64,
     pub walltime: i64,
-    /// For each node of the platform, the task's own time there.
+    /// The time of the task on each node of the platform, if the task has its own times.
     pub own_times: Option<&'a [makespan_core::Time]>,
-    /// For each node, the arrival of the data of the task. Empty if the data have arrived everywhere.
+    /// The arrival of the data of the task on each node. Empty if the data have arrived everywhere.
     pub arrivals: &'a [i64],
 }
 
-/// The number of processors that a task could have on each node.
+/// The rooms of a task. The room on a node is the number of processors that the task could have there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeRooms {
     each: Vec<u32>,
@@ -31,22 +31,21 @@ pub(crate) struct NodeRooms {
 }
 
 impl NodeRooms {
-    /// Returns the number of processors that the last task could have on each node. Nodes that the search skipped may
-    /// have the number 0.
+    /// Returns the room of the last task on each node. If the search skipped a node, the room may be 0.
     pub fn all(&self) -> &[u32] {
         &self.each
     }
 
-    /// Sets the rooms of all nodes to zero, and returns them to be filled in.
+    /// Sets the rooms of all nodes to zero, and returns them for the caller to set.
     pub(super) fn reset(&mut self, nodes: usize) -> &mut [u32] {
         self.each.clear();
         self.each.resize(nodes, 0);
         &mut self.each
     }
 
-    /// Chooses as few nodes as possible, beginning with the nodes that can take most processors of the task. The last
-    /// node is chosen so that few of its processors stay free. If best placement is required, chooses a best
-    /// placement. Returns whether there is a best placement. The rooms together must be large enough for the task.
+    /// Chooses as few nodes as possible, beginning with the largest rooms. The last node is chosen so that few of its
+    /// processors stay free. If best placement is required, chooses a best placement, and returns whether there is
+    /// one. The sum of the rooms must be large enough for the task.
     pub(super) fn choose_several(&mut self, machines: &PackingMachines, processors: u32) -> bool {
         if machines.compact {
             return PackingState::in_best_placement(machines, processors, self);
@@ -84,7 +83,7 @@ impl NodeRooms {
 }
 
 impl PackingState {
-    /// Returns whether enough of the licences and consumables is left.
+    /// Returns whether enough of each licence and consumable is left.
     pub fn has_common(&self, machines: &PackingMachines, wanted: &TaskToPlace<'_>) -> bool {
         let common = wanted.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         common.into_iter().all(|demand| {
@@ -92,7 +91,8 @@ impl PackingState {
         })
     }
 
-    /// Returns the number of processors that a task could have on a node, both in this state and in `beside` if it is given.
+    /// Returns the room on a node: the number of processors that a task could have there. If `beside` is given, the
+    /// processors must be available in both states.
     #[inline]
     fn room_beside(
         &self,
@@ -109,7 +109,7 @@ impl PackingState {
         }
     }
 
-    /// Returns the number of processors that a task could have on a node.
+    /// Returns the room on a node: the number of processors that a task could have there.
     #[inline]
     pub fn room(&self, machines: &PackingMachines, node: usize, wanted: &TaskToPlace<'_>, duration: i64) -> u32 {
         if wanted.arrivals.get(node).is_some_and(|&arrival| arrival > self.now) {
@@ -122,12 +122,12 @@ impl PackingState {
         wanted.fitting(&self.left[node * machines.resources..], room)
     }
 
-    /// Finds nodes on which a task fits now, both in this state and in `beside` if it is given. Returns its time, and stores the
-    /// nodes in `rooms`. Returns `None` if it does not fit.
+    /// Finds nodes on which a task fits now. If `beside` is given, the task must fit in both states. Returns the time
+    /// of the task, and stores the nodes in `rooms`. Returns `None` if the task does not fit.
     ///
-    /// Uses the fastest processors that suffice. If one of these nodes is large enough, uses one node: the slowest, and
-    /// among equally slow nodes the node with the fewest remaining free processors. Otherwise uses as few nodes as
-    /// possible.
+    /// Uses the fastest nodes that suffice together. If one of these nodes is large enough, uses a single node. This
+    /// is the slowest such node, and among equally slow nodes the one with the fewest free processors left. Otherwise,
+    /// uses as few nodes as possible.
     pub fn find(
         &self,
         machines: &PackingMachines,
@@ -147,8 +147,8 @@ impl PackingState {
         }
     }
 
-    /// Finds nodes for a task if the number of processors that it could have on each node is known and suffices. Skips the search
-    /// of [`PackingState::find`]. The machines must be [plain](Machines::are_plain).
+    /// Finds nodes for a task if its room on each node is already known and the rooms suffice. Skips the search of
+    /// [`PackingState::find`]. The machines must be [plain](Machines::are_plain).
     pub fn find_in(
         &self,
         machines: &PackingMachines,
@@ -167,7 +167,7 @@ impl PackingState {
         duration
     }
 
-    /// Holds the nodes in `rooms` for `duration`, and adds their parts to `parts`.
+    /// Holds the nodes in `rooms` for `duration`. Adds the held parts to `parts`.
     pub fn hold(
         &mut self,
         machines: &PackingMachines,
@@ -202,14 +202,14 @@ impl PackingState {
         Some(time)
     }
 
-    /// Returns the node that can take all processors of the task and then has the fewest free processors, found with
+    /// Returns the node that can take all processors of the task and has the fewest free processors afterwards. Uses
     /// the levels.
     fn alone(&self, processors: u32, room: impl Fn(usize) -> u32) -> Option<usize> {
         self.levels.from(processors).find(|&node| room(node) == processors)
     }
 
-    /// Finds nodes on [plain](Machines::are_plain) machines. Only nodes with free processors are visited. Nodes that
-    /// may be large enough for the whole task come first.
+    /// Finds nodes on [plain](Machines::are_plain) machines. Visits only nodes with free processors, first those that
+    /// may be large enough for the whole task.
     fn on_levels(
         &self,
         machines: &PackingMachines,
@@ -247,7 +247,8 @@ impl PackingState {
         beside: Option<&Self>,
     ) -> Option<i64> {
         let mut sum = 0_u64;
-        // If all nodes are equally fast and always open, a node that the task fills completely is best, so stop at such a node.
+        // If all nodes are equally fast and always open, a node that the task fills completely is best. The search can
+        // stop there.
         let plain = machines.are_plain();
         for (class, &(_, end)) in machines.classes.iter().enumerate() {
             let duration = machines.slowed(wanted.time, class);
@@ -255,7 +256,8 @@ impl PackingState {
                 return None;
             }
             if !machines.always_open {
-                // Compute the rooms again, because the duration differs, and other processors may be open for it.
+                // Compute the rooms again, because the duration differs. Other processors may be open for this
+                // duration.
                 rooms.each.clear();
                 sum = 0;
             }
@@ -289,7 +291,7 @@ impl PackingState {
         None
     }
 
-    /// Chooses one node, or as few as possible.
+    /// Chooses one node or, if no node is large enough, as few nodes as possible.
     fn together(&self, machines: &PackingMachines, processors: u32, rooms: &mut NodeRooms) {
         let NodeRooms { each: rooms, chosen, largest } = rooms;
         chosen.clear();
@@ -302,7 +304,7 @@ impl PackingState {
             1 => 0,
             _ => machines.classes.partition_point(|class| class.1 <= node),
         };
-        // If levels are kept, the single nodes have already been tried.
+        // If the levels are used, the search has already tried single nodes.
         let rooms_alone = if self.levels.are_kept() { &[] } else { rooms.as_slice() };
         let alone = rooms_alone.iter().enumerate().filter(|(_, room)| **room >= processors);
         let one = alone.map(|(node, _)| (Reverse(speed(node)), free(node), node)).min();
@@ -326,8 +328,9 @@ impl PackingState {
         chosen.sort_unstable();
     }
 
-    /// Chooses whole nodes, the largest first, and a part of at most one more node: the node with the fewest sufficient
-    /// free processors. If one node is large enough, chooses only one node.
+    /// Chooses a best placement. If one node is large enough, chooses only this node. Otherwise, chooses whole nodes,
+    /// the largest first, and a part of one more node if needed. The last node is the node with the fewest free
+    /// processors that suffice.
     fn in_best_placement(machines: &PackingMachines, processors: u32, rooms: &mut NodeRooms) -> bool {
         let NodeRooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();
@@ -359,7 +362,8 @@ impl PackingState {
 }
 
 impl TaskToPlace<'_> {
-    /// Returns how many of `room` processors of a node the task could have, given the remaining resources of the node.
+    /// Returns how many of `room` free processors of a node the task could have, given the resources that the node has
+    /// left.
     #[inline]
     pub(super) fn fitting(&self, left: &[u64], mut room: u32) -> u32 {
         for demand in self.demands {
@@ -370,7 +374,7 @@ impl TaskToPlace<'_> {
         room
     }
 
-    /// Returns the search for a task of an instance with one of its allotments.
+    /// Returns the task to place for a task of an instance and one of its allotments.
     pub fn of(
         instance: &Instance,
         task: makespan_core::TaskId,

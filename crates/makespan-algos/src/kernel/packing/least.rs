@@ -1,9 +1,10 @@
-//! Finds the next task of a list that may fit. It must need at most the remaining amount of each resource. Compared
-//! with each task that did not fit, it must need less of some resource.
+//! Finds the next task of a list that may fit. The task must need at most the remaining amount of each resource.
+//! Compared with each task that did not fit, it must need less of at least one resource.
 
 use crate::kernel::leaves;
 
-/// A binary tree over the positions of a list. Each node stores the minimum need of each resource below it.
+/// A binary tree over the positions of a list. Each node of the tree stores the minimum need of each resource over the
+/// positions below it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NeedTree {
     /// Number of amounts for each task.
@@ -35,8 +36,8 @@ impl NeedTree {
         self.raise(leaf);
     }
 
-    /// Returns the first position from `from` on whose task needs at most what is left. Tasks that need at least as much of
-    /// everything as a refused task are skipped.
+    /// Returns the first position from `from` on whose task needs at most the amounts `left`. Skips a task if it needs
+    /// at least as much of each resource as a refused task.
     pub fn next(&self, from: usize, left: &[u64], refused: &UnfitNeeds) -> Option<usize> {
         leaves::first(self.leaves, from, |node| self.may(node, left, refused))
     }
@@ -81,7 +82,8 @@ impl UnfitNeeds {
 
     /// Adds the needs of a task that did not fit.
     pub fn add(&mut self, asked: &[u64]) {
-        // Remove tasks that need at least as much of each resource as the new task, because they add no information.
+        // Remove tasks that need at least as much of each resource as the new task. The new need makes their needs
+        // redundant.
         let width = self.width;
         let more = |old: &[u64]| old.iter().zip(asked).all(|(old, new)| old >= new);
         let mut kept = 0;
@@ -95,7 +97,7 @@ impl UnfitNeeds {
         self.asked.extend_from_slice(asked);
     }
 
-    /// Returns whether a refused task needs at most these amounts.
+    /// Returns whether a refused task needs at most the amounts `asked`.
     fn has_less_than(&self, asked: &[u64]) -> bool {
         let mut each = self.asked.chunks_exact(self.width.max(1));
         each.any(|refused| refused.iter().zip(asked).all(|(refused, asked)| refused <= asked))

@@ -1,17 +1,17 @@
-//! Nodes by their number of free processors.
+//! The nodes, ordered by their number of free processors.
 
-/// For each number of free processors, the set of nodes with this number, as one bit for each node. Finds the node
-/// that a task fills best without visiting all nodes. The levels are kept only if they need little memory compared
-/// with the other data of the nodes.
+/// For each number of free processors, the set of nodes with this number, as one bit for each node. The levels find
+/// the node that a task fills best without a visit to every node. They are used only if they need little memory
+/// compared with the other data of the nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     bits: Vec<u64>,
-    /// Number of words for each level. Zero if no levels are kept.
+    /// Number of words of each level. Zero if the levels are not used.
     words: usize,
 }
 
 impl Levels {
-    /// Fills the levels for nodes with these numbers of free processors. `most` is the maximum number.
+    /// Fills the levels. `free` contains the number of free processors of each node, and `most` their maximum.
     pub fn reset(&mut self, most: u32, free: &[u32]) {
         let words = free.len().div_ceil(64);
         self.bits.clear();
@@ -45,8 +45,8 @@ impl Levels {
         self.bits[free as usize * self.words + node / 64] ^= 1 << (node % 64);
     }
 
-    /// Returns the nodes with at least `free` free processors. Those with the fewest come first. Ties are in the order of the
-    /// nodes.
+    /// Returns the nodes with at least `free` free processors, those with the fewest first. Nodes with equally many
+    /// are in their order.
     pub fn from(&self, free: u32) -> impl Iterator<Item = usize> {
         let words = self.words.max(1);
         let begin = (free as usize * words).min(self.bits.len());

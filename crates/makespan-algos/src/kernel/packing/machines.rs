@@ -1,5 +1,5 @@
-//! The nodes, sorted by speed, with their processors, grouped by the times at which they are closed, and with the
-//! amounts of all resources.
+//! The nodes by speed, with their processors and the amounts of all resources. The processors of a node are grouped by
+//! the times at which they are closed.
 
 use makespan_core::{Demand, Instance, NodeClasses, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 
@@ -8,14 +8,14 @@ use crate::kernel::graph::TransferTimes;
 /// A node with processors.
 #[derive(Clone, Debug)]
 pub(crate) struct PackingNode {
-    /// The index of the node on the platform.
+    /// The index of the node in the platform.
     pub platform: usize,
     pub processors: u32,
-    /// The first cell, and the end of the cells.
+    /// The range of the cells of the node. A cell is a group of processors ([`ProcessorCell`]).
     pub cells: (u32, u32),
 }
 
-/// Processors of one node that are closed at the same times.
+/// A cell: processors of one node that are closed at the same times.
 #[derive(Clone, Debug)]
 pub(crate) struct ProcessorCell {
     pub ids: ProcSet,
@@ -32,7 +32,7 @@ pub(crate) struct PackingMachines {
     pub classes: Vec<(f64, usize)>,
     /// Number of resources that belong to nodes.
     pub resources: usize,
-    /// For each node, its amount of each resource.
+    /// The amount of each resource of each node.
     pub amounts: Vec<u64>,
     /// The amounts of all licences and consumables.
     pub common: Vec<u64>,
@@ -43,11 +43,11 @@ pub(crate) struct PackingMachines {
     pub held: Vec<(i64, Option<usize>, ResourceId, u64)>,
     /// Transfer times between nodes, or `None` if transfers take no time.
     pub transfers: Option<TransferTimes>,
-    /// For each cell, its node.
+    /// The node of each cell.
     node_of: Vec<u32>,
-    /// For each node, its class of speeds. `wealth` is the sum, over all resources, of the node's share of the total,
-    /// in thousandths.
+    /// The class of speeds of each node.
     class_of: Vec<u32>,
+    /// For each node, the sum of its shares of all resources, in thousandths of the total amounts.
     wealth: Vec<u64>,
     kinds: NodeClasses,
 }
@@ -111,8 +111,8 @@ impl PackingMachines {
         }
     }
 
-    /// Returns the amount of a licence or consumable that is available in the long run: the total minus the amounts
-    /// that work outside the instance never returns.
+    /// Returns the amount of a licence or consumable that is available at the latest in the long run. This is the
+    /// total, without the amounts that work outside the instance never returns.
     pub fn ever_left(&self, resource: ResourceId) -> u64 {
         let kept = self.held.iter().filter(|held| held.0 == i64::MAX && held.1.is_none() && held.2 == resource);
         kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))
@@ -129,15 +129,14 @@ impl PackingMachines {
         &self.cells[first as usize..end as usize]
     }
 
-    /// Returns the amounts of a node: first the number of processors of each cell, and then the amount of each
-    /// resource.
+    /// Returns the amounts of a node: the number of processors of each cell, followed by the amount of each resource.
     pub fn row_of(&self, node: usize) -> impl Iterator<Item = u64> {
         let free = self.cells_of(node).iter().map(|cell| u64::from(cell.ids.len()));
         free.chain(self.amounts[node * self.resources..][..self.resources].iter().copied())
     }
 
-    /// Returns the position of a resource in the row of its node, and the amount of this resource. If `node` is `None`,
-    /// the row contains the resources that belong to no node.
+    /// Returns the position of a resource in the row of its node, and its amount. For a resource that belongs to no
+    /// node, `node` is `None`, and the position is in the row of these resources.
     pub fn place_of(&self, node: Option<usize>, resource: ResourceId) -> (usize, u64) {
         if let Some(node) = node {
             let amount = self.amounts[node * self.resources + resource.index()];
@@ -157,14 +156,14 @@ impl PackingMachines {
         self.class_of[node] as usize
     }
 
-    /// Returns a measure of the resources of a node: the sum, over all resources that tasks may need, of the node's
-    /// share of the total, in thousandths.
+    /// Returns a measure of the resources of a node: the sum of its shares of all resources that tasks may need, in
+    /// thousandths of the total amounts.
     pub(super) fn wealth(&self, node: usize) -> u64 {
         self.wealth[node]
     }
 
-    /// Returns whether the empty platform has room for a task on this number of processors within its walltime.
-    /// Licences and consumables that work outside the instance never returns are not available.
+    /// Returns whether a task on this number of processors fits on the empty platform within its walltime. Amounts
+    /// that work outside the instance never returns are unavailable.
     pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)
@@ -172,7 +171,7 @@ impl PackingMachines {
         instance.demands(task).iter().all(enough) && self.kinds.have_room(instance, task, processors)
     }
 
-    /// Converts a time at speed 1 to the time on processors of a class.
+    /// Converts a time at speed 1 to the time on processors of a class of speeds.
     pub fn slowed(&self, time: i64, class: usize) -> i64 {
         let speed = self.classes[class].0;
         // A speed of exactly 1 changes nothing.
@@ -180,7 +179,7 @@ impl PackingMachines {
     }
 }
 
-/// Splits the processors of a node into cells of processors that are closed at the same times.
+/// Splits the processors of a node into cells.
 fn cells_of(instance: &Instance, node: usize) -> Vec<ProcessorCell> {
     let own = instance.platform().processors_of(node);
     let ticks = |closed: &[(Time, Time)]| closed.iter().map(|&(from, until)| (from.ticks(), until.ticks())).collect();

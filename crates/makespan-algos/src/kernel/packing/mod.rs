@@ -1,9 +1,9 @@
-//! Tasks on one or several processors that may wait for each other and need resources, on nodes that may differ. A
-//! list is turned into a schedule, forward in time or by insertion into gaps.
+//! Schedules tasks on nodes. Tasks may use several processors, wait for each other and need resources, and nodes may
+//! differ. A list is turned into a schedule, forward in time or by insertion into gaps.
 //!
 //! A [`Packing`] contains the data of an instance that do not depend on the list, in flat arrays. A [`Packer`]
 //! executes lists forward in time. An [`Inserter`] may leave processors idle for a task that comes earlier in the
-//! list. Both execute one list after another, and allocate no memory after their arrays have grown.
+//! list. Both types execute one list after another. Once their arrays have grown, they allocate no memory.
 
 mod afford;
 mod allot;
@@ -35,11 +35,11 @@ pub use packer::Packer;
 pub(crate) use state::{HeldPart, PackingState};
 
 index_type! {
-    /// The number of a task among the tasks of an instance. Equal tasks of a bag have one number.
+    /// The number of a task among the tasks of an instance. The equal tasks of a bag share one number.
     Row
 }
 
-/// A task with one of its choices.
+/// A task and one of its choices (allotments).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListEntry {
     /// The task.
@@ -48,17 +48,18 @@ pub struct ListEntry {
     pub choice: u32,
 }
 
-/// An instance in flat arrays: the data that all lists share.
+/// The data of an instance that all lists share, in flat arrays.
 #[derive(Debug)]
 pub struct Packing<'a> {
     instance: &'a Instance,
     machines: PackingMachines,
     rows: Vec<Task>,
-    /// For each row, the index of its first choice, followed by the number of choices.
+    /// The index of the first choice of each row, and finally the number of choices.
     begins: Vec<u32>,
     choices: Vec<Choice>,
-    /// For each choice, its time on the fastest processors, and this time multiplied by its share of the scarcest resource.
+    /// The time of each choice on the fastest processors.
     fastest: Vec<i64>,
+    /// For each choice, its time on the fastest processors multiplied by its share of the scarcest resource.
     areas: Vec<f64>,
     /// The rows in topological order.
     order: Vec<Row>,
@@ -66,7 +67,7 @@ pub struct Packing<'a> {
     has_transfers: bool,
 }
 
-/// The data that all equal tasks share.
+/// The data that the equal tasks of a row share.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     /// The first of the equal tasks.
@@ -77,13 +78,13 @@ struct Task {
     walltime: i64,
     /// Whether the task has its own time on each machine.
     own_times: bool,
-    /// The number of predecessors. Each task of a bag is counted separately.
+    /// The number of predecessors. Each task of a bag is counted.
     waits: u64,
 }
 
 impl<'a> Packing<'a> {
-    /// Returns all tasks with every allotment that fits on an empty platform. If there are hundreds of allotments, only some are
-    /// kept.
+    /// Returns the packing of an instance. Each task has every allotment that fits on an empty platform. If a task has
+    /// hundreds of allotments, only some are kept.
     ///
     /// # Errors
     /// Returns a task that fits on no allotment within its walltime.
@@ -162,7 +163,7 @@ impl<'a> Packing<'a> {
         self.machines.transfers.as_ref()
     }
 
-    /// Returns all rows. Equal tasks have one row.
+    /// Returns all rows. The equal tasks of a bag share one row.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone + use<> {
         Row::first(self.rows.len())
     }
@@ -177,17 +178,17 @@ impl<'a> Packing<'a> {
         Row::at(self.instance.different(task))
     }
 
-    /// Returns the positions of the choices of a row among all choices, by increasing number of processors.
+    /// Returns the indices of the choices of a row, by increasing number of processors.
     pub fn choices_of(&self, row: Row) -> std::ops::Range<u32> {
         self.begins[row.index()]..self.begins[row.index() + 1]
     }
 
-    /// Returns an allotment with its time at speed 1.
+    /// Returns an allotment and its time at speed 1.
     pub fn choice(&self, choice: u32) -> Choice {
         self.choices[choice as usize]
     }
 
-    /// Returns the first task of a row. The equal tasks follow.
+    /// Returns the first task of a row. The other tasks of the row have the next numbers.
     pub fn first_of(&self, row: Row) -> TaskId {
         self.rows[row.index()].first
     }
@@ -217,7 +218,8 @@ impl<'a> Packing<'a> {
         self.fastest[choice as usize]
     }
 
-    /// Returns the time of a choice multiplied by its share of the scarcest resource. Processors count as a resource.
+    /// Returns the time of a choice multiplied by its share of the scarcest resource. Processors are also a resource
+    /// here.
     pub fn area(&self, choice: u32) -> f64 {
         self.areas[choice as usize]
     }
@@ -229,7 +231,8 @@ impl<'a> Packing<'a> {
     }
 }
 
-/// Returns the largest share of the processors or of a renewable resource that a task on this number of processors holds.
+/// Returns the largest share of a renewable resource that a task on this number of processors holds. Processors are
+/// also a resource here.
 fn share(instance: &Instance, demands: &[Demand], processors: u32) -> f64 {
     let platform = instance.platform();
     let back = demands.iter().filter(|demand| demand.kind != ResourceKind::Consumable);
@@ -238,7 +241,8 @@ fn share(instance: &Instance, demands: &[Demand], processors: u32) -> f64 {
     shares.fold(f64::from(processors) / f64::from(platform.processors()), f64::max)
 }
 
-/// Returns all allotments that a profile accepts. An allotment that is no faster than a smaller one may need less of a resource.
+/// Returns all allotments that a profile accepts, including dominated ones. A larger allotment that is no faster may
+/// need less of a resource.
 fn every(profile: &Profile) -> Vec<Choice> {
     let choice = |processors| Choice { processors, time: profile.time(processors).ticks() };
     (profile.min_processors()..=profile.max_processors()).map(choice).collect()

@@ -1,4 +1,4 @@
-//! Execution of lists forward in time.
+//! Executes lists forward in time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,9 +14,9 @@ use super::{ListEntry, Packing, Row, schedule};
 /// An event. At equal instants, ends come before releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The end of the task at this position of the list.
+    /// The end of the task at a position of the list.
     End(u32),
-    /// The instant at which work outside the instance returns an amount.
+    /// Work outside the instance returns the amount with this index.
     Back(u32),
     /// The release of the tasks of a row.
     Release(Row),
@@ -26,8 +26,8 @@ enum Event {
 
 /// Executes lists. At each event, the list is read from its head. A task starts if its predecessors have ended and it
 /// fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the
-/// fastest processors that suffice. If a task does not fit at an instant, tasks that need at least as many processors
-/// and as much of each resource are skipped at this instant.
+/// fastest processors that suffice. If a task does not fit at an instant, this instant is also too early for tasks
+/// that need at least as many processors and as much of each resource. They are skipped.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039.
 /// With resources, this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and
@@ -39,23 +39,25 @@ pub struct Packer<'p, 'a> {
     state: PackingState,
     rooms: NodeRooms,
     waiting: NeedTree,
-    /// The tasks that did not fit at this instant.
+    /// The tasks that did not fit at the current instant.
     refused: UnfitNeeds,
-    /// For each row, the number of its predecessors that have not ended.
+    /// The number of predecessors of each row that have not ended.
     missing: Vec<u64>,
-    /// For each task, its position in the list.
+    /// The position of each task in the list.
     places: Vec<u32>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// The parts that each task holds, one task after another, and the range of each task in `parts`.
+    /// The parts (processors of cells) that the tasks hold, one task after another.
     parts: Vec<HeldPart>,
+    /// The range of each task in `parts`.
     held: Vec<(u32, u32)>,
     arrivals: Arrivals,
     /// A buffer for the instants at which data arrive.
     instants: Vec<i64>,
-    /// The amounts that a task needs, and the remaining amounts.
+    /// The amounts that the current task needs.
     asked: Vec<u64>,
+    /// The remaining amounts.
     left: Vec<u64>,
     /// Number of running tasks.
     running: usize,
@@ -139,7 +141,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.running = 0;
     }
 
-    /// Releases a row whose predecessors have all ended.
+    /// Releases a row, because all its predecessors have ended.
     fn ready(&mut self, list: &[ListEntry], row: Row) {
         if self.packing.has_transfers {
             self.await_data(row);
@@ -212,16 +214,16 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Returns whether a task did not fit only because of the amounts that it needs. If so, no task that needs at
-    /// least as much fits. Otherwise the reason may be the task's own times, its walltime, its data or closed
-    /// processors.
+    /// Returns whether a task that did not fit lacked processors or resources. In this case, tasks that need at least
+    /// as much do not fit either. Otherwise, there may be another reason: times that depend on the node, the walltime,
+    /// the data or closed processors.
     fn speaks_for_others(&self, entry: ListEntry) -> bool {
         let task = &self.packing.rows[self.packing.row_of(entry.task).index()];
         let at_once = self.arrivals.are_none() && self.packing.machines.always_open;
         at_once && !task.own_times && task.walltime == i64::MAX
     }
 
-    /// Computes the remaining amounts. For a resource that belongs to nodes, the remaining amount is the maximum over the nodes.
+    /// Computes the remaining amounts. For a resource of nodes, this is the largest remaining amount of one node.
     fn see_left(&mut self) {
         let machines = &self.packing.machines;
         self.left.clear();
@@ -237,7 +239,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.left.extend_from_slice(&self.state.common);
     }
 
-    /// Starts the task at a position if it fits. Returns whether it started.
+    /// Starts the task at a position of the list if it fits. Returns whether it started.
     fn start(&mut self, list: &[ListEntry], place: usize) -> bool {
         let packing = self.packing;
         let ListEntry { task, choice } = list[place];
@@ -275,17 +277,17 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Returns the start of the task at each position, in ticks.
+    /// Returns the start of the task at each position of the list, in ticks.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// Returns the end of the task at each position, in ticks.
+    /// Returns the end of the task at each position of the list, in ticks.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }
 
-    /// Returns the node on which the task at a position runs, if it runs on a single node.
+    /// Returns the node of the task at a position of the list, or `None` if the task runs on several nodes.
     pub fn node_of(&self, place: usize) -> Option<usize> {
         let (first, end) = self.held[place];
         let node = |part: &HeldPart| self.packing.machines.node_of(part.cell);
@@ -301,7 +303,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     }
 }
 
-/// Removal of the first event if it is at a given instant.
+/// Removes the first event of an agenda if it is at an instant.
 trait PopAt {
     fn pop_if_at(&mut self, now: i64) -> Option<Reverse<(i64, Event)>>;
 }

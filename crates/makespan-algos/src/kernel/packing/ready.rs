@@ -1,4 +1,4 @@
-//! Tasks in topological order, with ties broken by keys.
+//! Topological orders of tasks in which keys break ties.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use makespan_core::TaskId;
 use super::{Packing, Row};
 
 impl Packing<'_> {
-    /// Returns all tasks in topological order. The next task always has the smallest key among the tasks whose
-    /// predecessors are all in the order. Ties are in the order of the instance. O(n log n + e).
+    /// Returns all tasks in topological order. Among the tasks whose predecessors are all in the order, the task with
+    /// the smallest key is next. Tasks with equal keys are in the order of the instance. Takes O(n log n + e).
     pub fn ready_first(&self, key: impl Fn(Row) -> f64) -> Vec<TaskId> {
         let instance = self.instance;
         let entry = |row: Row| Reverse((ordered(key(row)), row));
@@ -31,7 +31,7 @@ impl Packing<'_> {
     }
 }
 
-/// Returns an integer that has the order of `f64::total_cmp`.
+/// Returns an integer for a float. Integers sort like floats by `f64::total_cmp`.
 fn ordered(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64

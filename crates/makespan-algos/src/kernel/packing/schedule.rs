@@ -1,10 +1,10 @@
-//! Conversion of numbers of processors to ids.
+//! Assigns processor ids to the tasks of an executed list.
 
 use makespan_core::{Placement, ProcSet, Schedule, Time};
 
 use super::{HeldPart, ListEntry, Packing};
 
-/// An executed list: the period of the task at each position, and its range of the parts.
+/// An executed list: for the task at each position, its period and its range of the parts.
 pub(super) struct ExecutedList<'c> {
     pub starts: &'c [i64],
     pub ends: &'c [i64],
@@ -12,8 +12,8 @@ pub(super) struct ExecutedList<'c> {
     pub parts: &'c [HeldPart],
 }
 
-/// Returns the schedule of an executed list. In the order of the starts, each task takes the lowest free ids of the cells that it
-/// holds.
+/// Returns the schedule of an executed list. The tasks are handled in the order of their starts. Each task takes the
+/// lowest free ids of the cells that it holds.
 pub(super) fn of(packing: &Packing<'_>, list: &[ListEntry], carried: &ExecutedList<'_>) -> Schedule {
     let mut free: Vec<ProcSet> = packing.machines.cells.iter().map(|cell| cell.ids.clone()).collect();
     let mut changes: Vec<(i64, bool, u32)> = Vec::with_capacity(2 * list.len());

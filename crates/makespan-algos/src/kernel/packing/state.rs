@@ -1,4 +1,4 @@
-//! The free processors and remaining amounts of nodes at an instant, and the changes when tasks start or end.
+//! The free processors and remaining amounts of nodes at an instant. Starts and ends of tasks change them.
 
 use std::ops::Range;
 
@@ -11,21 +11,20 @@ use super::machines::PackingMachines;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackingState {
     pub now: i64,
-    /// Processors of each cell that no task holds, including closed ones.
+    /// The number of processors of each cell that no task holds. Closed processors are included.
     pub free: Vec<u32>,
-    /// For each node, the remaining amount of each of its resources.
+    /// The remaining amount of each resource of each node.
     pub left: Vec<u64>,
     /// The remaining amounts of licences and consumables.
     pub common: Vec<u64>,
-    /// For each cell, the index of its first closed period that has not ended.
+    /// For each cell, the index of the first closed period that has not ended.
     pub period: Vec<u32>,
     /// Number of all free processors.
     pub total: u32,
-    /// The nodes by number of free processors. Kept only if all nodes are equally fast and always open, and best
+    /// The nodes by number of free processors. Used only if all nodes are equally fast and always open, and best
     /// placement is not required.
     pub(super) levels: Levels,
-    /// The amounts that work outside the instance holds, first for each resource of each node, and then for licences
-    /// and consumables.
+    /// The amounts that work outside the instance holds: each resource of each node, then licences and consumables.
     others: Vec<u128>,
 }
 
@@ -63,7 +62,7 @@ impl PackingState {
         self.advance(machines, now);
     }
 
-    /// Takes an amount that work outside the instance holds, or returns it.
+    /// Holds an amount for work outside the instance, or returns it.
     pub fn change_held(&mut self, machines: &PackingMachines, at: usize, back: bool) {
         let (_, node, resource, amount) = machines.held[at];
         let (there, left, place) = match node {
@@ -76,7 +75,8 @@ impl PackingState {
                 (machines.common[at], &mut self.common[at], machines.amounts.len() + at)
             }
         };
-        // The sum of the estimates may exceed the total amount, because the estimated amounts are not all held at the same time.
+        // The sum of the held amounts may exceed the total. The amounts are estimates and are not all held at the same
+        // time.
         let own = |others: u128| u64::try_from(u128::from(there).saturating_sub(others)).unwrap_or(there);
         let others = &mut self.others[place];
         let taken = own(*others).saturating_sub(*left);
@@ -97,7 +97,7 @@ impl PackingState {
         }
     }
 
-    /// Returns the instant until which a cell is open, or the current instant if it is closed.
+    /// Returns the instant until which a cell is open. If the cell is closed, returns the current instant.
     fn open_until(&self, machines: &PackingMachines, cell: u32) -> i64 {
         let cell = cell as usize;
         machines.cells[cell].closed.get(self.period[cell] as usize).map_or(i64::MAX, |closed| closed.0.max(self.now))
@@ -116,7 +116,7 @@ impl PackingState {
         open.map(|cell| self.free[cell as usize]).sum()
     }
 
-    /// Holds these parts for a task on this number of processors.
+    /// Holds parts of nodes for a task on this number of processors.
     pub fn hold_parts(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32, parts: &[HeldPart]) {
         for part in parts {
             let free = self.free[part.cell as usize];
@@ -129,7 +129,7 @@ impl PackingState {
         self.total -= processors;
     }
 
-    /// Sets the number of free processors of a cell. If levels are kept, each node is one cell.
+    /// Sets the number of free processors of a cell. If the levels are used, each node has one cell.
     fn set_free(&mut self, cell: u32, free: u32) {
         let cell = cell as usize;
         self.levels.change(cell, self.free[cell], free);
@@ -155,7 +155,7 @@ impl PackingState {
         }
     }
 
-    /// Returns the amounts that a task held, except the consumables that it used up.
+    /// Returns the amounts that a task held, without the consumables that it used up.
     pub fn give_back(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32, parts: &[HeldPart]) {
         for part in parts {
             let free = self.free[part.cell as usize];
@@ -207,7 +207,7 @@ impl PackingState {
     }
 }
 
-/// Returns the nodes of some parts with the number of processors on each. Parts of one node must be adjacent.
+/// Returns the nodes of some parts, and the number of processors on each node. Parts of one node must be adjacent.
 fn by_node(machines: &PackingMachines, parts: &[HeldPart]) -> impl Iterator<Item = (usize, u32)> {
     let same = |a: &HeldPart, b: &HeldPart| machines.node_of(a.cell) == machines.node_of(b.cell);
     let node = |of_node: &[HeldPart]| (machines.node_of(of_node[0].cell), of_node.iter().map(|part| part.count).sum());

@@ -1,11 +1,11 @@
-//! Compares lists with their rule, applied by brute force.
+//! Compares schedules of lists with a direct application of the rule.
 
 use makespan_core::{Instance, Job, Need, Needs, Node, Platform, Profile, Resources, Schedule, Time, validate};
 use proptest::prelude::*;
 
 use super::{ListEntry, Packer, Packing};
 
-/// Width, time, release, and memory as a whole and for each processor.
+/// Width, time, release, and two amounts of memory: in total and for each processor.
 type Row = (u32, i64, i64, u64, u64);
 
 fn instance(nodes: &[(u32, u64)], rows: &[Row]) -> Option<Instance> {
@@ -22,7 +22,8 @@ fn instance(nodes: &[(u32, u64)], rows: &[Row]) -> Option<Instance> {
     Instance::new(platform, rows.iter().enumerate().map(job).collect(), vec![]).ok()
 }
 
-/// Returns whether a task can be divided over the nodes, given the processors and the memory that are held on each node.
+/// Returns whether a task fits on the nodes together. `held` contains the processors and the memory that are in use on
+/// each node.
 fn fits(nodes: &[(u32, u64)], held: &[(u32, u64)], row: &Row) -> bool {
     let &(width, _, _, whole, each) = row;
     let most = nodes.iter().zip(held).map(|(node, held)| {
@@ -32,8 +33,8 @@ fn fits(nodes: &[(u32, u64)], held: &[(u32, u64)], row: &Row) -> bool {
     most.sum::<u32>() >= width
 }
 
-/// Returns the amounts that running tasks hold on each node at an instant. A task that starts at this instant is
-/// included only if it is before the given position of the list.
+/// Returns the amounts that running tasks hold on each node at an instant. If a task starts at this instant, it is
+/// included only if it comes before position `place` of the list.
 fn held(
     instance: &Instance,
     nodes: usize,
@@ -58,7 +59,7 @@ fn held(
 }
 
 proptest! {
-    /// Checks that while a task waits, it does not fit, or an earlier waiting task that needs no more does not fit.
+    /// Checks each waiting task. Either it does not fit, or an earlier waiting task that needs no more does not fit.
     #[test]
     fn nobody_waits_without_a_reason(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9), 1..4),

@@ -1,19 +1,20 @@
-//! The worst case slack rule, whose keys depend on the running tasks.
+//! The worst case slack rule. The keys of this rule depend on the running tasks.
 
 use makespan_core::{Demand, ResourceKind};
 
 use super::latest_finish;
 use crate::kernel::packing::{Packing, Row};
 
-/// A task is a candidate if all its predecessors have ended and it fits now. Whenever a task ends or is released,
-/// starts the candidate with the least worst case slack, until there are no candidates. The worst case slack of a
-/// candidate is its latest start minus the latest instant to which its start could be delayed if another candidate
-/// started now. Returns the start of each task, indexed by its number, or `None` if a task never fits.
+/// Schedules tasks by the worst case slack rule. Returns the start of each task, indexed by its number, or `None` if a
+/// task never fits. ¶ A task is a candidate if all its predecessors have ended and it fits now. Whenever a task ends
+/// or is released, candidates start until there are none. The candidate with the least worst case slack starts first.
+/// If another candidate D starts now, a candidate C may have to wait until some instant. Let t be the latest of these
+/// instants over all D. The worst case slack of C is its latest start minus t.
 ///
 /// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J.
-/// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Ties are broken in favour of the least latest
-/// start, and then of the first task of the instance. Every resource must be one pool that is never closed.
-/// Complexity: O(n w^2 a r) for n tasks and r resources, if w tasks may start at an instant and a tasks run.
+/// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Among equal slacks, the earliest latest start
+/// comes first, and then the first task of the instance. Every resource must be one pool that is never closed.
+/// Complexity: O(n w^2 a r) for n tasks and r resources, if there are w candidates and a running tasks.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
     Play::new(packing, choices).run()
 }
@@ -24,14 +25,16 @@ type Running = (i64, Row);
 struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     choices: &'p [u32],
-    /// For each row, the amount of each resource that it holds. The first amount is the number of processors.
+    /// For each row (the equal tasks of a bag, or one task), the amount of each resource that a task holds. The first
+    /// amount is the number of processors.
     held: Vec<Vec<u64>>,
     free: Vec<u64>,
     /// Whether each resource is returned at the end of a task. Consumables are not returned.
     comes_back: Vec<bool>,
     latest_start: Vec<f64>,
-    /// For each row, the number of predecessors that have not ended, and the number of its own tasks that have not started.
+    /// For each row, the number of predecessors that have not ended.
     missing: Vec<u64>,
+    /// For each row, the number of its tasks that have not started.
     waiting: Vec<u32>,
     running: Vec<Running>,
     starts: Vec<i64>,
@@ -97,7 +100,7 @@ impl<'p, 'a> Play<'p, 'a> {
         self.packing.fastest(self.choices[row.index()])
     }
 
-    /// Returns whether a row may start with regard to its predecessors and its release.
+    /// Returns whether the predecessors and the release of a row allow a task of the row to start.
     fn is_ready(&self, row: Row) -> bool {
         let at = row.index();
         self.missing[at] == 0 && self.waiting[at] > 0 && self.packing.release_of(row) <= self.now
@@ -107,12 +110,12 @@ impl<'p, 'a> Play<'p, 'a> {
         self.held[row.index()].iter().zip(free).all(|(held, free)| held <= free)
     }
 
-    /// Returns the row whose task starts next, of those that can start now.
+    /// Returns the row of the candidate that starts next.
     fn chosen(&self) -> Option<Row> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();
         let slack = |row: Row| {
-            // Another task of the same bag also competes with the task.
+            // Another task of the row's own bag is also another candidate.
             let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
             let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
             self.latest_start[row.index()] - latest as f64
@@ -122,8 +125,8 @@ impl<'p, 'a> Play<'p, 'a> {
         keys.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))).map(|key| key.2)
     }
 
-    /// Returns the first instant at which a row fits if another row starts now. If the row never fits, returns the end
-    /// of all running tasks.
+    /// Returns the first instant at which a task of `row` fits if a task of `other` starts now. If it never fits,
+    /// returns the end of all running tasks.
     fn earliest_beside(&self, row: Row, other: Row) -> i64 {
         let mut free: Vec<u64> =
             self.free.iter().zip(&self.held[other.index()]).map(|(free, held)| free - held).collect();

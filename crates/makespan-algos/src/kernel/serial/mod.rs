@@ -1,4 +1,4 @@
-//! Serial insertion: tasks are placed one by one, each at its earliest fit.
+//! Serial insertion. Tasks are placed one by one, each at its earliest fit.
 
 use std::ops::Range;
 
@@ -17,21 +17,21 @@ pub struct Request {
     pub release: i64,
 }
 
-/// Schedules an order of tasks by serial insertion. After a change, the order is evaluated again only from the first
-/// changed position on. Each task is placed at its earliest fit between the tasks before it in the order. So a task
-/// that comes late in the order may start early in a gap (Kelley 1963; R. Kolisch, "Serial and parallel
-/// resource-constrained project scheduling methods revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). For
-/// any objective that never decreases when a task ends later, some order and some allotments give an optimum: those of
-/// an optimal schedule, sorted by start.
+/// Schedules an order of tasks by serial insertion. After a change, evaluation begins at the first changed position.
+/// Each task is placed at its earliest fit, given the tasks before it in the order. So a task that comes late in the
+/// order may start early in a gap (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project
+/// scheduling methods revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). If the objective never decreases
+/// when a task ends later, the serial scheme can find an optimum. The order and the allotments are those of an optimal
+/// schedule, sorted by start.
 ///
-/// [`SerialInsertion::evaluate`] tries an order from its first changed position on. [`SerialInsertion::accept`] makes
-/// it the current order.
+/// [`SerialInsertion::evaluate`] evaluates a changed order. [`SerialInsertion::accept`] makes the changed order the
+/// current order.
 #[derive(Debug)]
 pub struct SerialInsertion {
     /// Number of tasks between two snapshots.
     stride: usize,
     present: Vec<Snapshot>,
-    /// Number of snapshots of the current order that are up to date, from the first one on.
+    /// Number of leading snapshots of the current order that are up to date.
     valid: usize,
     tried: Vec<Snapshot>,
     skyline: Skyline,
@@ -47,12 +47,13 @@ struct Snapshot {
 /// The limits at which an evaluation stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvaluationLimit {
-    /// Maximum value.
+    /// Maximum value of the order.
     pub most: f64,
-    /// Maximum excess of the value over the value of the current order at the same snapshot. Stopping at this limit is
-    /// a heuristic, because the remaining tasks might reduce the excess.
+    /// Maximum difference between the value at a snapshot and the value of the current order at this snapshot. This
+    /// limit is a heuristic, because the remaining tasks may reduce the difference.
     pub lead: f64,
-    /// The last position at which the orders differ. Values are compared only after this position.
+    /// The last position at which the order differs from the current order. Values at snapshots are compared only
+    /// after this position.
     pub after: usize,
 }
 
@@ -66,16 +67,16 @@ impl EvaluationLimit {
     }
 }
 
-/// Approximate number of snapshots over the order. More snapshots save placements but cost copies.
+/// Approximate number of snapshots of an order. More snapshots save placements but take time to copy.
 const SNAPSHOTS: usize = 24;
 
 impl SerialInsertion {
-    /// Returns an insertion for orders of this number of tasks.
+    /// Returns an insertion for orders of `tasks` tasks.
     pub fn new(instance: &Instance, tasks: usize) -> Self {
         Self::on(&Skyline::new(instance), tasks)
     }
 
-    /// Returns an insertion for orders of this number of tasks on the free processors of `skyline`.
+    /// Returns an insertion for orders of `tasks` tasks on the free processors of `skyline`.
     pub fn on(skyline: &Skyline, tasks: usize) -> Self {
         let stride = tasks.div_ceil(SNAPSHOTS).max(4);
         let skyline = skyline.clone();
@@ -83,10 +84,10 @@ impl SerialInsertion {
         Self { stride, present: snapshots.clone(), valid: snapshots.len(), tried: snapshots, skyline }
     }
 
-    /// Returns the value of an order that agrees with the current one before the first of `places`. `fold` receives
-    /// the value so far, a position, the start of its task and its request, and returns the new value. The value
-    /// begins with zero and must never decrease. As soon as it exceeds `limit`, the result is infinite. `fold` is
-    /// called for the positions from [`SerialInsertion::begin`] on.
+    /// Returns the value of a changed order. Before the position `places.start`, it must agree with the current order.
+    /// `fold` receives the value so far, a position, the start of the task at this position and its request. It
+    /// returns the new value. The value begins with zero and must never decrease. If the value exceeds `limit`, the
+    /// result is infinite. `fold` is called for the positions from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
@@ -104,8 +105,8 @@ impl SerialInsertion {
                 if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
                     return f64::INFINITY;
                 }
-                // Also store a snapshot for the current order, so that this part need not be evaluated again for
-                // another order.
+                // Before the first change, the snapshot is also valid for the current order. Store it there, so that
+                // the next evaluation can use it.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
                 snapshot.skyline.clone_from(&self.skyline);
@@ -124,17 +125,18 @@ impl SerialInsertion {
         value
     }
 
-    /// Returns the first position that is evaluated for an order that agrees with the current one before `from`.
+    /// Returns the position at which the evaluation of a changed order begins. Before position `from`, the changed
+    /// order agrees with the current one.
     pub fn begin(&self, from: usize) -> usize {
         (from / self.stride).min(self.valid - 1) * self.stride
     }
 
-    /// Returns the end of the last task in the last evaluated order, if it was evaluated to its end.
+    /// Returns the end of the last task in the last evaluated order. The evaluation must not have stopped early.
     pub fn latest(&self) -> i64 {
         self.skyline.latest()
     }
 
-    /// Makes the last evaluated order, which was changed from position `from` on, the current one.
+    /// Makes the last evaluated order the current one. It differs from the old order only from position `from` on.
     pub fn accept(&mut self, from: usize) {
         // Snapshots up to `from` are unchanged.
         let others = self.present.iter_mut().zip(&mut self.tried).skip(from / self.stride + 1);
@@ -142,7 +144,7 @@ impl SerialInsertion {
         self.valid = self.present.len();
     }
 
-    /// Discards the snapshots after position `from`, because the current order has changed there.
+    /// Discards the snapshots after position `from`, because the current order has changed from there on.
     pub fn forget(&mut self, from: usize) {
         self.valid = self.valid.min(from / self.stride + 1);
     }

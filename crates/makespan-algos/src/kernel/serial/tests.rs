@@ -20,7 +20,7 @@ fn instance(jobs: &Jobs, closed: &[(u32, i64, i64)]) -> Instance {
     Instance::new(Platform::flat(5).unwrap(), jobs, closed.iter().map(period).collect()).unwrap()
 }
 
-/// Returns the starts of the jobs in an order, computed by the timeline on which every schedule is built.
+/// Returns the starts of the jobs in an order, computed by the timeline.
 fn by_timeline(instance: &Instance, order: &[u32]) -> Vec<i64> {
     let mut builder = ScheduleBuilder::new(instance);
     let place = |&job: &u32| {
@@ -31,7 +31,7 @@ fn by_timeline(instance: &Instance, order: &[u32]) -> Vec<i64> {
     order.iter().map(place).collect()
 }
 
-/// Returns the starts and the sum of the ends, evaluated from a position on.
+/// Returns the starts and the sum of the ends, for an evaluation that begins at a position.
 fn evaluate(serial: &mut SerialInsertion, jobs: &Jobs, order: &[u32], from: usize) -> (Vec<i64>, f64) {
     let mut starts = vec![-1; order.len()];
     let request = |place: usize| {
@@ -60,8 +60,8 @@ proptest! {
         prop_assert_eq!(starts, by_timeline(&instance, &order));
     }
 
-    /// Tries swaps, some of which are accepted. Checks that an evaluation from the first changed position on agrees
-    /// with an evaluation of the whole order.
+    /// Tries swaps, and accepts some of them. Checks that an evaluation from the first changed position on agrees with
+    /// an evaluation of the whole order.
     #[test]
     fn a_part_is_evaluated_like_the_whole(
         jobs in prop::collection::vec((1_u32..6, 1_i64..9, 0_i64..12), 2..40),
@@ -115,8 +115,8 @@ fn an_order_that_is_far_behind_the_present_one_is_given_up_after_its_last_change
         });
         (value, placed)
     };
-    // The long job is first in the middle, and then at the beginning of the order. Each of the jobs between these
-    // positions then starts 90 later.
+    // The long job moves from the middle of the order to its beginning. Each of the jobs between these positions then
+    // starts 90 ticks later.
     let mut order: Vec<usize> = (1..101).chain([0]).chain(101..200).collect();
     let (value, _) = evaluate(&mut serial, &order, EvaluationLimit::NONE);
     serial.accept(0);

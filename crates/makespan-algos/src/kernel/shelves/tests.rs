@@ -6,12 +6,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Returns decreasing times on 1 .. processors without decreasing work. `falls` states how steeply they decrease.
+/// Returns times on 1 .. processors that decrease without decreasing the work. `falls` states how steeply.
 fn monotone(first: i64, falls: &[u8], processors: u32) -> Profile {
     let mut ticks = vec![first];
     for (k, fall) in (2_i64..).zip(falls).take(processors as usize - 1) {
         let last = ticks[ticks.len() - 1];
-        // The time is between no speed-up and linear speed-up. It is rounded so that work does not decrease.
+        // Choose a time between no speed-up and linear speed-up. Round it so that work does not decrease.
         let least = (last * (k - 1) + k - 1) / k;
         ticks.push(last - (last - least) * i64::from(*fall) / 255);
     }
@@ -19,7 +19,8 @@ fn monotone(first: i64, falls: &[u8], processors: u32) -> Profile {
 }
 
 fn falls() -> impl Strategy<Value = Vec<u8>> {
-    // The extreme values are as frequent as values in between, because steps and caps break constructions.
+    // Draw the extreme values as often as the values between them, because steps and caps are difficult for
+    // constructions.
     let fall = prop_oneof![Just(0_u8), Just(255_u8), any::<u8>()];
     prop_oneof![
         proptest::collection::vec(fall, 11),
@@ -54,7 +55,7 @@ proptest! {
     }
 }
 
-/// Returns speed-up laws of all kinds, for so few ticks that rounding them up matters.
+/// Returns speed-up laws of all kinds, with times of few ticks, so that rounding matters.
 fn law(random: &mut ChaCha8Rng) -> SpeedupLaw {
     match random.random_range(0..4) {
         0 => SpeedupLaw::Linear {},
@@ -87,7 +88,7 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
         }
         let dual = dual::search(profiles.iter().copied(), processors);
         built += 1;
-        // The test also uses the guess of the proof, although the other guess hardly ever fails.
+        // Also test the guess of the proof, although the other guess hardly ever fails.
         let whole = Time::from_ticks(4 * (dual.guess.ticks() / 4 + 1));
         let proved = build(&profiles, &dual.first_shelf, whole, Time::TICK, processors);
         let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);

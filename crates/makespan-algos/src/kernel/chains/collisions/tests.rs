@@ -7,8 +7,8 @@ use crate::kernel::graph::GraphProblem;
 use crate::kernel::graph::placing::calendars;
 
 proptest! {
-    /// Checks that a task keeps its planned place if this place is free and the data of the task have arrived, even if
-    /// other tasks collide.
+    /// Checks that a task keeps its planned place if the place is free and the data of the task have arrived. Other
+    /// tasks may collide.
     #[test]
     fn what_does_not_collide_is_never_moved(
         (volumes, pairs) in (2_usize..8).prop_flat_map(|tasks| (
@@ -28,7 +28,7 @@ proptest! {
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let count = speeds.len() as u32;
-        // Equal starts are frequent.
+        // Draw equal starts often.
         let planned: Vec<TaskPlace> =
             (0..volumes.len()).map(|task| TaskPlace { processor: ProcessorId(wanted[task].0 % count), start: 10 * wanted[task].1 }).collect();
         let room = if mean { TransferRoom::Mean } else { TransferRoom::Least };
@@ -52,12 +52,12 @@ proptest! {
                 prop_assert_eq!(draft.place(task as u32), Some(place));
                 prop_assert!(!logged);
             }
-            // Every task in the list of collisions did collide, and was moved.
+            // Every task in the list of collisions was moved.
             prop_assert!(!logged || draft.place(task as u32) != Some(place));
         }
     }
 
-    /// Checks that with types of processors, no task collides if there is a processor for each task.
+    /// Checks that no task collides if tasks are planned on types and each task can have a processor.
     #[test]
     fn a_type_with_enough_processors_has_no_collisions(
         volumes in proptest::collection::vec(1_i64..40, 2..8),

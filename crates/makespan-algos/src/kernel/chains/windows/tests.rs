@@ -6,7 +6,8 @@ use super::*;
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
 
-/// Returns tasks with a time on each machine, some of which cannot run them, and edges with fixed times.
+/// Returns tasks and edges. `times` contains the time of each task on each machine, or `None` if the machine cannot
+/// run the task. The transfer times of edges are fixed.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
     let machines = times[0].len();
     let node = |at: usize| Node::new(at.to_string(), 1);
@@ -20,7 +21,7 @@ fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
     Instance::new(platform, vec![Job::compound("j", graph)], vec![]).unwrap()
 }
 
-/// Finds all schedules that end in time and keep the given places, by placing one task after another.
+/// Finds all schedules that end in time and keep the places in `draft`. Places one task after another.
 fn all(
     frame: &Frame,
     end: i64,
@@ -71,7 +72,7 @@ proptest! {
         (end, pick, placed) in (3_i64..7, any::<prop::sample::Index>(), 0_u32..16),
     ) {
         let times: Vec<Vec<Option<i64>>> = times.into_iter().map(|mut row| {
-            // Each task can run on some machine.
+            // Make sure that each task can run on some machine.
             if row.iter().all(Option::is_none) { row[0] = Some(2) }
             row
         }).collect();

@@ -1,4 +1,4 @@
-//! Updates of the order of all tasks when one task is moved.
+//! Updates of the order of all tasks after one task was moved.
 
 use super::{MachineOrders, NONE};
 use crate::kernel::graph::Neighbour;
@@ -41,8 +41,8 @@ impl Marks {
 }
 
 impl MachineOrders<'_> {
-    /// Moves a task to a position after `before` and before `behind` in the order. Moves other tasks only if they must
-    /// come before or after it.
+    /// Moves a task in the order to a position after `before` and before `behind`. Moves another task only if the
+    /// edges or sequences require this.
     pub(super) fn reorder(&mut self, task: u32, before: u32, behind: u32) {
         let own = self.position[task as usize] as usize;
         let place = |other: u32| self.position[other as usize] as usize;

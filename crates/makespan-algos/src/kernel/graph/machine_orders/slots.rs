@@ -4,8 +4,9 @@ use super::{MachineOrders, OrderPosition};
 use crate::kernel::graph::{NEVER, Neighbour, NodeId};
 
 impl MachineOrders<'_> {
-    /// Writes the positions for a removed task into `slots`, except positions that cannot be better than another one.
-    /// Uses only the first of the empty processors of a node. O(processors + positions + nodes * edges of the task).
+    /// Writes the positions for a removed task into `slots`. Omits positions that cannot be better than another one.
+    /// If a node has several empty processors, uses only the first. Takes O(processors + positions + nodes * edges of
+    /// the task).
     pub fn slots(&self, task: u32, slots: &mut Vec<OrderPosition>) {
         let problem = self.problem;
         slots.clear();
@@ -40,15 +41,15 @@ impl MachineOrders<'_> {
         }
     }
 
-    /// Returns a position that closes no cycle. All possible positions between `first` and `last` are equally good.
+    /// Returns a position that closes no cycle. All such positions from `first` to `last` are equally good.
     fn within(&self, task: u32, line: &[u32], first: usize, last: usize) -> (usize, usize) {
         let own = self.position[task as usize];
         let at = line.partition_point(|&other| self.position[other as usize] < own).clamp(first, last);
         (at, at)
     }
 
-    /// Returns the instant at which the data of a task arrive on a node, and the length of the longest path after the
-    /// end of the task there.
+    /// Returns two figures for a task on a node: the instant at which the data of the task arrive, and the length of
+    /// the longest path after the end of the task.
     fn around(&self, task: u32, node: NodeId) -> (i64, i64) {
         let (problem, transfers) = (self.problem, self.problem.transfers());
         let of = |other: &Neighbour| problem.node_of(self.processor[other.task as usize]);

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{MachineOrders, OrderPosition};
 use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId};
 
-/// Returns two jobs of tasks with a time on each of three nodes, which have one or two processors.
+/// Returns two jobs, and three nodes with one or two processors each. Each task has a time on each node.
 fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
     let node = |index: u32| Node::new(index.to_string(), 1 + index % 2);
     let link = Link { bandwidth: 1e9, latency: Time::from_ticks(random.random_range(0..3)) };
@@ -37,7 +37,8 @@ fn instance(random: &mut ChaCha8Rng, tasks: usize) -> Instance {
     Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-/// Computes the makespan of these sequences directly from the problem. Returns `None` if the tasks wait for each other in a cycle.
+/// Computes the makespan of these sequences directly from the problem. Returns `None` if tasks wait for each other in
+/// a cycle.
 fn evaluated(problem: &GraphProblem, lines: &[Vec<u32>]) -> Option<i64> {
     let tasks = problem.tasks();
     let mut processor = vec![ProcessorId::default(); tasks];
@@ -74,7 +75,7 @@ fn evaluated(problem: &GraphProblem, lines: &[Vec<u32>]) -> Option<i64> {
     }
 }
 
-/// Returns the least makespan over all positions on all processors.
+/// Returns the least makespan over all positions of `task` on all processors.
 fn least(problem: &GraphProblem, without: &[Vec<u32>], task: u32) -> Option<i64> {
     let mut least: Option<i64> = None;
     for (processor, line) in without.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Best placement around unavailable processors. Every waiting task is checked at every instant.
+//! Best placement on a platform with unavailable processors. Every waiting task is checked at every instant.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

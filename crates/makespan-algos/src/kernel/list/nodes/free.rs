@@ -1,4 +1,4 @@
-//! The free processors of every node, as numbers and as ids.
+//! The free processors of every node, as counts and as ids.
 
 use std::cmp::Reverse;
 
@@ -7,8 +7,8 @@ use makespan_core::{Instance, Platform, ProcSet, Time};
 /// A node, and the number of its processors that a task holds.
 pub(super) type NodePart = (u32, u32);
 
-/// Takes `width` of the free processors in a best placement, if there is one. The nodes are chosen as in the list algorithm, with
-/// the lowest ids of each node.
+/// Takes `width` of the processors `free` in best placement. Returns `None` if they have no such placement. The nodes
+/// are chosen as in the list algorithm. From each node, the lowest ids are taken.
 pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
     let (mut counts, mut here) = by_node(platform, free);
     if width > counts.widest() {
@@ -22,7 +22,7 @@ pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) 
     Some(taken)
 }
 
-/// Returns the maximum number of these processors that form a best placement.
+/// Returns the maximum number of the processors `free` that form a best placement.
 pub(crate) fn widest_compact(platform: &Platform, free: &ProcSet) -> u32 {
     by_node(platform, free).0.widest()
 }
@@ -68,9 +68,9 @@ impl FreeCounts {
         Self { free: sizes.clone(), sizes, by_size, smallest, largest }
     }
 
-    /// Returns the maximum number of free processors in a best placement. Usually this is the maximum of one node. If
-    /// a node of the largest size is entirely free, the maximum is the number of processors of all entirely free
-    /// nodes, plus the largest number of free processors on one of the other nodes.
+    /// Returns the maximum number of free processors in a best placement. Usually this is the largest number of free
+    /// processors on one node. If a node of the largest size is entirely free, the maximum is a sum: the processors of
+    /// all entirely free nodes, plus the largest number of free processors on a partly free node.
     pub(super) fn widest(&self) -> u32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {
@@ -82,10 +82,10 @@ impl FreeCounts {
         if most == self.largest { whole + part } else { most }
     }
 
-    /// Takes `width` processors, at most [`FreeCounts::widest`], and adds their nodes to `parts`. A width that fits on one
-    /// node is taken from one node. Otherwise, entirely free nodes are taken as a whole while they fit, the largest
-    /// first. The remaining processors are taken from one node, preferably a node that is partly in use. Among several
-    /// such nodes, the node with the fewest free processors is used.
+    /// Takes `width` processors, at most [`FreeCounts::widest`], in best placement, and adds their nodes to `parts`.
+    /// If `width` fits on one node, takes one node. Otherwise, takes entirely free nodes as a whole while they fit,
+    /// the largest first, and the remaining processors from one node. For the single or last node, prefers nodes that
+    /// are partly in use, then nodes with the fewest free processors.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<NodePart>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
@@ -151,7 +151,7 @@ impl Free {
         taken
     }
 
-    /// Takes the lowest ids of these parts, which must be free.
+    /// Takes the lowest ids of each part in `parts`. Enough ids must be free.
     pub(super) fn take_parts(&mut self, parts: &[NodePart]) -> Vec<u32> {
         parts.iter().flat_map(|&part| lowest(&mut self.ids, part).collect::<Vec<u32>>()).collect()
     }
@@ -181,7 +181,8 @@ impl Free {
         }
     }
 
-    /// Returns processors that [`Free::take_parts`] took. Neither method changes the counts.
+    /// Returns the ids of processors that [`Free::take_parts`] took. Neither this method nor [`Free::take_parts`]
+    /// changes the counts.
     pub(super) fn give_back_ids(&mut self, ids: &[u32]) {
         for &id in ids {
             let free = &mut self.ids[self.node_of[id as usize] as usize];

@@ -32,8 +32,8 @@ fn list(instance: &Instance) -> Vec<AllottedTask> {
     instance.task_ids().map(allotted).collect()
 }
 
-/// Returns whether `width` processors form a best placement, of those that are not held at `now` and stay open until the job
-/// ends. Tries all sets of whole nodes, as in the definition.
+/// Returns whether `width` processors can form a best placement. Only processors count that are not held at `now` and
+/// stay open until the job ends. Tries all sets of whole nodes, as in the definition.
 fn fits(instance: &Instance, held: &[(Time, Vec<u32>)], width: u32, now: Time, end: Time) -> bool {
     let platform = instance.platform();
     let is_free = |id: u32| {

@@ -1,4 +1,4 @@
-//! The state of an instance of which some tasks have begun or ended.
+//! The state of an instance after some tasks have started or ended.
 
 use makespan_core::{HeldAmount, ProcSet, TaskId};
 use rustc_hash::FxHashMap;
@@ -10,15 +10,16 @@ use crate::kernel::packing::{HeldPart, Packing, Row};
 pub(crate) struct RemainingTasks {
     /// The instant, in ticks.
     pub now: i64,
-    /// Processors that are unavailable until an instant, because tasks run on them or they are down.
+    /// Processors that are unavailable until an instant. Tasks run on them, or they are down.
     pub taken: Vec<(ProcSet, i64)>,
     /// The amounts of resources that are held or used up.
     pub held: Vec<HeldAmount>,
-    /// For each row, the number of tasks of the list that it waits for, or [`RemainingTasks::ABSENT`] if the row is not in the list.
+    /// For each row, the number of tasks of the list that it waits for. [`RemainingTasks::ABSENT`] if the row is not
+    /// in the list.
     pub waits: Vec<u64>,
-    /// For each row, the earliest start of its tasks that does not depend on the list.
+    /// For each row, the earliest start of its tasks as far as the list does not determine it.
     pub ready: Vec<i64>,
-    /// The ends and the parts of tasks that have begun, if tasks of the list wait for their data.
+    /// The ends and the parts of started tasks, if tasks of the list wait for their data.
     pub ends: FxHashMap<TaskId, (i64, Vec<HeldPart>)>,
 }
 
@@ -26,7 +27,7 @@ impl RemainingTasks {
     /// The number for a row that is not in the list. It exceeds any number of tasks.
     pub const ABSENT: u64 = u64::MAX / 2;
 
-    /// Returns, for each cell, the number of its processors among `processors`.
+    /// Returns the number of the processors `processors` in each cell.
     pub fn parts(packing: &Packing<'_>, processors: &ProcSet) -> Vec<HeldPart> {
         let counts = packing.machines().cells.iter().map(|cell| cell.ids.intersection(processors).len());
         (0..).zip(counts).filter(|part| part.1 > 0).map(|(cell, count)| HeldPart { cell, count }).collect()

@@ -1,4 +1,4 @@
-//! The remaining amounts of nodes and of the platform over time.
+//! The remaining amounts over time, of each node and of the platform.
 
 use makespan_core::{Demand, ResourceId, ResourceKind};
 
@@ -7,14 +7,15 @@ use crate::free_time::Rows;
 use crate::kernel::packing::machines::PackingMachines;
 use crate::kernel::packing::{HeldPart, Packing};
 
-/// An amount that work outside the instance holds: its end, its node if the resource belongs to a node, the resource,
-/// and the amount.
+/// An amount that work outside the instance holds: its end, its node (`None` if the resource belongs to no node), the
+/// resource, and the amount.
 type Held = (i64, Option<usize>, ResourceId, u64);
 
 /// The remaining amounts over time.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
-    /// For each node, its cells and then its resources. A closed cell has no free processors.
+    /// For each node, the free processors of its cells and then the amounts of its resources. A closed cell has no
+    /// free processors.
     pub nodes: Vec<Rows<u64>>,
     /// The licences over time. The row also contains the consumables, with their full amounts.
     licences: Rows<u64>,
@@ -38,7 +39,7 @@ impl Clone for Calendar {
 }
 
 impl Calendar {
-    /// Returns the amounts from an instant on, before any task is placed.
+    /// Returns the amounts from the instant `from` on, before any task is placed.
     pub fn new(machines: &PackingMachines, is_consumable: &[bool], from: i64) -> Self {
         let node = |at: usize| {
             let cells = machines.cells_of(at);
@@ -57,7 +58,7 @@ impl Calendar {
         calendar
     }
 
-    /// Holds the amounts of tasks that have begun.
+    /// Holds the amounts of tasks that have started.
     pub fn begin(&mut self, packing: &Packing<'_>, is_consumable: &[bool], begun: &RemainingTasks) {
         let machines = packing.machines();
         for (processors, until) in &begun.taken {
@@ -77,8 +78,8 @@ impl Calendar {
         self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
-    /// Holds the amounts that work outside the instance holds. The sum of these estimated amounts may exceed the total
-    /// of a resource, so each amount is limited to what is left. The amounts are processed by decreasing end.
+    /// Holds the amounts of work outside the instance, by decreasing end. These amounts are estimates, and their sum
+    /// may exceed the total of a resource. So each amount is limited to the remaining amount.
     fn hold_for_others(&mut self, machines: &PackingMachines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));
@@ -97,8 +98,8 @@ impl Calendar {
         }
     }
 
-    /// Returns the earliest instant, from `at` to `latest`, from which the asked licences and consumables are available for
-    /// `duration`.
+    /// Returns the first instant from `at` to `latest` from which the licences and consumables `asked` are available
+    /// for `duration`.
     pub fn earliest_common(&self, at: i64, duration: i64, asked: &Common, latest: i64) -> Option<i64> {
         if !asked.any {
             return Some(at);
@@ -106,7 +107,7 @@ impl Calendar {
         let mut start = at;
         loop {
             let licences = self.licences.earliest(start, duration, latest, |left| covers(left, &asked.licences))?;
-            // Consumables are never returned.
+            // For consumables, only the present amount matters, because they are never returned.
             let covers = |left: &[u64]| covers(left, &asked.consumables);
             let both = self.consumables.earliest(licences, i64::MAX, latest, covers)?;
             if both == licences {
@@ -124,7 +125,7 @@ impl Calendar {
         }
     }
 
-    /// Takes processors of one node, and the corresponding share of its resources.
+    /// Takes processors of one node, and the amounts of its resources that these processors need.
     pub fn take_on(
         &mut self,
         node: usize,
@@ -159,7 +160,7 @@ fn take(left: &mut [u64], taken: &[u64]) {
     left.iter_mut().zip(taken).for_each(|(left, taken)| *left -= taken);
 }
 
-/// The demands of a task on a node, its total number of processors, and a buffer for a row of amounts.
+/// A task on a node: its demands, its total number of processors, and a buffer for a row of amounts.
 pub(super) struct NodeDemand<'t> {
     pub demands: &'t [Demand],
     pub processors: u32,
@@ -176,7 +177,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// Computes the amounts for these demands and this number of processors.
+    /// Computes the amounts of some demands for a number of processors.
     pub fn set(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32) {
         self.any = false;
         for demand in demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes) {

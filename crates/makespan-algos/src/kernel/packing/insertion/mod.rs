@@ -1,5 +1,5 @@
-//! Serial insertion: places the tasks in the order of a list. Each task is placed where it ends first without moving
-//! the tasks that are already placed.
+//! Serial insertion: places the tasks in the order of a list. Each task is placed where it ends first. Tasks that are
+//! already placed do not move.
 
 mod begun;
 mod calendar;
@@ -20,51 +20,55 @@ use calendar::Calendar;
 use places::{PlaceFinder, RunPeriod, SoughtTask};
 pub use sites::{NodeSet, Sites};
 
-/// Maximum number of visits to nodes for one list. A list that needs more visits is rejected, because a search needs
-/// many lists.
+/// Maximum number of visits to nodes for one list. A list that needs more is rejected, because it would slow down a
+/// search, which tries many lists.
 const MAX_LOOKS: u64 = 10_000_000;
-/// Position of a task that is not in the list.
+/// Position that stands for a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;
 
-/// Executes lists by insertion into gaps: the serial scheme, on nodes that may differ. If a task waits for tasks that
-/// come later in the list, it is placed immediately after the last of them. A task with a site is placed on the nodes
-/// of this site.
+/// Executes lists by insertion into gaps. This is the serial scheme, on nodes that may differ. If a task waits for
+/// tasks that come later in the list, its turn comes immediately after the last of them. A task can be restricted to a
+/// site (a set of nodes).
 ///
 /// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963;
 /// insertion on machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI
-/// 10.1109/71.993206. Complexity: O(nodes log n + steps) for a task on one node, where steps is the number of steps
-/// between its earliest start and its end. A task on several nodes visits all nodes again for each of the steps.
+/// 10.1109/71.993206. Complexity: O(nodes log n + k) for a task on one node, if the free amounts have k steps between
+/// the earliest start of the task and its end. A task on several nodes visits all nodes again for each of the k steps.
 #[derive(Debug)]
 pub struct Inserter<'p, 'a> {
     packing: &'p Packing<'a>,
     sites: Sites,
-    /// The calendar before any task is placed, and the current calendar.
+    /// The calendar before any task is placed.
     empty: Calendar,
+    /// The calendar with all placed tasks.
     calendar: Calendar,
     places: PlaceFinder,
-    /// For each choice, its time on each class of speeds.
+    /// The time of each choice on each class of speeds.
     durations: Vec<i64>,
     from: i64,
-    /// The tasks that have begun, if there are any.
+    /// The tasks that have started, if there are any.
     begun: Option<RemainingTasks>,
-    /// For each row, the number of unplaced tasks that it waits for, and the last end of those that are placed.
+    /// For each row, the number of unplaced tasks that it waits for.
     missing: Vec<u64>,
+    /// For each row, the last end of the placed tasks that it waits for.
     ready: Vec<i64>,
-    /// For each task, its position in the list.
+    /// The position of each task in the list.
     place_of: Vec<u32>,
-    /// Positions of ready tasks that the walk over the list has passed.
+    /// The positions of ready tasks that were not ready at their turn.
     passed: BinaryHeap<Reverse<u32>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// The parts that each task holds, one task after another, the range of each task in `parts`, and its choice.
+    /// The parts (processors of cells) that the tasks hold, one task after another.
     parts: Vec<HeldPart>,
+    /// The range of each task in `parts`.
     held: Vec<(u32, u32)>,
+    /// The choice of each task.
     choices: Vec<u32>,
     data: data::Arrivals,
 }
 
 impl<'p, 'a> Inserter<'p, 'a> {
-    /// Returns an inserter for lists of an instance, with no start before `from`, in ticks.
+    /// Returns an inserter for lists of an instance. No task starts before `from`, in ticks.
     pub fn new(packing: &'p Packing<'a>, from: i64) -> Self {
         let machines = &packing.machines;
         let empty = Calendar::new(machines, &is_consumable(packing), from);
@@ -106,12 +110,12 @@ impl<'p, 'a> Inserter<'p, 'a> {
     }
 
     /// Executes a list that contains every task once. `sites` contains, for each task, the nodes to which it is
-    /// restricted. A task that does not fit there may run on any nodes. `keep` receives the position and the end of
-    /// each placed task. The execution stops as soon as `keep` returns `false`.
+    /// restricted. If the task does not fit on these nodes, it may run on any nodes. `keep` receives the position and
+    /// the end of each placed task. The execution stops as soon as `keep` returns `false`.
     ///
     /// # Errors
-    /// Returns the position of the task at which the execution stopped: `keep` returned `false`, other tasks have used
-    /// up its consumables, or too many nodes were visited.
+    /// Returns the position of the task at which the execution stopped. The reason is that `keep` returned `false`,
+    /// that other tasks have used up the consumables of the task, or that too many nodes were visited.
     pub fn run(
         &mut self,
         list: &[ListEntry],
@@ -121,8 +125,8 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.insert(list, sites, None, keep)
     }
 
-    /// Executes the order of a list. Gives each task the choice that minimises its end plus `price` times its
-    /// [area](Packing::area).
+    /// Executes a list, but chooses the allotments. Each task gets the choice that minimises its end plus `price`
+    /// times its [area](Packing::area).
     ///
     /// # Errors
     /// Returns the position of the task at which the execution stopped, as in [`Inserter::run`].
@@ -243,8 +247,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.places.find(&packing.machines, &self.calendar, &sought)
     }
 
-    /// Updates the successors of a placed task. A successor that becomes ready is placed next if its position is
-    /// before the current position of the list.
+    /// Updates the successors of a placed task. If a successor becomes ready and its turn is over, it is placed next.
     fn see_ready(&mut self, list: &[ListEntry], place: usize, walked: usize) {
         let packing = self.packing;
         for edge in packing.instance.outgoing(list[place].task) {
@@ -274,17 +277,17 @@ impl<'p, 'a> Inserter<'p, 'a> {
         }
     }
 
-    /// Returns the start of the task at each position, in ticks.
+    /// Returns the start of the task at each position of the list, in ticks.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// Returns the end of the task at each position, in ticks.
+    /// Returns the end of the task at each position of the list, in ticks.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }
 
-    /// Returns the parts that the task at a position holds.
+    /// Returns the parts that the task at a position of the list holds.
     pub(crate) fn parts(&self, place: usize) -> &[HeldPart] {
         &self.parts[self.held[place].0 as usize..self.held[place].1 as usize]
     }

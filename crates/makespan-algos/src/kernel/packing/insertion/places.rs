@@ -1,4 +1,4 @@
-//! Search for the nodes and the period in which a task ends first.
+//! Finds the nodes and the period with which a task ends first.
 
 use makespan_core::ResourceKind;
 
@@ -14,25 +14,25 @@ pub(super) struct RunPeriod {
     pub end: i64,
 }
 
-/// Finds places for tasks, one at a time. Allocates no memory after its arrays have grown.
+/// Finds places for tasks, one at a time. Once its arrays have grown, it allocates no memory.
 #[derive(Debug, Default)]
 pub(super) struct PlaceFinder {
-    /// The nodes of the last place, with the number of processors on each.
+    /// The nodes of the last place, and the number of processors on each node.
     chosen: Vec<(u32, u32)>,
     common: Common,
-    /// The amounts that a node must have to run all processors of the task: processors, and then resources.
+    /// The amounts that a node needs to hold the whole task: processors, followed by resources.
     asked: Vec<u64>,
     least: Vec<u64>,
-    /// For each visited node, the current step.
+    /// The current step of each visited node.
     cursors: Vec<usize>,
     rooms: NodeRooms,
     row: Vec<u64>,
-    /// The cells of a node by the instant at which they close, with the number of free processors.
+    /// The cells of a node, each with the instant at which it closes and its number of free processors.
     cells: Vec<(i64, u32, u32)>,
     looks: u64,
 }
 
-/// A task to be placed: its possible nodes, its earliest start, and its time for each class of speeds.
+/// A task to be placed, with its possible nodes, its earliest start, and its time on each class of speeds.
 pub(super) struct SoughtTask<'s> {
     pub wanted: &'s TaskToPlace<'s>,
     pub nodes: &'s [u32],
@@ -41,7 +41,7 @@ pub(super) struct SoughtTask<'s> {
 }
 
 impl SoughtTask<'_> {
-    /// Returns the time on a node alone, if the task can run there.
+    /// Returns the time of the task if it runs on one node, or `None` if it cannot run there.
     fn duration_on(&self, machines: &PackingMachines, node: usize) -> Option<i64> {
         let wanted = self.wanted;
         let duration = match wanted.own_times {
@@ -54,30 +54,30 @@ impl SoughtTask<'_> {
         (duration <= wanted.walltime).then_some(duration)
     }
 
-    /// Returns the earliest start on a node.
+    /// Returns the earliest start of the task on a node.
     fn ready_on(&self, node: usize) -> i64 {
         self.wanted.arrivals.get(node).map_or(self.ready, |&arrival| arrival.max(self.ready))
     }
 
-    /// Returns the number of processors that the task could have on a node with these remaining amounts.
+    /// Returns the number of processors that the task could have on a node that has these amounts left.
     fn room(&self, (free, resources): (u64, &[u64])) -> u32 {
         self.wanted.fitting(resources, free.min(self.wanted.processors.into()) as u32)
     }
 }
 
 impl PlaceFinder {
-    /// Prepares for another list.
+    /// Prepares for a new list.
     pub fn reset(&mut self) {
         self.looks = 0;
     }
 
-    /// Returns the number of visits to nodes.
+    /// Returns the number of visits to nodes for the current list.
     pub fn looked_at(&self) -> u64 {
         self.looks
     }
 
-    /// Finds the place where a task ends first. Ties are broken in favour of a single node, then of the earliest start, and then of
-    /// the node with the least remaining amounts.
+    /// Finds the place where a task ends first. Among places with equal ends, single nodes come first, then the
+    /// earliest start, and then the node with the least remaining amounts.
     pub fn find(
         &mut self,
         machines: &PackingMachines,
@@ -100,11 +100,11 @@ impl PlaceFinder {
         self.together(machines, calendar, sought, alone)
     }
 
-    /// Finds the best place on a single node.
+    /// Finds the single node on which the task ends first.
     fn alone(&mut self, machines: &PackingMachines, calendar: &Calendar, sought: &SoughtTask<'_>) -> Option<RunPeriod> {
         let processors = sought.wanted.processors;
         let mut best: Option<(RunPeriod, u32)> = None;
-        // The remaining amounts in the best place, computed only if there is a tie.
+        // The remaining amounts at the best place. Computed only to compare equal places.
         let mut tight: Option<(u64, u64)> = None;
         for &node in sought.nodes {
             let at = node as usize;
@@ -142,7 +142,7 @@ impl PlaceFinder {
     }
 
     /// Returns the minimum number of free processors of a node in a period, and the node's total of resources. If two
-    /// places are equal, the node that has less is chosen, because other tasks may need the node that has more.
+    /// places are equal, the node that has less is used, because other tasks may need the node that has more.
     fn left_beside(
         &mut self,
         machines: &PackingMachines,
@@ -155,7 +155,7 @@ impl PlaceFinder {
         (split(&self.least, machines).0, machines.wealth(node))
     }
 
-    /// Returns the earliest start on a node that has all processors of the task, up to `latest`.
+    /// Returns the earliest start, up to `latest`, of a task with all its processors on one node.
     fn start_on(
         &mut self,
         machines: &PackingMachines,
@@ -181,8 +181,8 @@ impl PlaceFinder {
         }
     }
 
-    /// Returns the earliest start if processors of the node close at different times. The number of processors of a
-    /// cell is its minimum over the whole period.
+    /// Returns the earliest start on a node whose processors close at different times. For each cell, the minimum
+    /// number of free processors during the period is used.
     fn start_on_cells(
         &mut self,
         machines: &PackingMachines,
@@ -215,8 +215,8 @@ impl PlaceFinder {
         None
     }
 
-    /// Finds a place on several nodes that ends earlier than `alone`. For each class of speeds, tries the nodes that are at least
-    /// as fast.
+    /// Finds a place on several nodes where the task ends earlier than at `alone`. Tries several sets of nodes: for
+    /// each class of speeds, the nodes that are at least as fast.
     fn together(
         &mut self,
         machines: &PackingMachines,
@@ -244,8 +244,8 @@ impl PlaceFinder {
         best
     }
 
-    /// Returns the earliest start on several of these nodes, up to `latest`. The remaining amounts of a node increase only at the
-    /// beginning of a step, so only these instants are tried.
+    /// Returns the earliest start, up to `latest`, of a task on several of the nodes `nodes`. Only the beginnings of
+    /// steps are tried, because the remaining amounts increase only there.
     fn sweep(
         &mut self,
         machines: &PackingMachines,
@@ -269,7 +269,7 @@ impl PlaceFinder {
         loop {
             start = calendar.earliest_common(start, duration, &self.common, latest).filter(|&start| start <= latest)?;
             self.looks += nodes.len() as u64;
-            // The processors at this instant, and the next instant at which they may change.
+            // The number of available processors now, and the next instant at which it may change.
             let (mut sum, mut next) = (0, i64::MAX);
             for (&node, cursor) in nodes.iter().zip(&mut self.cursors) {
                 let steps = &calendar.nodes[node as usize];
@@ -294,7 +294,7 @@ impl PlaceFinder {
         }
     }
 
-    /// Returns whether the task fits on several nodes from `start` on for `duration`. Stores these nodes.
+    /// Returns whether the task fits on several nodes from `start` to `start + duration`. Stores these nodes.
     fn fits(
         &mut self,
         machines: &PackingMachines,
@@ -325,7 +325,7 @@ impl PlaceFinder {
         true
     }
 
-    /// Holds the last place, and adds its parts to `parts`.
+    /// Holds the place found last. Adds the held parts to `parts`.
     pub fn hold(
         &mut self,
         machines: &PackingMachines,
@@ -346,7 +346,8 @@ impl PlaceFinder {
         calendar.take_common(start, end, &self.common);
     }
 
-    /// Chooses the cells of a node that a task takes: the cells that close soonest, because they are least useful for other tasks.
+    /// Chooses the cells of a node for a task. Cells that close soonest are taken first, because they are least useful
+    /// for other tasks.
     fn add_parts(
         &mut self,
         machines: &PackingMachines,
@@ -381,7 +382,7 @@ impl PlaceFinder {
     }
 }
 
-/// Splits a row of amounts of a node into its number of processors and its resources.
+/// Splits the amounts of a node into the number of its free processors and the amounts of its resources.
 fn split<'r>(row: &'r [u64], machines: &PackingMachines) -> (u64, &'r [u64]) {
     let (cells, resources) = row.split_at(row.len() - machines.resources);
     (cells.iter().sum(), resources)

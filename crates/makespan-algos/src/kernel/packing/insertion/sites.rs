@@ -11,14 +11,14 @@ impl NodeSet {
     pub const ANY: Self = Self(0);
 }
 
-/// All sets of nodes that tasks can be restricted to: all nodes, the nodes that are at least as fast as each speed, groups of equal
-/// nodes, and each single node.
+/// All sets of nodes to which a task can be restricted: all nodes; for each speed, the nodes that are at least as
+/// fast; groups of equal nodes; and each single node.
 #[derive(Clone, Debug)]
 pub struct Sites {
     /// The nodes of each set, in the order of the packing.
     nodes: Vec<u32>,
     begins: Vec<u32>,
-    /// For each node, the set that contains only this node.
+    /// For each node, the number of the set that contains only this node.
     alone: Vec<NodeSet>,
 }
 
@@ -45,12 +45,13 @@ impl Sites {
         sites
     }
 
-    /// Returns the site of these nodes. Adds it if it is new.
+    /// Returns the number of the set of these nodes. Adds the set if it is new.
     fn add(&mut self, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
         let begin = self.nodes.len();
         self.nodes.extend(nodes);
         let of = |site: &[u32]| &self.nodes[site[0] as usize..site[1] as usize];
-        // Search for an equal set only among sets of several nodes, of which there are few. Each single node is added only once.
+        // Search for an equal set only if the set has several nodes. There are few such sets. Each single node is
+        // added only once.
         let several = self.nodes.len() - begin > 1 || self.begins.len() == 2;
         let known =
             if several { self.begins.windows(2).position(|site| *of(site) == self.nodes[begin..]) } else { None };

@@ -1,4 +1,4 @@
-//! Compares insertion with a naive implementation, instant by instant.
+//! Compares insertion with a reference implementation that counts instant by instant.
 
 use makespan_core::{
     Instance, Job, Need, Needs, Node, Platform, ProcSet, Profile, Resources, Time, Unavailable, validate,
@@ -14,7 +14,7 @@ const HORIZON: usize = 160;
 #[derive(Clone, Debug)]
 struct DraftJob {
     width: u32,
-    /// Time in twelfths of the ticks at speed 1.
+    /// The time at speed 1, in twelfths of a tick.
     time: i64,
     release: i64,
     memory: (u64, u64),
@@ -63,7 +63,7 @@ fn instance(
 struct Naive<'a> {
     nodes: &'a [DraftNode],
     compact: bool,
-    /// Free processors of each node: the processor that closes, and the others.
+    /// For each node, the free processors: first the processor that closes, then the others.
     free: Vec<Vec<[u32; 2]>>,
     memory: Vec<Vec<u64>>,
     licence: Vec<u64>,
@@ -92,7 +92,7 @@ impl<'a> Naive<'a> {
         Self { nodes, compact, free, memory, licence: vec![2; HORIZON], budget: vec![4; HORIZON] }
     }
 
-    /// Returns the maximum number of processors of a node that a job can have over the whole period.
+    /// Returns the maximum number of processors of a node that a job can have in a period.
     fn room(&self, node: usize, job: &DraftJob, from: usize, until: usize) -> u32 {
         let least = |cell: usize| (from..until).map(|at| self.free[at][node][cell]).min().unwrap();
         let memory = (from..until).map(|at| self.memory[at][node]).min().unwrap();
@@ -100,7 +100,7 @@ impl<'a> Naive<'a> {
         (0..=(least(0) + least(1)).min(job.width)).rev().find(|&here| share(here) <= memory).unwrap()
     }
 
-    /// Returns whether the job can run on these nodes from an instant on.
+    /// Returns whether the job fits on these nodes from an instant on.
     fn fits(&self, job: &DraftJob, nodes: &[usize], from: usize, length: usize) -> bool {
         let until = from + length;
         let licence = (from..until).all(|at| self.licence[at] >= job.licence);
@@ -111,8 +111,8 @@ impl<'a> Naive<'a> {
             && if self.compact { self.is_compact(job, nodes, &rooms) } else { rooms.iter().sum::<u32>() >= job.width }
     }
 
-    /// Returns whether the placement is a best placement: on one node if a node is large enough. Otherwise on whole
-    /// nodes, one of the largest among them, and a part of at most one more node.
+    /// Returns whether the placement is a best placement. If one node is large enough, the placement must be on one
+    /// node. Otherwise, it must use whole nodes, one of the largest among them, and a part of at most one more node.
     fn is_compact(&self, job: &DraftJob, nodes: &[usize], rooms: &[u32]) -> bool {
         let largest = self.nodes.iter().map(|node| node.0).max().unwrap();
         if job.width <= largest {
@@ -131,8 +131,8 @@ impl<'a> Naive<'a> {
         })
     }
 
-    /// Returns the earliest end, and among equal ends the earliest start, on one node, or on several nodes if they end earlier. The
-    /// fastest nodes come first.
+    /// Returns the end and the start of the best place. The earliest end is best, then the earliest start. Several
+    /// nodes are used only if they end earlier than one node. The fastest nodes are tried first.
     fn best(&self, job: &DraftJob, ready: i64) -> (i64, i64) {
         let all: Vec<usize> = (0..self.nodes.len()).collect();
         let first = |nodes: &[usize], speed: u32| {
@@ -175,8 +175,8 @@ fn draft_job() -> impl Strategy<Value = DraftJob> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// Checks that each task of a list ends as early as in the naive implementation, given all tasks before it. The
-    /// schedule is valid. The nodes to which a task is restricted are tried first.
+    /// Checks that each task of a list ends as early as in the reference implementation, given all tasks before it.
+    /// The schedule must be valid. The nodes to which a task is restricted are tried first.
     #[test]
     fn each_task_ends_where_it_ends_first(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9, 1_u32..4), 1..4),
@@ -190,7 +190,7 @@ proptest! {
         let mut inserter = Inserter::new(&packing, 0);
         let mut placed: Vec<usize> = Vec::new();
         if inserter.run(&list, &[], |place, _| { placed.push(place); true }).is_err() {
-            // Only consumables are ever insufficient.
+            // Only consumables can be insufficient.
             let used: u64 = jobs.iter().map(|job| job.budget).sum();
             prop_assert!(used > 4);
             return Ok(());
@@ -222,7 +222,7 @@ proptest! {
             (from..until).for_each(|at| naive.licence[at] -= job.licence);
             (from..HORIZON).for_each(|at| naive.budget[at] -= job.budget);
         }
-        // Tasks that are restricted to some nodes run there if they can.
+        // A task that is restricted to some nodes runs on these nodes if it can.
         let sites: Vec<NodeSet> = jobs.iter().map(|_| inserter.sites().at(told % inserter.sites().count())).collect();
         if inserter.run(&list, &sites, |_, _| true).is_ok() {
             prop_assert_eq!(validate(&instance, &inserter.schedule(&list)), Ok(()));
