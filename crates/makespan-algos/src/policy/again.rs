@@ -8,7 +8,7 @@ use crate::free_time::Calendar;
 use crate::kernel::graph::placing::earliest;
 use crate::kernel::graph::{GraphProblem, NodeId, TaskPlace, rank};
 
-/// Returns, for each processor, the periods in which it is not available.
+/// Returns the periods in which each processor is unavailable.
 pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar> {
     let mut periods = vec![Vec::new(); processors as usize];
     for period in taken {
@@ -19,8 +19,8 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
     periods.iter().map(|periods| Calendar::new(periods)).collect()
 }
 
-/// Places the given waiting tasks of a job, which all run on single processors, from now on. Uses the rule of HEFT. Tasks that have
-/// started keep their places. Precedence between the tasks is kept. The places are added to `calendars`.
+/// Places the waiting tasks `tasks` of a job from now on, by the rule of HEFT. Each task runs on one processor. Tasks
+/// that have started keep their places, and edges between tasks are respected. The places are added to `calendars`.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206.
 /// The ranks are computed on the whole graph, including tasks that have started. Complexity: O((e + n) m) for n tasks
@@ -43,7 +43,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         }
         let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();
         let best = earliest(&problem, number, calendars, arrival, |_, end| end);
-        // This never fails, because every task of an instance can run on some node.
+        // Each task of an instance can run on some node, so this never fails.
         let Some((TaskPlace { processor, start }, end)) = best else { continue };
         calendars[processor.index()].hold(1, start, end);
         let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());
@@ -53,8 +53,8 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
     places
 }
 
-/// Returns the instant at which the data of a task are expected on a processor, not before now. `placed` contains the tasks of its
-/// job.
+/// Returns the instant at which the data of a task are expected on a processor, or now if they have arrived. `placed`
+/// contains the placed tasks of the job.
 fn arrival(view: &View<'_>, task: TaskId, on: &ProcSet, placed: &[Option<(Time, ProcSet)>]) -> Time {
     let arrivals = view.instance.incoming(task).filter_map(|edge| {
         let from = placed[view.instance.number(edge.from) as usize].as_ref();

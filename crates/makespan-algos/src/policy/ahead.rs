@@ -8,18 +8,18 @@ use crate::plan::{Context, Scheduler};
 /// scheduler cannot plan them, or if its plan has no placements.
 ///
 /// A scheduler may plan differently if the instance has a future unavailable period, even a period after the end of
-/// the plan. So periods that begin after the end of the plan are hidden from the scheduler. The first plan uses the
-/// periods that begin before a lower bound on the end of the waiting tasks. Each further plan uses the periods that
-/// begin before the end of the previous plan. This ends with the first plan that ends before the beginning of every
-/// hidden period. Usually this is the first or the second plan.
+/// the plan. So periods that begin after the end of the plan must be hidden from the scheduler. The first plan uses
+/// the periods that begin before a lower bound on the end of the waiting tasks. Each further plan uses the periods
+/// that begin before the end of the previous plan. The first plan that ends before every hidden period begins is
+/// returned. Usually this is the first or the second plan.
 pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) -> Option<Vec<Placement>> {
     let periods = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let begins: Vec<Time> = periods.map(|period| period.start).collect();
     let mut horizon = view.now + least_time(view).max(Time::TICK);
     loop {
         let residual = view.instance.residual_before(view, horizon);
-        // The scheduler supports the remaining tasks, because it supports the whole instance: the policy is created
-        // only for instances that its scheduler supports.
+        // The scheduler supports the remaining tasks, because it supports the whole instance. (The policy is created
+        // only for such instances.)
         let plan = scheduler.schedule(&residual.instance, &mut Context::with_seed(seed)).ok()?.into_schedule()?;
         let end = plan.placements().iter().map(|placement| placement.end).max().unwrap_or(view.now);
         let untold = begins.iter().copied().filter(|&begin| begin >= horizon).min();
@@ -32,7 +32,7 @@ pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) 
     }
 }
 
-/// Returns a lower bound on the time of the waiting tasks on all processors.
+/// Returns a lower bound on the time that all processors together need for the waiting tasks.
 fn least_time(view: &View<'_>) -> Time {
     let instance: &Instance = view.instance;
     let own_times = |task| instance.profile(task).machine_times().is_some();

@@ -7,7 +7,7 @@ use super::keeper::{Departure, PlanKeeper};
 use super::order::Queues;
 use crate::plan::Scheduler;
 
-/// Plans all waiting tasks as one batch whenever the previous batch has ended. Tasks that arrive meanwhile wait for the next batch.
+/// Whenever a batch has ended, plans all waiting tasks as the next batch. Tasks that arrive during a batch wait for the next one.
 ///
 /// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput. 24(6),
 /// 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
@@ -31,10 +31,9 @@ pub struct Batch {
 /// The rule that selects the tasks of a batch from the waiting tasks.
 #[derive(Clone, Copy, Debug)]
 enum Selection {
-    /// All waiting tasks, or only the waiting tasks with the highest priority.
+    /// All waiting tasks. With several queues, only the waiting tasks with the highest priority.
     Queues(Queues),
-    /// Tasks that can end within the length of the batch. With `None`, this length is the shortest run time of any
-    /// waiting task.
+    /// Tasks that can end within the length of the batch. `None` stands for the shortest run time of a waiting task.
     Doubling(Option<Time>),
 }
 
@@ -45,7 +44,7 @@ impl Batch {
         Self { scheduler, seed, keeper, selection }
     }
 
-    /// Restricts each batch to the waiting tasks with the highest priority, unless `queues` is `Queues::One`.
+    /// Unless `queues` is `Queues::One`, restricts each batch to the waiting tasks with the highest priority.
     #[must_use]
     pub fn taking(self, queues: Queues) -> Self {
         Self { selection: Selection::Queues(queues), ..self }
@@ -75,7 +74,7 @@ impl Batch {
         Self { selection: Selection::Doubling(None), ..self }
     }
 
-    /// Plans these waiting tasks. The plan is empty if the scheduler cannot plan them.
+    /// Plans the tasks of a batch. If the scheduler cannot plan them, the plan is empty.
     fn begin(&mut self, batch: &TaskSet, view: &View<'_>) {
         let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
         self.keeper.begin(plan.unwrap_or_default());
@@ -98,9 +97,9 @@ impl Batch {
     }
 }
 
-/// Selects the tasks of a batch of this length. If `length` is `None`, the length is the shortest run time of any
-/// waiting task. Returns the tasks of the batch, and the length of the following batch. This length is `None` if the
-/// batch contains all waiting tasks.
+/// Selects the tasks of a batch of length `length`. `None` stands for the shortest run time of a waiting task. Returns
+/// the tasks of the batch, and the length of the following batch. If the batch contains all waiting tasks, the
+/// returned length is `None`.
 fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let profile = |task: TaskId| view.instance.profile(task);
     let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);

@@ -10,7 +10,7 @@ pub struct OfPolicy {
     pub(super) build: fn(&mut Spec, u64) -> Result<SupportedPolicy, SpecError>,
 }
 
-/// A policy, and the function that checks whether it supports an instance.
+/// A policy, and a function that checks whether the policy supports an instance.
 pub(super) struct SupportedPolicy {
     pub policy: Box<dyn Policy>,
     pub supports: Supports,

@@ -1,4 +1,4 @@
-//! The policies by name.
+//! The catalogue of policies.
 
 use std::borrow::Cow;
 
@@ -31,13 +31,13 @@ pub enum PolicyError {
     Unsupported {
         /// The spec.
         spec: String,
-        /// The unsupported property of the instance.
+        /// The property of the instance that the policy does not support.
         reason: Unsupported,
     },
 }
 
 const ANY: &str = "rigid, sequential and moldable jobs on any platform; needs; jobs that wait for jobs; unavailable periods; best placement; speeds; failures";
-const FLOW: &str = "sequential jobs on nodes of any speeds, or with times of their own on each; failures";
+const FLOW: &str = "sequential jobs on nodes of any speeds, or with their own times on each node; failures";
 const OFFLINE: &str = "what its scheduler plans";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
 const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
@@ -57,7 +57,7 @@ const GRAPHS: Parameter = Parameter { name: "scheduler", values: "a scheduler, s
 static POLICIES: [Entry<OfPolicy>; 15] = [
     Entry {
         name: "fcfs",
-        summary: "the queue strictly in order",
+        summary: "tasks start strictly in the order of the queue",
         supports: ANY,
         source: "Feitelson, Rudolph, Schwiegelshohn, JSSPP 2004, doi:10.1007/11407522_1",
         parameters: &[ORDER, QUEUES, REQUEST],
@@ -65,7 +65,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "easy",
-        summary: "EASY backfilling: a later job may start if it does not delay the reservation of the first",
+        summary: "EASY backfilling: the first waiting job has a reservation, and a later job may start if it does not delay this reservation",
         supports: ANY,
         source: "Lifka, JSSPP 1995, doi:10.1007/3-540-60153-8_35; Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, QUEUES, REQUEST, Parameter { name: "passes", values: Passes::VALUES, default: "event" }],
@@ -78,7 +78,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "conservative",
-        summary: "conservative backfilling: every job has a reservation, and a later job may start if it delays none",
+        summary: "conservative backfilling: every job has a reservation, and a later job may start if it delays no reservation",
         supports: ANY,
         source: "Mu'alem, Feitelson, TPDS 2001, doi:10.1109/71.932708",
         parameters: &[ORDER, QUEUES, REQUEST],
@@ -105,7 +105,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "moldable-easy",
-        summary: "EASY backfilling that chooses each job's processors when it starts, by the load",
+        summary: "EASY backfilling that chooses the number of processors of a job when it starts, by the load",
         supports: "rigid, sequential and moldable jobs on equally fast processors; needs; jobs that wait for jobs; unavailable periods; best placement; failures",
         source: "Makespan, after Srinivasan, Krishnamoorthy, Sadayappan, CLUSTER 2003",
         parameters: &[ORDER, QUEUES],
@@ -119,7 +119,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "batch",
-        summary: "all that waits is planned as one batch when the batch before has ended",
+        summary: "when a batch has ended, all waiting jobs are planned as the next batch",
         supports: OFFLINE,
         source: "Shmoys, Wein, Williamson, SIAM J. Comput. 24(6), 1995, doi:10.1137/S0097539793248317",
         parameters: &[SCHEDULER, QUEUES],
@@ -132,7 +132,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "doubling",
-        summary: "batches of doubling length, each of the jobs that are short enough, by weight for their work",
+        summary: "batches of doubling lengths, filled with jobs that are short enough, by weight divided by work",
         supports: OFFLINE,
         source: "Hall, Schulz, Shmoys, Wein, Math. Oper. Res. 22(3), 1997, doi:10.1287/moor.22.3.513",
         parameters: &[SCHEDULER],
@@ -140,7 +140,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "replan",
-        summary: "a plan by a scheduler, made again whenever the world departs from it",
+        summary: "a plan by a scheduler, made again whenever events depart from it",
         supports: OFFLINE,
         source: "Makespan",
         parameters: &[SCHEDULER, Parameter { name: "keep", values: KeptStart::VALUES, default: "oldest" }],
@@ -153,7 +153,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "improve",
-        summary: "a plan that is kept, and improved by annealing at every event: recommended",
+        summary: "a plan that is repaired and improved by annealing at every event: recommended",
         supports: "rigid, sequential and moldable jobs; graphs and jobs that wait for jobs; needs; processors of different speeds; unavailable periods; best placement; failures",
         source: "Makespan; replanning by repair as in Vieira, Herrmann, Lin, J. Scheduling 6, 2003, doi:10.1023/A:1022235519958",
         parameters: &[
@@ -177,7 +177,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "flow",
-        summary: "a flow of tasks to queues of nodes, mapped in time for the first node that would be idle: recommended",
+        summary: "sends a flow of tasks to queues of nodes, shortly before a node would be idle: recommended",
         supports: FLOW,
         source: "Makespan, after the dynamic scheduling cycle of ptfs",
         parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
@@ -185,7 +185,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "immediate",
-        summary: "each task to the queue of a node as it arrives",
+        summary: "sends each task to the queue of a node when it arrives",
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[Parameter { default: "mct", ..MAPPER }, COMMUNICATION],
@@ -193,7 +193,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "interval",
-        summary: "all waiting tasks to queues of nodes, at regular intervals",
+        summary: "sends all waiting tasks to queues of nodes, at regular intervals",
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[
@@ -218,7 +218,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "ptfs",
-        summary: "the dynamic scheduling cycle: a batch to queues of nodes when one would be idle before it is mapped",
+        summary: "sends batches to queues of nodes, early enough that no node becomes idle while a batch is mapped (dynamic scheduling cycle)",
         supports: FLOW,
         source: PTFS,
         parameters: &[
@@ -242,8 +242,8 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "follow",
-        summary: "every job, with all its tasks, is planned when it comes, and the order of the plan is kept",
-        supports: "what its scheduler plans, graphs of tasks and data between them among it",
+        summary: "plans each job with all its tasks when it arrives, and keeps the order of the plan",
+        supports: "all that its scheduler supports, including graphs of tasks with data",
         source: "Makespan",
         parameters: &[GRAPHS],
         kind: OfPolicy {
@@ -290,25 +290,25 @@ fn flow(
 }
 
 impl SupportedPolicy {
-    /// Returns a policy that supports any instance without transfers between nodes.
+    /// Returns a policy that supports any instance in which transfers between nodes take no time.
     fn any(policy: impl Policy + 'static) -> Self {
         Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
     }
 
-    /// Returns a policy that supports any instance without transfers between nodes and without jobs that have their
-    /// own time on each machine.
+    /// Returns a policy for instances in which transfers between nodes take no time. Jobs must not have their own time
+    /// on each machine.
     fn queue(policy: impl Policy + 'static) -> Self {
         Self::any(policy).only(|instance| {
             if instance.has_machine_times() {
                 return Err(Unsupported(
-                    "jobs with times of their own on each machine; use replan with a scheduler for them".into(),
+                    "jobs with their own time on each machine; use replan with a scheduler that supports them".into(),
                 ));
             }
             Ok(())
         })
     }
 
-    /// Adds a further check whether the policy supports an instance.
+    /// Adds a check whether the policy supports an instance.
     fn only(self, supports: impl Fn(&Instance) -> Result<(), Unsupported> + 'static) -> Self {
         let before = self.supports;
         Self {
@@ -328,7 +328,7 @@ fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
     Ok((order, spec.take("queues", Queues::default(), str::parse::<Queues>)?))
 }
 
-/// Takes the name of the scheduler from the spec. The scheduler must place tasks.
+/// Takes the name of the scheduler from the spec. Rejects a scheduler whose plans have no placements.
 fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     spec.take("scheduler", default.to_owned(), |text| match text {
         STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} has rates")),
@@ -336,7 +336,8 @@ fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     })
 }
 
-/// Builds a policy that plans with the scheduler of the spec, and supports the same instances as this scheduler.
+/// Builds a policy that plans with the scheduler in the spec. The policy supports the instances that this scheduler
+/// supports.
 fn by_scheduler<P: Policy + 'static>(
     spec: &mut Spec,
     policy: impl FnOnce(Box<dyn Scheduler>) -> P,
@@ -347,13 +348,13 @@ fn by_scheduler<P: Policy + 'static>(
     Ok(built.only(move |instance| supported_by(judge.as_ref(), &name, &one_by_one(instance))))
 }
 
-/// Returns whether a scheduler supports an instance. The error is about a policy, so it names the scheduler that the
+/// Checks that a scheduler supports an instance. The error describes a policy, so it names the scheduler that the
 /// policy uses.
 fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> Result<(), Unsupported> {
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
 
-/// Returns an instance in which each task is a separate job, for policies that plan each task separately. A bag
+/// Returns an instance in which each task is a separate job, to check policies that plan each task separately. A bag
 /// becomes one task.
 fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     if !instance.has_bags() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs() {
@@ -364,8 +365,8 @@ fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
 }
 
-/// Checks that the consumables suffice for all tasks, whatever their allotments. Policies with a queue require this
-/// property, because they start tasks without reserving consumables for later tasks.
+/// Checks that the consumables suffice for all tasks, regardless of their allotments. Policies with a queue require
+/// this, because they start tasks without reserving consumables for later tasks.
 fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     let platform = instance.platform();
     for (name, there) in platform.consumables().iter() {
@@ -387,10 +388,10 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Rejects instances whose tasks need resources, for policies that only support processors.
+/// Rejects instances whose tasks need resources. For policies that plan only processors.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
     let Some((name, resource)) = needy(instance) else { return Ok(()) };
-    Err(Unsupported(format!("`{name}` needs `{resource}`, and it knows processors alone; use easy or replan")))
+    Err(Unsupported(format!("`{name}` needs `{resource}`, and the policy plans only processors; use easy or replan")))
 }
 
 fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
@@ -414,17 +415,17 @@ fn build(spec: &str, seed: u64) -> Result<SupportedPolicy, SpecError> {
 }
 
 /// Returns the policy that a spec names, such as `fcfs`, `easy[order=sjf]` or `batch[scheduler=demt[shuffles=5]]`. A
-/// policy object is used for one instance only, but jobs may be added to the instance. [`policy_for`] also checks that
-/// the policy supports this instance. Equal seeds give equal decisions.
+/// policy object may be used for one instance only, but jobs may be added to this instance. [`policy_for`] also checks
+/// that the policy supports the instance. Equal seeds give equal decisions.
 ///
 /// # Errors
-/// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
+/// [`SpecError`] states the unknown or invalid part of the spec, and lists the valid values.
 pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
     build(spec, seed).map(|built| built.policy)
 }
 
 /// Returns the policy that a spec names, if it supports this instance. If jobs are added to the instance later, the
-/// caller must check them.
+/// caller must check that the policy supports them.
 ///
 /// # Errors
 /// [`PolicyError`] if the spec is invalid or the policy does not support the instance.

@@ -16,7 +16,7 @@ use super::queue_state::{ProcessorStarts, QueueState, Update};
 use super::space::ClosedSlot;
 use crate::free_time::Period;
 
-/// Gives every task a reservation when it arrives: its earliest fit, given all running tasks and all reservations. No
+/// When a task arrives, gives it a reservation: its earliest fit, given all running tasks and all reservations. No
 /// reservation is moved to a later instant while tasks end by their estimates. Thus a task backfills only if it delays
 /// no other task.
 ///
@@ -40,17 +40,17 @@ use crate::free_time::Period;
 pub struct Conservative {
     reading: QueueReading,
     state: Option<QueueState>,
-    /// The reservations if the number of free processors determines whether a task fits. A reservation is then only a start.
+    /// The reservations if the number of free processors determines whether a task fits. A reservation is a start.
     starts: ReservationPlan<Time>,
-    /// The reservations in all other cases. A reservation is then a start with processors.
+    /// The reservations in all other cases. A reservation is a start with processors.
     slots: ReservationPlan<ClosedSlot>,
-    /// The current slots of the reservations, by place in the queue, because reservations may exchange their
+    /// The current slot of each reservation in `slots`, by place in the queue. Reservations may exchange their
     /// processors.
     places: BTreeMap<QueuePlace, ClosedSlot>,
 }
 
 impl Conservative {
-    /// Returns the policy with these rules for the queue.
+    /// Returns the policy with rules for the queue.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }
@@ -63,8 +63,8 @@ impl Conservative {
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
             if !starts.start(state, place, decisions) {
-                // The processors are still held, although their task was expected to end. Try to start the task at the
-                // next instant.
+                // The processors are still held, although their task was expected to end by now. Try to start the
+                // reserved task at the next instant.
                 plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
                 Counts { held: &mut state.held }.hold(place, &(now + Time::TICK));
@@ -118,13 +118,13 @@ impl Policy for Conservative {
             self.by_sets(news, view, decisions);
             self.slots.next_start()
         };
-        // Wake up at the next start, because no event may occur at this instant: a compression visits each task only
-        // once, so a reservation may begin at an instant at which no task ends.
+        // Wake up at the next start, because this instant may have no event. A compression visits each task once, so a
+        // reservation may begin at an instant at which no task ends.
         decisions.extend(next.map(|start| Decision::WakeAt(start.max(view.now + Time::TICK))));
     }
 }
 
-/// The free processors for reservations, if their number determines whether a task fits.
+/// The free processors for reservations. Used if their number determines whether a task fits.
 struct Counts<'a> {
     held: &'a mut HeldProcessors,
 }

@@ -34,20 +34,20 @@ pub struct Easy {
     reading: QueueReading,
     passes: Passes,
     state: Option<QueueState>,
-    /// The reservation that the last pass made, if no task has ended since then.
+    /// The reservation that the last pass made, if no task has ended since that pass.
     reserved: Option<Reserved>,
-    /// Present if tasks need resources.
+    /// The nodes if tasks need resources, otherwise `None`.
     nodes: Option<NodesNow>,
 }
 
 /// The instants at which the queue is visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passes {
-    /// Once for each instant, after all its events have been processed.
+    /// Once at each instant, after all events of the instant have been processed.
     Instant,
-    /// After every single event, as in simulators that process events one at a time. Arrivals are processed before
-    /// ends. If a task ends at this instant, but its end has not been processed, the task is expected to run until its
-    /// estimate. Reproduces É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If
+    /// After every event, as in simulators that process events one at a time. Arrivals are processed before ends. If
+    /// the end of a task has not been processed yet at its instant, the task is expected to run until its estimate.
+    /// Reproduces É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If
     /// processors fail or return, or estimates change at an instant, the queue is visited only once.
     #[default]
     Event,
@@ -61,12 +61,12 @@ struct Reserved {
     head: QueuePlace,
     /// The reserved start.
     start: Time,
-    /// Number of processors that the head leaves free at its start.
+    /// Number of processors that stay free when the head starts.
     beside: u32,
 }
 
 impl Easy {
-    /// Returns the policy with these rules for the queue.
+    /// Returns the policy with rules for the queue.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }
@@ -77,13 +77,13 @@ impl Easy {
         Self { passes, ..self }
     }
 
-    /// Returns the task that was reserved at the last visit of the queue, and its start. Only known if the number of free
-    /// processors determines what fits.
+    /// Returns the task that the last visit of the queue reserved, and its reserved start. Returns `None` if the
+    /// number of free processors does not determine whether a task fits.
     pub fn reservation(&self) -> Option<(TaskId, Time)> {
         self.reserved.map(|reserved| (reserved.head.task, reserved.start))
     }
 
-    /// Processes all events of the instant, and then makes one pass.
+    /// Processes all events of the instant, and then visits the queue once.
     fn by_instant(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let heard = QueueState::hear(&mut self.state, self.reading, events, view);
         let Some(state) = self.state.as_mut() else { return };
@@ -101,8 +101,8 @@ impl Easy {
         let mut starts = ProcessorStarts::new(view);
         let unchanged = heard == Update::Arrivals && !late;
         if let Some(reserved) = self.reserved.as_mut().filter(|_| unchanged) {
-            // Visit only the new tasks. The other waiting tasks did not fit at the last visit, and now no more
-            // processors are free and less time is left until the reservation.
+            // Visit only the new tasks. The other waiting tasks did not fit at the last visit. Since then, no
+            // processors were released, and the reservation has come closer.
             let mut places: Vec<QueuePlace> =
                 arrivals(events).filter_map(|task| state.queue.place(view.instance, task)).collect();
             places.sort_unstable();
@@ -114,12 +114,12 @@ impl Easy {
         self.reserved = pass(state, &mut starts, decisions);
     }
 
-    /// Makes a pass after each event. Arrivals come first, and then ends in the order of the starts.
+    /// Visits the queue after each event. Arrivals come first, then ends in the order of the starts.
     fn by_event(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let machines = |event: &Event| {
             matches!(event, Event::NodeUp(_) | Event::NodeDown(_) | Event::Interrupted(_) | Event::Estimated(_))
         };
-        // For a single event, one pass for the instant gives the same result and is faster.
+        // For a single event, one visit for the whole instant gives the same result and is faster.
         if events.len() == 1 || events.iter().any(machines) {
             return self.by_instant(events, view, decisions);
         }
@@ -140,7 +140,7 @@ impl Easy {
         state.held.extend(view, &ended);
         ended.sort_unstable_by_key(|&task| state.held.order(task));
         let mut ground = Ground::new(state, &ended, view);
-        // Tasks that were released before the policy began are in the queue already. Such tasks must not enter the queue again.
+        // Tasks that were released before the policy began are already in the queue, and must not enter it again.
         let new: Vec<TaskId> = arrivals(events).filter(|&task| !state.queue.contains(task)).collect();
         if new.len() < arrivals(events).count() {
             self.reserved = ground.look(state, view, decisions);
@@ -160,14 +160,15 @@ impl Easy {
     }
 }
 
-/// The free processors on which tasks are started.
+/// The free processors on which a pass starts tasks.
 enum Ground<'a, 'b> {
     Counts(ProcessorStarts<'a, 'b>),
     Sets(Box<Space<'b>>),
 }
 
 impl<'a, 'b> Ground<'a, 'b> {
-    /// Returns the free processors before the ends of these tasks have been processed.
+    /// Returns the free processors at an instant. The ends of the tasks `ended` have not been processed, so these
+    /// tasks still hold their processors.
     fn new(state: &QueueState, ended: &[TaskId], view: &'a View<'b>) -> Self {
         if state.counted {
             return Self::Counts(ProcessorStarts::new(view));
@@ -177,7 +178,7 @@ impl<'a, 'b> Ground<'a, 'b> {
         Self::Sets(Box::new(space))
     }
 
-    /// Releases the processors of a task whose end is processed next.
+    /// Releases the processors of a task, just before its end is processed.
     fn open(&mut self, state: &QueueState, task: TaskId) {
         if let Self::Sets(space) = self
             && let Some(slot) = state.held.slot(task)
@@ -201,7 +202,7 @@ fn arrivals(events: &[Event]) -> impl Iterator<Item = TaskId> + '_ {
     events.iter().filter_map(|event| if let Event::Submitted(task) = *event { Some(task) } else { None })
 }
 
-/// Returns whether the state and these events together agree with the view.
+/// Returns whether the view shows the state after the events.
 fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     let ended = events.iter().filter(|event| matches!(event, Event::Finished(_) | Event::Failed(_))).count();
     let waits = |task: &TaskId| view.waiting.contains(*task) && !state.queue.contains(*task);
@@ -209,7 +210,7 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     state.queue.len() + arrived == view.waiting.len() && state.held.running() == view.running.len() + ended
 }
 
-/// Visits the queue once, using only numbers of processors. Returns the reservation of the head, if it must wait.
+/// Visits the queue once. Only numbers of processors matter. If the head must wait, returns its reservation.
 fn pass(
     state: &mut QueueState,
     starts: &mut ProcessorStarts<'_, '_>,
@@ -229,7 +230,8 @@ fn pass(
     Some(reserved)
 }
 
-/// Starts all tasks that fit without delaying the reservation, from these places of the queue or from all places after the head.
+/// Starts all tasks after the head that fit and do not delay the reservation. If some places of the queue are given,
+/// tries only these places.
 fn backfill(
     state: &mut QueueState,
     reserved: &mut Reserved,
@@ -265,8 +267,8 @@ fn backfill(
     }
 }
 
-/// Visits the queue once if processors are not interchangeable. A task may take any processors, if enough processors
-/// that are open for the head remain for the head.
+/// Visits the queue once, if processors are not interchangeable. A task may take any processors, as long as the head
+/// keeps enough processors that are open for it.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
     let Some(first) = state.start_heads(space, decisions) else { return };
@@ -291,8 +293,8 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     }
 }
 
-/// Visits the queue once, node by node. The head is reserved with all its resources. A task that ends after the start
-/// of the head must also fit at this start, together with the head.
+/// Visits the queue once, node by node. The head is reserved with all its resources. A task that ends after the head's
+/// start must also fit at this start, in addition to the head.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
     nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };
@@ -316,8 +318,8 @@ fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decis
 
 impl Policy for Easy {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        // If processors can close, the processors that are free now may differ from the processors that the head
-        // leaves free later, so the known numbers cannot be used.
+        // `NodesNow` contains numbers of free processors. If processors can close, different processors may be free
+        // when the head starts, so these numbers cannot be used.
         if view.instance.availability().is_always_open() {
             NodesNow::hear(&mut self.nodes, events, view);
         }

@@ -13,17 +13,17 @@ pub struct ExpectedStart {
     pub start: Time,
     /// The expected processors.
     pub processors: ProcSet,
-    /// Running tasks on processors that the task will get, in ascending order. The task waits for their ends.
+    /// The running tasks that hold processors of the task, in ascending order. The task waits for their ends.
     pub running: Vec<TaskId>,
-    /// Waiting tasks that the task waits for, in ascending order. These are tasks that hold its processors before it
-    /// starts, and tasks that were submitted earlier and start later than now, but no later than the task.
+    /// The waiting tasks that the task waits for, in ascending order. Some of them will hold its processors before its
+    /// start. The others were submitted earlier and start later than now, but no later than the task.
     pub waiting: Vec<TaskId>,
 }
 
-/// Returns the expected start of each waiting task of a view, sorted by start. All tasks are assumed to end as
-/// expected. No other task arrives, and no processor fails. Tasks that would never start are omitted.
+/// Returns the expected start of each waiting task of a view, sorted by start. The forecast assumes that all tasks end as
+/// expected, no other task arrives and no processor fails. Tasks that would never start are omitted.
 ///
-/// Tasks that wait for others ([`makespan_core::Instance::incoming`]) are not forecast.
+/// Tasks that wait for other tasks ([`makespan_core::Instance::incoming`]) are not forecast.
 ///
 /// The policy must be new. A new policy knows only the past that the view shows. For example, it does not know earlier
 /// promises. For a policy with a past, use [`expected_starts_from`]. After the call, the policy is in a future state
@@ -51,22 +51,23 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
     expected(view, &play.started)
 }
 
-/// Returns the expected starts for a policy that has processed all events until the view. The view shows the state
-/// after its last decisions. `wake` is the wake-up that the policy has requested.
+/// Returns the expected starts for a policy that is in use. The policy must have processed all events until the view,
+/// and the view must show the state after the last decisions. `wake` is the wake-up that the policy has requested.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
     let mut play = PolicySimulation::from(view.instance, view);
     play.go_on(policy, &|task, processors| view.instance.time(task, processors), instants(view), wake);
     expected(view, &play.started)
 }
 
-/// Returns the maximum number of instants at which something may happen. Each task starts and ends once, each period
-/// and failure ends once, and the policy may request equally many wake-ups.
+/// Returns the maximum number of instants at which something may happen. Each task starts once and ends once. Each
+/// unavailable period and each failure ends once. The number is doubled, because the policy may request as many
+/// wake-ups.
 fn instants(view: &View<'_>) -> usize {
     let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
     4 * happenings + 4
 }
 
-/// Returns the forecast for the simulated placements, which are sorted by start.
+/// Returns the forecast that follows from simulated placements, sorted by start.
 fn expected(view: &View<'_>, started: &[Placement]) -> Vec<ExpectedStart> {
     let instance = view.instance;
     let submitted = |task: TaskId| (instance.release(task), task);
@@ -99,8 +100,8 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// Returns the forecast at instant 4. Task 0 holds 3 of 4 processors until 10. Three tasks wait: 1 (4 processors, time 5), 2 (1
-    /// processor, time 6) and 3 (1 processor, time 20).
+    /// Returns the forecast at the instant 4. Task 0 holds 3 of 4 processors until 10. Three tasks wait: task 1 (4
+    /// processors, time 5), task 2 (1 processor, time 6) and task 3 (1 processor, time 20).
     fn expected_of(spec: &str, closed: Vec<Unavailable>) -> Vec<ExpectedStart> {
         let task = |(index, &(width, time, release)): (usize, &(u32, i64, i64))| {
             Job::new(index.to_string(), Profile::rigid(width, t(time)).unwrap()).with_release(t(release))

@@ -22,12 +22,12 @@ use super::space::Space;
 pub struct Fcfs {
     reading: QueueReading,
     state: Option<QueueState>,
-    /// Present if tasks need resources.
+    /// The nodes if tasks need resources, otherwise `None`.
     nodes: Option<NodesNow>,
 }
 
 impl Fcfs {
-    /// Returns the policy with these rules for the queue.
+    /// Returns the policy with rules for the queue.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

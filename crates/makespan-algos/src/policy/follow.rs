@@ -1,4 +1,4 @@
-//! Plans of jobs whose order is kept during execution.
+//! A policy that plans jobs on arrival and keeps the order of the plans.
 
 use makespan_core::{Decision, Event, Instance, Job, JobId, Placement, Policy, Schedule, TaskId, View};
 
@@ -7,25 +7,27 @@ use super::jobs::{new_jobs, unstarted};
 use super::keeper::{Departure, PlanKeeper};
 use crate::plan::{Context, Plan, Scheduler};
 
-/// Plans every job on arrival, with all its tasks, around the existing plans. On each processor, tasks run in the
-/// order of the plan, even if their run times differ from the estimates.
+/// Plans every job on arrival, with all its tasks, around the existing plans.
 ///
-/// A task starts on its planned processors as soon as all tasks before it there have ended and its data have arrived.
-/// If run times equal the estimates and no task could start earlier in the planned order, the plan is executed
-/// exactly. Plans of list schedulers have this property. If processors fail, or stay down for longer than expected,
-/// jobs with remaining tasks on these processors are planned again around the other jobs. The scheduler plans such a
-/// job if none of its tasks has started, or if its tasks do not depend on each other. Otherwise, its remaining tasks
-/// are planned by the rule of HEFT. Changes of the estimates do not change the order and the processors of a plan.
+/// On each processor, tasks run in the order of the plan, even if their run times differ from the estimates. A task
+/// starts on its planned processors when all earlier tasks on these processors have ended and its data have arrived.
+/// In plans of list schedulers, no task could start earlier in the planned order. If run times equal the estimates,
+/// such a plan is executed exactly.
+///
+/// Some processors may fail, or stay down for longer than expected. Then jobs with remaining tasks on these processors
+/// are planned again around the other jobs. The scheduler plans such a job if none of its tasks has started, or if its
+/// tasks do not depend on each other. Otherwise, its remaining tasks are planned by the rule of HEFT. Changes of the
+/// estimates do not change the order and the processors of a plan.
 ///
 /// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI
 /// 10.1109/71.993206, also assume static plans whose order is kept at run time. Complexity: an event visits planned
-/// tasks in order until a waiting task has been found for each processor. Each job that arrives or is planned again
-/// takes one plan.
+/// tasks in order until it has found a waiting task for each processor. For each job that arrives or is planned again,
+/// the scheduler makes one plan.
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
     keeper: PlanKeeper,
-    /// For each job, whether it is planned.
+    /// Whether each job is planned.
     planned: Vec<bool>,
 }
 
@@ -35,15 +37,16 @@ impl Follow {
         Self { scheduler, seed, keeper: PlanKeeper::new(Departure::KeepOrder), planned: Vec::new() }
     }
 
-    /// Returns a policy that begins with a plan for all jobs of this instance.
+    /// Returns a policy that begins with `plan`, which must contain all jobs of the instance.
     pub fn with_plan(scheduler: Box<dyn Scheduler>, seed: u64, instance: &Instance, plan: &Schedule) -> Self {
         let mut policy = Self { planned: vec![true; instance.jobs().len()], ..Self::new(scheduler, seed) };
         policy.keeper.add(plan.placements().iter().cloned());
         policy
     }
 
-    /// Plans these jobs with all their tasks, around everything that runs, is planned or closed. If a bag has begun, only its
-    /// waiting tasks are planned. Returns whether the scheduler could plan them. If not, nothing changes.
+    /// Plans the jobs `new` with all their tasks, around running tasks, planned tasks and closed processors. If a bag
+    /// has begun, only its waiting tasks are planned. Returns whether the scheduler could plan the jobs. If not,
+    /// nothing changes.
     fn plan(&mut self, new: &[JobId], view: &View<'_>) -> bool {
         let View { now, instance, .. } = *view;
         self.keeper.project(view);
@@ -62,15 +65,15 @@ impl Follow {
         for job in &mut jobs {
             job.release = job.release.max(now);
             job.deadline = job.deadline.map(|deadline| deadline.max(now));
-            // Remove the dependences: when a job is submitted, all jobs that it waits for have ended.
+            // Remove the dependences between jobs. When a job is submitted, all jobs that it waits for have ended.
             job.after.clear();
         }
         let taken = self.keeper.taken(view);
         let Ok(planned) = Instance::new(instance.platform().clone(), jobs, taken) else { return false };
         let planned = planned.holding(self.keeper.held(view));
         let mut context = Context::with_seed(self.seed);
-        // The scheduler supports these jobs, because it supports the whole instance: the policy is created only for
-        // instances that its scheduler supports.
+        // The scheduler supports these jobs, because it supports the whole instance. (The policy is created only for
+        // such instances.)
         let plan = self.scheduler.schedule(&planned, &mut context).ok().and_then(Plan::into_schedule);
         let Some(plan) = plan else { return false };
         let named = |at: &Placement| {
@@ -81,7 +84,7 @@ impl Follow {
         true
     }
 
-    /// Plans jobs again that have tasks on processors that are down.
+    /// Plans jobs again if they have planned tasks on processors that are down.
     fn move_stranded(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut moved: Vec<JobId> = self.keeper.stranded(view).into_iter().map(|task| instance.job_id(task)).collect();
@@ -93,8 +96,8 @@ impl Follow {
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
-                // Keep the old places. The rule of HEFT supports only tasks on one processor, so the tasks of this job
-                // wait until the processors are repaired.
+                // Keep the old places, because the rule of HEFT supports only tasks on one processor. The tasks of
+                // this job wait until the processors are repaired.
                 self.keeper.add(before);
             } else if begun && own.is_compound() {
                 self.keeper.project(view);

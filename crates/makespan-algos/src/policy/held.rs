@@ -1,4 +1,5 @@
-//! The processors that are held now, with the expected end of each running task, and the number of free processors over time.
+//! The processors that are held now, the expected end of each running task, and the number of free processors over
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +10,22 @@ use super::space::ClosedSlot;
 use crate::free_time::{Period, Strips};
 
 /// The processors that running tasks and failures hold, until their expected ends. The data are updated at each event,
-/// so the cost of an event is proportional to its changes.
-///
-/// A task is expected to end by its estimate. If it runs longer, [`believed_end`] determines its expected end.
+/// so an event costs time only for its changes. The expected end of a task is its start plus its estimate. If the task
+/// runs longer, [`believed_end`] determines its expected end.
 #[derive(Debug)]
 pub(super) struct HeldProcessors {
-    /// The number of free processors from now on, without regard to unavailable periods.
+    /// The number of free processors from now on. Unavailable periods are ignored.
     pub timeline: Strips,
     /// The expected ends of tasks.
     ends: BTreeSet<(Time, TaskId)>,
     running: FxHashMap<TaskId, Hold>,
-    /// The processors of each running task, if it matters which processors tasks hold.
+    /// The processors of each running task. `None` if only the number of processors matters.
     places: Option<BTreeMap<TaskId, ProcSet>>,
-    /// The failures at the last check.
+    /// The failures at the last event.
     down: Vec<Unavailable>,
     started: u64,
-    /// The period in which tasks that ended early released processors, since the last call of [`HeldProcessors::take_opened`].
+    /// The period in which processors are free because tasks ended early, since the last call of
+    /// [`HeldProcessors::take_opened`].
     opened: Option<Period>,
 }
 
@@ -32,18 +33,19 @@ pub(super) struct HeldProcessors {
 struct Hold {
     width: u32,
     start: Time,
-    /// The end according to the estimate.
+    /// The start plus the estimate.
     expected: Time,
     end: Time,
-    /// The number of tasks that started before this task.
+    /// The number of tasks that started before the task.
     order: u64,
 }
 
-/// Stands for an unknown end. Twice this instant does not overflow.
+/// An instant that stands for an unknown end. Twice this instant does not overflow.
 const NEVER: Time = Time::from_ticks(i64::MAX / 2);
 
 impl HeldProcessors {
-    /// Returns the holdings that the view shows, including the processors of running tasks if `places` is set.
+    /// Returns the held processors that the view shows. If `places` is set, also stores the processors of each running
+    /// task.
     pub(super) fn of(view: &View<'_>, places: bool) -> Self {
         let mut held = Self {
             timeline: Strips::constant(view.instance.processors()),
@@ -64,7 +66,7 @@ impl HeldProcessors {
         held
     }
 
-    /// Returns whether the number of running tasks agrees with the view.
+    /// Returns whether the number of running tasks is the number in the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
         self.running.len() == view.running.len()
     }
@@ -96,7 +98,7 @@ impl HeldProcessors {
         Some(hold.end)
     }
 
-    /// Returns the period in which tasks that ended early released processors since the last call.
+    /// Returns the period in which processors became free because tasks ended early, since the last call.
     pub(super) fn take_opened(&mut self) -> Option<Period> {
         self.opened.take()
     }
@@ -106,7 +108,8 @@ impl HeldProcessors {
         self.running.get(&task).map(|hold| hold.order)
     }
 
-    /// Returns the processors of a running task and its expected end, if it matters which processors tasks hold.
+    /// Returns the processors and the expected end of a running task. Returns `None` if only the number of processors
+    /// matters.
     pub(super) fn slot(&self, task: TaskId) -> Option<ClosedSlot> {
         let (hold, processors) = (self.running.get(&task)?, self.places.as_ref()?.get(&task)?.clone());
         Some(ClosedSlot { processors, start: hold.start, end: hold.end, task: Some(task), begun: true })
@@ -127,12 +130,12 @@ impl HeldProcessors {
         self.timeline.free_at(now)
     }
 
-    /// Extends the expected ends that have passed, and adds repaired processors. Returns true if an expected end or
-    /// the list of failed processors has changed.
+    /// Moves expected ends that have passed to later instants, and releases repaired processors. Returns whether an
+    /// expected end or the list of failed processors has changed.
     ///
-    /// The tasks in the sorted list `ending` end at this instant, but the policy has not processed their ends yet.
-    /// These tasks keep their previous expected ends. So the expected ends do not depend on the order in which the
-    /// events of an instant are processed.
+    /// The sorted list `ending` contains tasks that end at this instant, but whose ends have not been processed yet.
+    /// These tasks keep their expected ends. So the expected ends do not depend on the order in which the events of an
+    /// instant are processed.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         let before = now.saturating_since(Time::TICK);
@@ -181,8 +184,7 @@ impl HeldProcessors {
     }
 }
 
-/// Returns failures in which no processor occurs twice. Each processor is down until its last failure
-/// ends.
+/// Merges failures so that each processor occurs in one failure. The processor is down until its last failure ends.
 pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     let mut by_end: Vec<&Unavailable> = down.iter().collect();
     by_end.sort_by_key(|failure| std::cmp::Reverse(failure.end.min(NEVER)));
@@ -198,19 +200,20 @@ pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     apart
 }
 
-/// Returns whether the number of free processors determines whether a task fits: processors are interchangeable and never closed.
+/// Returns whether the number of free processors determines whether a task fits. For this, processors must be
+/// interchangeable and never closed.
 pub(super) fn counts_suffice(instance: &Instance) -> bool {
     interchangeable(instance) && instance.availability().is_always_open()
 }
 
-/// Returns whether processors differ only by unavailable periods: all are equal, best placement is not required, and tasks need no
-/// resources.
+/// Returns whether processors differ only by their unavailable periods. For this, all must be equally fast, best
+/// placement must not be required, and tasks must need no resources.
 pub(super) fn interchangeable(instance: &Instance) -> bool {
     let equal = equal_speeds(instance) && !instance.has_machine_times() && !instance.has_demands();
     equal && !instance.platform().restricts_placement()
 }
 
-/// Returns whether all processors are equally fast. Ignores the network between them.
+/// Returns whether all processors are equally fast. The network between them is ignored.
 pub(super) fn equal_speeds(instance: &Instance) -> bool {
     let computing = instance.platform().kinds().filter(|(node, _)| node.processors > 0);
     let mut speeds = computing.map(|(node, _)| node.speed);

@@ -1,10 +1,10 @@
-//! Helper functions for policies that plan jobs with all their tasks.
+//! Functions for policies that plan jobs with all their tasks.
 
 use std::sync::Arc;
 
 use makespan_core::{Event, Graph, Instance, Job, JobId, NamedTask, Task, TaskId, View, Work};
 
-/// Marks the jobs of which a task has arrived for the first time. Returns these jobs in ascending order.
+/// Marks the jobs for which a first task has arrived. Returns these jobs in ascending order.
 pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Instance) -> Vec<JobId> {
     let mut new = Vec::new();
     for event in events {
@@ -22,8 +22,8 @@ pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Insta
     new
 }
 
-/// Returns the tasks of a job that must still be started, in ascending order. Tasks that have ended or run are omitted, and so are
-/// tasks that wait for a task that will never end with success.
+/// Returns the tasks of a job that must still be started, in ascending order. Omits tasks that have ended or are
+/// running. Also omits tasks that can never start, because a predecessor will never end with success.
 pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
     let own = view.instance.job(job);
     if !own.is_compound() {
@@ -48,7 +48,7 @@ pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
     left
 }
 
-/// Converts a job for policies that plan each task on one processor: a bag becomes a graph without edges.
+/// Converts a job for policies that plan each task on one processor. A bag becomes a graph without edges.
 pub(super) fn as_graph(instance: &Instance, job: JobId) -> Job {
     let submitted = instance.submitted(job);
     let Work::Bag(task, count) = &submitted.work else { return submitted };

@@ -1,5 +1,5 @@
-//! Follows a plan: stores the reservations of tasks that have not started, and starts these tasks. A rule
-//! ([`Departure`]) decides when tasks start after a departure from the plan.
+//! Stores a plan, and starts its tasks. A departure is an event that differs from the plan, such as a late end. A rule
+//! ([`Departure`]) decides when tasks start after a departure.
 
 use makespan_core::{
     Decision, Dependence, Event, FreeAmounts, HeldAmount, Instance, Placement, ProcSet, Running, TaskId, TaskSet, Time,
@@ -7,29 +7,29 @@ use makespan_core::{
 };
 use rustc_hash::FxHashMap;
 
-/// The condition for the start of a task after all earlier tasks of the plan on its processors have ended and its data
-/// have arrived.
+/// The condition under which a planned task starts. All earlier tasks of the plan on its processors must have ended,
+/// and its data must have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Starts {
-    /// The planned start has come, or has passed.
+    /// The planned start must have come, too.
     Reserved,
-    /// There is no further condition.
+    /// There is no additional condition.
     #[default]
     Early,
 }
 
-/// The rule that applies when a task does not end at its planned instant, or cannot start at its planned instant.
+/// The rule for tasks after a departure: a task did not end or could not start at its planned instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
     /// Each task starts at its planned instant, or as soon as possible after this instant.
     Wait,
-    /// From the beginning, tasks start in the planned order on each processor. A task may start before its planned
-    /// instant, unless an earlier task of the plan is waiting for a resource that it needs.
+    /// Tasks always start in the planned order on each processor. A task may start before its planned instant, unless
+    /// an earlier task of the plan waits for a resource that it needs.
     KeepOrder,
     /// Before the first departure, tasks start at their planned instants. After the first departure, tasks start in the
     /// planned order on each processor.
     KeepOrderThen,
-    /// Tasks start at their planned instants. After a departure, the owner plans the remaining tasks again.
+    /// Tasks start at their planned instants. After a departure, the policy plans the remaining tasks again.
     Replan,
 }
 
@@ -55,8 +55,8 @@ struct Reservation {
 
 impl Reservation {
     /// Returns the reservation of a task that starts now. If the task starts earlier than expected, its reservation
-    /// moves to the earlier start, because its successors may then be expected earlier. So an interrupted task keeps
-    /// its place before its successors.
+    /// moves to this start, because its successors may then be expected earlier, too. If the task is interrupted, it
+    /// therefore keeps its place before its successors.
     fn begun(mut self, now: Time) -> Self {
         let length = self.at.end - self.at.start;
         self.at.start = self.at.start.min(now);
@@ -65,19 +65,19 @@ impl Reservation {
     }
 }
 
-/// A plan: the reservations of tasks that have not started, in the order of expected starts, and the reservations of
-/// running tasks.
+/// A plan. It contains the reservations of tasks that have not started, in the order of expected starts, and the
+/// reservations of running tasks.
 #[derive(Clone, Debug)]
 pub(super) struct PlanKeeper {
     departure: Departure,
-    /// True if a task did not end at its planned instant, or could not start at its planned instant.
+    /// Whether a task did not end, or could not start, at its planned instant.
     departed: bool,
     upcoming: Vec<Reservation>,
     running: Vec<Reservation>,
 }
 
 impl PlanKeeper {
-    /// Creates a keeper with an empty plan.
+    /// Creates an empty plan.
     pub fn new(departure: impl Into<Departure>) -> Self {
         Self { departure: departure.into(), departed: false, upcoming: Vec::new(), running: Vec::new() }
     }
@@ -119,19 +119,19 @@ impl PlanKeeper {
         self.upcoming.iter().any(|reservation| reservation.planned < now)
     }
 
-    /// Returns the start of a running task and the time for which its processors are reserved.
+    /// Returns the start of a running task, and the length of its reservation.
     pub fn run_of(&self, task: TaskId) -> Option<(Time, Time)> {
         let own = self.running.iter().find(|reservation| reservation.at.task == task)?;
         Some((own.started, own.at.end - own.at.start))
     }
 
-    /// Adds placements. They must not overlap with placements of the plan.
+    /// Adds placements, which must not overlap with placements of the plan.
     pub fn add(&mut self, places: impl IntoIterator<Item = Placement>) {
         self.upcoming.extend(places.into_iter().map(|at| Reservation { planned: at.start, started: Time::ZERO, at }));
         self.sort();
     }
 
-    /// Removes the reservations of these tasks.
+    /// Removes the reservations of the tasks that `which` accepts.
     pub fn remove(&mut self, which: impl Fn(TaskId) -> bool) {
         self.upcoming.retain(|reservation| !which(reservation.at.task));
     }
@@ -140,14 +140,14 @@ impl PlanKeeper {
         self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
     }
 
-    /// Updates the plan after all events of one instant. An interrupted task is removed from the plan. Returns whether
-    /// the waiting tasks must be planned again because the processors or the run times of planned tasks have changed.
+    /// Updates the plan after all events of one instant. Removes interrupted tasks. Returns whether processors or run
+    /// times of planned tasks have changed, so that the waiting tasks must be planned again.
     pub fn hear_all(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let mut broken = false;
         for event in events {
             if let Event::Finished(task) | Event::Failed(task) = *event {
                 let end = self.run_of(task).map(|(start, length)| start + length);
-                // With `Replan`, a running task has a reservation unless it started before this policy began.
+                // With `Replan`, a running task without a reservation has started before this policy began.
                 self.departed |= end.map_or(self.departure == Departure::Replan, |end| end != view.now);
             }
             match *event {
@@ -159,13 +159,13 @@ impl PlanKeeper {
         broken | self.restate(&Event::estimated(events, view.instance), view)
     }
 
-    /// Marks the planned instants as out of date if a task runs longer than planned.
+    /// If a task runs longer than planned, marks the planned instants as out of date.
     pub fn notice_late(&mut self, now: Time) {
         self.departed |=
             self.running.iter().any(|Reservation { at, started, .. }| *started + (at.end - at.start) <= now);
     }
 
-    /// Removes a task that has stopped running.
+    /// Removes a task that no longer runs.
     fn end(&mut self, task: TaskId) {
         self.running.retain(|reservation| reservation.at.task != task);
     }
@@ -188,8 +188,8 @@ impl PlanKeeper {
         }
     }
 
-    /// Applies changed run times to the reservations of the tasks `restated`, without changing the order of the tasks.
-    /// Returns whether at least one of these tasks is waiting in the plan or running.
+    /// Applies new run times to the reservations of the tasks `restated`. The order of the tasks does not change.
+    /// Returns whether a reservation has changed.
     pub fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
         let mut concerns = false;
         if restated.is_empty() {
@@ -203,9 +203,8 @@ impl PlanKeeper {
         concerns
     }
 
-    /// Updates the expected starts in the planned order, using estimates. No task is expected before its planned
-    /// start. Each task is expected to start after its predecessors end, because other jobs are planned around the
-    /// expected starts.
+    /// Updates the expected starts from estimates, in the planned order. Other jobs are planned around the expected
+    /// starts. No task is expected before its planned start, or before its predecessors end.
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
@@ -232,15 +231,16 @@ impl PlanKeeper {
         self.sort();
     }
 
-    /// Returns the expected instant until which a running task holds its processors. This includes at least the reserved time.
+    /// Returns the expected instant until which a running task holds its processors. It is not before the end of the
+    /// reservation.
     fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
         let own = self.running.iter().find(|reservation| reservation.at.task == run.task);
         let reserved = own.map_or(Time::ZERO, |Reservation { at, .. }| at.end - at.start);
         run.expected_end(view.instance, view.now).max(run.start + reserved)
     }
 
-    /// Returns the periods in which processors are not available: unavailable or down, held by running tasks, or reserved for
-    /// planned tasks.
+    /// Returns the periods in which processors are not available. They are unavailable or down, held by running tasks,
+    /// or reserved for planned tasks.
     pub fn taken(&self, view: &View<'_>) -> Vec<Unavailable> {
         let held = view.running.iter().map(|run| Unavailable {
             processors: run.processors.clone(),
@@ -252,8 +252,8 @@ impl PlanKeeper {
         closed(view).chain(held).chain(planned).collect()
     }
 
-    /// Returns the resources that running and planned tasks hold. A planned task is assumed to hold its resources from
-    /// now until its end, although it may begin later.
+    /// Returns the resources that running and planned tasks hold. A planned task may start later, but is assumed to
+    /// hold its resources from now on.
     pub fn held(&self, view: &View<'_>) -> Vec<HeldAmount> {
         let upcoming =
             self.upcoming().map(|at| Running { task: at.task, start: at.start, processors: at.processors.clone() });
@@ -261,7 +261,7 @@ impl PlanKeeper {
         View { running: &all, ..*view }.held()
     }
 
-    /// Returns the tasks whose processors are expected to be down at their planned time, in ascending order.
+    /// Returns the planned tasks whose processors are expected to be down when they start, in ascending order.
     pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
             view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))
@@ -274,15 +274,15 @@ impl PlanKeeper {
         stranded
     }
 
-    /// Starts the tasks that may start now. Requests a wake-up at the first instant at which another task may start
-    /// even if no event occurs before.
+    /// Starts the tasks that may start now. If another task may start at a later instant without an event, requests a
+    /// wake-up at the first such instant.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let wake = self.start_due(view, decisions);
         decisions.extend(wake.map(Decision::WakeAt));
     }
 
-    /// Starts the tasks that may start now, in the planned order on each processor. Returns the first instant at which
-    /// another task may start even if no event occurs before.
+    /// Starts the tasks that may start now, in the planned order on each processor. If another task may start at a
+    /// later instant without an event, returns the first such instant.
     pub fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Time> {
         let (mut before, mut resources) = (ProcSet::new(), FreeAmounts::of(view));
         let mut wake: Option<Time> = None;
@@ -299,7 +299,7 @@ impl PlanKeeper {
                 left.push(next);
                 break;
             }
-            // Remove the task, because it ended before this policy was created.
+            // Remove the task, because it already ended before this policy began.
             if view.ended.run(at.task).is_some() {
                 continue;
             }
@@ -311,7 +311,8 @@ impl PlanKeeper {
                 let overtakes = guards && needed().any(|resource| awaited[resource]);
                 let planned = overtakes.then_some(next.planned);
                 match planned.or_else(|| self.opening(view, &next)) {
-                    // Other tasks still hold the processors or resources. The policy is called when these tasks end.
+                    // Other tasks still hold the processors or resources. Their ends are events, so no wake-up is
+                    // needed.
                     None if !at.processors.is_subset(view.free) || !resources.take(at.task, &at.processors) => {}
                     None => {
                         decisions.push(Decision::Start { task: at.task, processors: at.processors.clone() });
@@ -339,7 +340,8 @@ impl PlanKeeper {
         }
     }
 
-    /// Returns the next instant at which a task whose turn has come must be checked again, or `None` if it may start now.
+    /// Returns the next instant at which a task must be checked, or `None` if it may start now. All earlier planned
+    /// tasks on its processors have started.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
         let Reservation { at, planned, .. } = next;
         if self.departure == Departure::Wait && *planned > view.now {
@@ -357,8 +359,8 @@ impl PlanKeeper {
     }
 }
 
-/// Returns the instant at which the data of an edge have arrived or are expected to arrive. `from` contains the expected end and
-/// the processors of the source task, if they are known.
+/// Returns the instant at which the data of an edge have arrived or are expected to arrive. `from` contains the
+/// expected end and the processors of the source task, or `None` if they are unknown.
 pub(super) fn expected_arrival(
     view: &View<'_>,
     edge: &Dependence,
@@ -372,14 +374,14 @@ pub(super) fn expected_arrival(
     view.ended.arrival(view.instance, edge, on).or_else(expected)
 }
 
-/// Returns the future unavailable periods, and the failures.
+/// Returns the unavailable periods that have not ended, and the failures.
 pub(super) fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> + use<'a> {
     let (now, instance): (Time, &'a Instance) = (view.now, view.instance);
     let given = instance.unavailable().iter().filter(move |period| period.end > now);
     given.chain(view.down).cloned()
 }
 
-/// Returns the first instant, not before `start`, from which none of the processors is closed for `length`.
+/// Returns the first instant, `start` or later, from which all the processors are open for `length`.
 pub(super) fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
     let meets = |period: &&Unavailable, start: Time| {
         period.start < start + length && start < period.end && !period.processors.is_disjoint(processors)

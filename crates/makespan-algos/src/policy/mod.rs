@@ -1,6 +1,7 @@
 //! Online policies: queues with and without backfilling, and policies that use an offline scheduler online.
 //!
-//! [`policy`] names them by specs such as `easy[order=sjf]`. A policy is used for one instance, from the first event to the last.
+//! [`policy`] returns the policy that a spec such as `easy[order=sjf]` names. A policy is used for one instance, from
+//! the first event to the last.
 
 mod again;
 mod ahead;

@@ -45,15 +45,15 @@ pub struct MoldableEasy {
     known: Known,
 }
 
-/// Data about tasks in addition to the queue.
+/// Data about tasks that the queue does not contain.
 #[derive(Debug, Default)]
 struct Known {
     fastest: Option<Widths>,
-    /// For each waiting task, the fewest processors on which its time is shortest. The task never gets more processors.
+    /// For each waiting task, the fewest processors on which its time is shortest. More processors would not help.
     most: FxHashMap<TaskId, u32>,
-    /// For each job, whether it has arrived.
+    /// Whether each job has arrived.
     heard: Vec<bool>,
-    /// The release dates of jobs in ascending order, each with the number of tasks released up to then.
+    /// The release dates of jobs in ascending order, each with the number of tasks that are released by then.
     releases: Vec<(Time, u64)>,
 }
 
@@ -115,7 +115,7 @@ impl Known {
     }
 }
 
-/// The load from all tasks except the task that is placed.
+/// The load by other tasks, for the choice of a task's allotment.
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
@@ -124,14 +124,16 @@ struct Load<'a> {
     known: &'a Known,
 }
 
-/// The free processors from some instant on.
+/// The free processors over time.
 trait Outlook {
-    /// Returns the number of processors that a task starting at `start` could have, with the instant until which this
-    /// holds. Later entries may have larger values. The task can have the minimum up to its end.
+    /// Returns, for a task that starts at `start`, pairs of an instant and a number of processors. The task can have
+    /// the number of processors of a pair from the previous instant to the instant of the pair. So it can have the
+    /// minimum of the numbers up to its end.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// Returns the instants at which more processors may become free, in ascending order.
     fn openings(&self, after: Time) -> Vec<Time>;
-    /// Returns whether `width` processors, which must be free, have the resources that a task needs.
+    /// Returns whether enough resources are available from `start` on for a task on `width` processors. These
+    /// processors must be free.
     fn has_needs(&self, task: TaskId, width: u32, start: Time) -> bool;
 }
 
@@ -149,7 +151,7 @@ impl Outlook for Space<'_> {
     }
 }
 
-/// A start and an allotment with their cost.
+/// A start and an allotment of a task, and their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
     cost: i128,
@@ -158,7 +160,7 @@ struct Choice {
     end: Time,
 }
 
-/// The choice of an allotment for one task.
+/// Chooses the allotment of one task.
 #[derive(Clone, Copy)]
 struct Chooser<'a> {
     instance: &'a Instance,
@@ -166,12 +168,13 @@ struct Chooser<'a> {
     profile: &'a Profile,
     /// Number of other tasks that wait or may arrive at any moment.
     others: i128,
-    /// Number of tasks that arrived within the last `longest` ticks. `longest` is the time of the task on its fewest processors.
+    /// Number of tasks that arrived within the last `longest` ticks.
     came: i128,
+    /// The time of the task on its fewest processors, in ticks.
     longest: i128,
     /// Maximum number of processors.
     most: u32,
-    /// The number of processors with the least cost if all processors were free.
+    /// The number of processors with the least cost on an idle platform.
     wanted: u32,
 }
 
@@ -191,18 +194,18 @@ impl<'a> Chooser<'a> {
         chooser
     }
 
-    /// Returns the cost of a start at instant zero.
+    /// Returns the cost of a start at the instant zero.
     fn cost(&self, width: u32) -> i128 {
         let time = i128::from(time_on_equal(self.instance, self.task, width).ticks());
         let (all, width) = (i128::from(self.instance.processors()), i128::from(width));
-        // Tasks that arrive while it runs wait for half of its time on average.
+        // Tasks that arrive while the task runs wait for half of its time on average.
         let coming = self.came * UNIT * time / (2 * self.longest);
         time.saturating_mul((all + self.others * width) * UNIT + coming * width)
     }
 
-    /// Returns the cheapest accepted number of processors up to `most`, and the smallest of them if several are
-    /// equally cheap. For a speed-up law, the cost first decreases and then increases, so the minimum is found by
-    /// bisection. For a table, all entries are compared.
+    /// Returns the cheapest number of processors up to `most` that the task accepts. If several are equally cheap,
+    /// returns the smallest. For a speed-up law, the cost first decreases and then increases, so bisection finds the
+    /// minimum. For a table, all entries are compared.
     fn cheapest_within(&self, most: u32) -> u32 {
         let fewest = self.profile.min_processors();
         if self.profile.speedup().is_none() {
@@ -217,12 +220,12 @@ impl<'a> Chooser<'a> {
         low
     }
 
-    /// Returns the cheapest number of processors if `free` are available.
+    /// Returns the cheapest number of processors if `free` processors are free.
     fn within(&self, free: u32) -> u32 {
         if free >= self.wanted { self.wanted } else { self.cheapest_within(free) }
     }
 
-    /// Returns the cheapest start at this instant, on processors that are free until its end.
+    /// Returns the cheapest allotment for a start at `start`, on processors that are free until the end of the task.
     fn best_at(&self, start: Time, outlook: &dyn Outlook) -> Option<Choice> {
         let mut cap = u32::MAX;
         for (until, free) in outlook.caps(start) {
@@ -237,8 +240,7 @@ impl<'a> Chooser<'a> {
                 width = roomy.min_by_key(|&width| self.cost(width))?;
             }
             let end = start + time_on_equal(self.instance, self.task, width);
-            // Stop: later entries can only reduce the minimum number of free processors, which does not reduce the
-            // cost.
+            // Stop. Later pairs can only reduce the number of free processors, which does not reduce the cost.
             if end <= until {
                 return Some(Choice { cost: self.cost_from(start, width), start, width, end });
             }
@@ -250,7 +252,7 @@ impl<'a> Chooser<'a> {
         (i128::from(start.ticks()) * i128::from(self.instance.processors()) * UNIT).saturating_add(self.cost(width))
     }
 
-    /// Returns the cheapest start after `now`, if it is cheaper than `best`.
+    /// Returns the cheapest start after `now`, or `None` if it is not cheaper than `best`.
     fn better_later(
         &self,
         now: Time,
@@ -270,9 +272,10 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The operations of a pass, either with numbers of processors or with sets of processors.
+/// The operations of a visit of the queue. One implementation uses numbers of processors, the other sets of
+/// processors.
 trait Table: Outlook {
-    /// Starts the task at this place of the queue now. Returns whether this was possible.
+    /// Starts the task at a place of the queue now. Returns whether this was possible.
     fn start(
         &mut self,
         state: &mut QueueState,
@@ -280,13 +283,13 @@ trait Table: Outlook {
         choice: Choice,
         decisions: &mut Vec<Decision>,
     ) -> bool;
-    /// Reserves processors for the head.
+    /// Reserves processors for the head of the queue.
     fn reserve(&mut self, task: TaskId, choice: Choice);
 }
 
 struct Counted {
     free: ProcSet,
-    /// The number of free processors, excluding the reservation.
+    /// The number of free processors. The reservation is not subtracted.
     strips: Strips,
 }
 
@@ -347,9 +350,9 @@ impl Table for Space<'_> {
     }
 }
 
-/// Returns the number of other tasks in the price for each waiting task. Normally this is the number of all other
-/// waiting tasks. It is smaller if all tasks can start now at a lower price. A higher price would then leave
-/// processors idle without need.
+/// Returns the number of other tasks that determines the price of processors. Normally, it is the number of all other
+/// waiting tasks. If a smaller number still lets all waiting tasks start now, the smallest such number is returned. A
+/// higher price would leave processors idle without need.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -394,7 +397,7 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     let mut openings = table.openings(now);
     loop {
         let free = table.caps(now).next().map_or(0, |(_, free)| free);
-        // The queue is indexed by the minimum number of processors of each task.
+        // The queue can search by the minimum number of processors of each task.
         let gap = Gap { free, window: Time::MAX, beside: free };
         let Some(place) = state.queue.next_admitted(after, gap).filter(|_| free > 0) else { return };
         let chooser = chooser(place.task);
@@ -408,10 +411,9 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     }
 }
 
-/// Returns whether the number of free processors determines what fits, although there are unavailable periods.
-/// Processors must differ only by these periods. No period may begin before the running tasks have ended, and then the
-/// head and one later task have run, one after the other. In this case the choices must not depend on the periods, so
-/// only numbers of processors are used.
+/// Returns whether unavailable periods are so far away that only numbers of processors matter. Processors must differ
+/// only by these periods. Before the first period begins, there must be time for three things in sequence: the ends of
+/// the running tasks, the head of the queue, and one later task. The choices must then not depend on the periods.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };
@@ -422,8 +424,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// Returns the policy with these rules for the queue. If the order of the queue depends on the area or the time of
-    /// a task, the values on its fewest processors are used.
+    /// Returns the policy with rules for the queue. If the order of the queue uses the area or the time of a task,
+    /// they are computed for the fewest processors of the task.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! The free processors and remaining resources of nodes, now and later, for queues of tasks that need resources. The
-//! data are updated at each event.
+//! The free processors and remaining resources of nodes, now and later. Used for queues of tasks that need resources.
+//! Each event updates the data.
 
 use makespan_core::{Decision, Event, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time, View};
 use rustc_hash::FxHashMap;
@@ -8,18 +8,18 @@ use super::order::QueuePlace;
 use super::queue_state::QueueState;
 use crate::kernel::packing::{HeldPart, NodeRooms, PackingMachines, PackingState, TaskToPlace};
 
-/// The free processors and the remaining resources of each node. The cost of an event is proportional to its changes.
-/// Each start costs a walk over the nodes.
+/// The free processors and the remaining resources of each node. An event costs time only for its changes, and each
+/// start costs a walk over the nodes.
 #[derive(Debug)]
 pub(super) struct NodesNow {
     machines: PackingMachines,
     state: PackingState,
-    /// The free ids of each cell.
+    /// The free processor ids of each cell (the processors of a node that are closed at the same times).
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, Held>,
     rooms: NodeRooms,
-    /// The last task that did not fit. As long as no task starts, this task needs to be checked again only on nodes on
-    /// which a task has ended.
+    /// The last task that did not fit. While no task starts, it must be checked again only on nodes on which a task
+    /// has ended.
     blocked: Option<Blocked>,
 }
 
@@ -40,7 +40,8 @@ struct Held {
     ids: Vec<ProcSet>,
 }
 
-/// The state of the nodes at the reserved start of the head of a queue, in which the head holds its processors and resources.
+/// The state of the nodes at the reserved start of the head of a queue. The head already holds its processors and
+/// resources.
 #[derive(Debug)]
 pub(super) struct NodesLater {
     pub start: Time,
@@ -48,7 +49,7 @@ pub(super) struct NodesLater {
 }
 
 impl NodesNow {
-    /// Returns the nodes of a view. Returns `None` if no task needs resources, or if processors are down.
+    /// Returns the nodes that a view shows. Returns `None` if no task needs resources, or if processors are down.
     fn of(view: &View<'_>) -> Option<Self> {
         let instance = view.instance;
         if !instance.has_demands() || !view.down.is_empty() {
@@ -72,7 +73,7 @@ impl NodesNow {
         Some(nodes)
     }
 
-    /// Adds a task that already runs.
+    /// Adds a running task.
     fn see(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
         let mut held = Held { processors: processors.len(), parts: Vec::new(), ids: Vec::new() };
         for (cell, own) in self.machines.cells.iter().enumerate() {
@@ -83,14 +84,14 @@ impl NodesNow {
                 held.ids.push(ids);
             }
         }
-        // Do not subtract the consumables of the task, because they are included in the total that was used up.
+        // Do not subtract the consumables of the task, because the total of used-up amounts includes them.
         let demands: Vec<_> = instance.demands(task).to_vec();
         let back: Vec<_> = demands.into_iter().filter(|demand| demand.kind != ResourceKind::Consumable).collect();
         self.state.hold_parts(&self.machines, &back, held.processors, &held.parts);
         self.running.insert(task, held);
     }
 
-    /// Processes the events of an instant. If the result does not agree with the view, the nodes are read from the view again.
+    /// Processes the events of an instant. If the result differs from the view, reads the nodes from the view again.
     pub fn hear(nodes: &mut Option<Self>, events: &[Event], view: &View<'_>) {
         if !view.instance.has_demands() {
             return;
@@ -101,7 +102,7 @@ impl NodesNow {
                     Event::Finished(task) | Event::Failed(task) | Event::Interrupted(task) => {
                         known.end(view.instance, task);
                     }
-                    // Forget the blocked task, because the search used its old time.
+                    // Remove the blocked task, because the search for it used its old time.
                     Event::Estimated(_) => known.blocked = None,
                     Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
                 }
@@ -115,7 +116,7 @@ impl NodesNow {
         }
     }
 
-    /// Returns whether the number of running tasks agrees with the view, and no processor is down.
+    /// Returns whether the number of running tasks is the number in the view, and no processor is down.
     fn agrees(&self, view: &View<'_>) -> bool {
         self.running.len() == view.running.len() && view.down.is_empty()
     }
@@ -143,15 +144,15 @@ impl NodesNow {
         self.state.total
     }
 
-    /// Starts the tasks at the head of the queue, in order, until one does not fit.
+    /// Starts tasks from the head of the queue, in order, until a task does not fit.
     pub fn start_heads(&mut self, state: &mut QueueState, view: &View<'_>, decisions: &mut Vec<Decision>) {
         while let Some(place) = state.queue.first()
             && self.start(state, place, None, view, decisions)
         {}
     }
 
-    /// Starts the task at a place of the queue now, if it fits now and also in the state `beside`, if this is given.
-    /// Returns whether it started.
+    /// Starts the task at a place of the queue now, if it fits. If `beside` is given, the task must also fit in this
+    /// state. Returns whether the task started.
     pub fn start(
         &mut self,
         state: &mut QueueState,
@@ -168,7 +169,7 @@ impl NodesNow {
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
         let found = match known {
-            // Use the known numbers only without `beside`, because they do not include the state `beside`.
+            // The known numbers do not include the state `beside`, so use them only without `beside`.
             Some(known) if beside.is_none() && now.has_common(machines, &wanted) => {
                 Some(now.find_in(machines, &wanted, &known.rooms, rooms))
             }
@@ -199,8 +200,8 @@ impl NodesNow {
         true
     }
 
-    /// Returns the instant at which the task at the head of the queue can start according to the expected ends of
-    /// running tasks. Also returns the nodes at this instant, including the processors and resources of the head.
+    /// Returns the instant at which the head of the queue can start, if running tasks end as expected. Also returns
+    /// the nodes at this instant, after the head has started.
     pub fn later(
         &mut self,
         head: QueuePlace,
@@ -228,7 +229,7 @@ impl NodesNow {
 }
 
 impl NodesLater {
-    /// Returns the number of processors that the head leaves free.
+    /// Returns the number of processors that stay free when the head has started.
     pub fn free(&self) -> u32 {
         self.state.total
     }
@@ -246,8 +247,8 @@ fn take(free: &mut ProcSet, count: u32) -> ProcSet {
     free.take(count).expect("the counts do not exceed the free processors")
 }
 
-/// The tasks that did not fit at an instant. A task is skipped if it needs at least as many processors and as much of each resource
-/// as one of them.
+/// The tasks that did not fit at an instant. Another task is skipped if it needs at least as many processors and as
+/// much of each resource as one of them.
 #[derive(Debug, Default)]
 pub(super) struct UnfitTasks(Vec<QueuePlace>);
 
@@ -257,7 +258,7 @@ impl UnfitTasks {
         self.0.push(place);
     }
 
-    /// Returns whether some task that needs at most as much did not fit.
+    /// Returns whether a task that needs at most as much as the task at `place` did not fit.
     pub fn covers(&self, place: QueuePlace, instance: &Instance) -> bool {
         let no_more =
             |other: &QueuePlace| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
@@ -265,7 +266,7 @@ impl UnfitTasks {
     }
 }
 
-/// Returns whether, for every resource, the task `one` needs at most as much for each processor as the task `other`.
+/// Returns whether the task `one` needs at most as much of every resource for each processor as the task `other`.
 fn needs_no_more(instance: &Instance, one: QueuePlace, other: QueuePlace) -> bool {
     if instance.demands_number(one.task) == instance.demands_number(other.task) && one.asked.width == other.asked.width
     {

@@ -1,4 +1,4 @@
-//! The order of a queue, and the number of processors that a moldable task requests.
+//! The order of a queue, and the requests of moldable tasks for processors.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use makespan_core::{Area, Instance, NodeClasses, Profile, TaskId, Time};
 
 pub(super) use crate::kernel::leaves::LeafRequest;
 
-/// The order of a queue. Ties are broken by release, and then by id.
+/// The order of a queue. Tasks with equal keys are ordered by release, and then by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueOrder {
     /// First come, first served.
@@ -28,18 +28,17 @@ pub enum QueueOrder {
     Weight,
     /// Highest priority first.
     Priority,
-    /// Least `-(wait / time)^3 * processors` first. This prefers short tasks on many processors that have waited for a
-    /// long time. Source: W. Tang, Z. Lan, N. Desai and D. Buettner, "Fault-aware, utility-based job scheduling on Blue
-    /// Gene/P systems", CLUSTER 2009, DOI
-    /// 10.1109/CLUSTR.2009.5289206.
+    /// Least `-(wait / time)^3 * processors` first. This order prefers tasks that are short, are wide and have waited
+    /// for a long time. Source: W. Tang, Z. Lan, N. Desai and D. Buettner, "Fault-aware, utility-based job scheduling
+    /// on Blue Gene/P systems", CLUSTER 2009, DOI 10.1109/CLUSTR.2009.5289206.
     Wfp3,
-    /// Least `-wait / (log2(processors) * time)` first. This prefers short tasks on few processors that have waited
-    /// for a long time. Source: as [`QueueOrder::Wfp3`]. For one processor, whose logarithm is zero, the logarithm of
-    /// two is used.
+    /// Least `-wait / (log2(processors) * time)` first. This order prefers tasks that are short, are narrow and have
+    /// waited for a long time. Source: as [`QueueOrder::Wfp3`]. The logarithm of one is zero, so the logarithm of two
+    /// is used for one processor.
     Unicef,
-    /// Least `log10(time) * processors + 870 * log10(release)` first, where times are in seconds and at least one. This function
-    /// was fitted to simulated outcomes. Source: D. Carastan-Santos and R. de Camargo, "Obtaining dynamic scheduling policies with
-    /// simulation and machine learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
+    /// Least `log10(time) * processors + 870 * log10(release)` first. Times are in seconds, at least one. The function
+    /// was fitted to results of simulations. Source: D. Carastan-Santos and R. de Camargo, "Obtaining dynamic
+    /// scheduling policies with simulation and machine learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
     F1,
 }
 
@@ -49,8 +48,8 @@ pub enum Queues {
     /// A single queue.
     #[default]
     One,
-    /// One queue for each priority. All tasks of a higher priority come before all tasks of a lower one. Each queue is
-    /// sorted by the [`QueueOrder`].
+    /// One queue for each priority. All tasks of a higher priority come before all tasks of a lower one. Within a
+    /// queue, the [`QueueOrder`] sorts the tasks.
     Priority,
 }
 
@@ -77,7 +76,7 @@ impl QueueOrder {
         matches!(self, Self::Wfp3 | Self::Unicef)
     }
 
-    /// Returns the sort key of a task with this request. Tasks with smaller keys come first.
+    /// Returns the sort key of a task for its request. Tasks with smaller keys come first.
     fn key(self, instance: &Instance, task: TaskId, LeafRequest { width, time }: LeafRequest, now: Time) -> i128 {
         let wait = || (now - instance.release(task)).seconds().max(0.0);
         let processors = f64::from(width);
@@ -102,9 +101,9 @@ impl QueueOrder {
     }
 }
 
-/// Returns an integer that has the order of the number.
+/// Returns an integer for a number. The integers sort like the numbers.
 fn in_order(number: f64) -> i128 {
-    // Adding 0 turns -0 into 0, so that zero has only one representation.
+    // Adding 0 turns -0 into 0, so that both give the same integer.
     let bits = (number + 0.0).to_bits().cast_signed();
     i128::from(if bits < 0 { bits ^ i64::MAX } else { bits })
 }
@@ -120,7 +119,7 @@ pub struct QueueReading {
     pub queues: Queues,
 }
 
-/// The place of a task in the order of a queue, and its request. Earlier places are less.
+/// The place of a task in the order of a queue, and its request. An earlier place is less than a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     queue: Reverse<i32>,
@@ -131,35 +130,35 @@ pub(super) struct QueuePlace {
 }
 
 impl QueuePlace {
-    /// Returns the place of a task that requests `width` processors, as of now.
+    /// Returns the current place of a task that requests `width` processors.
     pub(super) fn new(instance: &Instance, task: TaskId, width: u32, reading: QueueReading, now: Time) -> Self {
         let QueueReading { order, queues, .. } = reading;
         let job = instance.job_of(task);
         let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
-        // Use the time of the profile for the order. On slower processors, the task takes longer.
+        // The order uses the time in the profile, although the task takes longer on slower processors.
         let key = order.key(instance, task, LeafRequest { width, time: instance.profile(task).time(width) }, now);
         let asked = LeafRequest { width, time: time_on_equal(instance, task, width) };
         Self { queue, key, release: job.release, task, asked }
     }
 }
 
-/// The number of processors that a moldable task requests under a policy that does not choose allotments. With real
-/// schedulers, users state this number when they submit the task. A rigid task requests the processors that it needs.
+/// The number of processors that a moldable task requests. It is used by policies that do not choose allotments. With
+/// real schedulers, users state this number at submission. A rigid task requests the processors that it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Request {
-    /// The largest number of processors on which the work per processor and second is at least half of the work on its fewest
-    /// processors. This is near the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans. Comput. 38(3), 1989, DOI
-    /// 10.1109/12.21127.
+    /// The largest number of processors for which each processor does at least half as much work per second as on the
+    /// fewest processors of the task. This is near the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans.
+    /// Comput. 38(3), 1989, DOI 10.1109/12.21127.
     #[default]
     Efficient,
-    /// The fewest processors that it accepts.
+    /// The fewest processors that the task accepts.
     Fewest,
-    /// The fewest processors on which it is fastest.
+    /// The fewest processors on which the task is fastest.
     Fastest,
 }
 
 impl Request {
-    /// Returns the number of processors for a profile.
+    /// Returns the number of processors that a task with this profile requests.
     fn processors(self, profile: &Profile) -> u32 {
         if profile.is_rigid() {
             return profile.min_processors();
@@ -186,8 +185,8 @@ impl Widths {
         Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// Returns the number of processors. If the task does not fit on the empty platform with this number within its
-    /// walltime, returns the nearest number with which it fits. Smaller numbers are preferred.
+    /// Returns the number of processors that a task requests. If the task does not fit on the empty platform with this
+    /// number within its walltime, returns the nearest number with which it fits. Smaller numbers are tried first.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
         let asked = self.request.processors(profile);
@@ -197,7 +196,7 @@ impl Widths {
         }
         let (fewer, more): (Vec<u32>, Vec<u32>) = profile.allotments().partition(|&width| width < asked);
         let nearest = fewer.into_iter().rev().chain(more).find(has_room);
-        // Also try all other allotments, because an allotment that is not faster than a smaller one may need less of a resource.
+        // Also try dominated allotments, because a larger allotment that is no faster may need less of a resource.
         let any = || (profile.min_processors()..=profile.max_processors()).find(has_room);
         nearest.or_else(any).unwrap_or(asked)
     }
@@ -209,7 +208,7 @@ fn efficient(profile: &Profile) -> u32 {
     if profile.speedup().is_none() {
         return profile.allotments().filter(good).last().unwrap_or_else(|| profile.min_processors());
     }
-    // For a speed-up law, work never decreases, so bisection finds the boundary.
+    // The work of a speed-up law never decreases with the number of processors, so bisection finds the boundary.
     let (mut low, mut high) = (profile.min_processors(), profile.max_processors());
     while low < high {
         let middle = low + (high - low).div_ceil(2);
@@ -254,7 +253,8 @@ mod tests {
         assert_eq!(ids("laf"), [3, 0, 1, 2]);
         assert_eq!(ids("narrowest"), [3, 1, 0, 2]);
         assert_eq!(ids("widest"), [2, 0, 3, 1]);
-        // The waits are 3, 9, 9 and 12. The values are the cubes of 0.6, 1.8, 9 and 1.2, each multiplied by the width.
+        // The waits are 3, 9, 9 and 12. The values are the cubes of wait / time (0.6, 1.8, 9 and 1.2), each multiplied
+        // by the width.
         assert_eq!(ids("wfp3"), [2, 1, 3, 0]);
         // The values are 0.6 / 1, 1.8 / 1, 9 / 2 and 1.2 / 1.
         assert_eq!(ids("unicef"), [2, 1, 3, 0]);

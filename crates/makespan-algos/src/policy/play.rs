@@ -1,4 +1,4 @@
-//! Simulates the future of a policy from the state of a view on. The caller states the run times of the tasks.
+//! Simulates the future of a policy, beginning with the state of a view. The caller states the run times of the tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,14 +16,14 @@ pub(super) struct PolicySimulation<'a> {
     waiting: TaskSet,
     running: Vec<Running>,
     down: Vec<Unavailable>,
-    /// Processors that nothing holds.
+    /// Processors that no task and no failure holds.
     idle: ProcSet,
     ends: BinaryHeap<Reverse<(Time, TaskId)>>,
-    /// The run times that a decision of the policy granted to tasks.
+    /// The run times that decisions of the policy granted to tasks.
     granted: FxHashMap<TaskId, Time>,
-    /// Tasks that will arrive later. The task that arrives next is the last element.
+    /// The tasks that will arrive, the next arrival last.
     arrivals: Vec<TaskId>,
-    /// The started tasks with their ends, in the order of their starts.
+    /// The placements of the started tasks, in the order of their starts.
     pub started: Vec<Placement>,
 }
 
@@ -48,13 +48,14 @@ impl<'a> PolicySimulation<'a> {
         }
     }
 
-    /// Calls the policy at every event until nothing more happens, or `most` instants have passed.
+    /// Calls the policy at every event, until nothing more happens or `most` instants have passed.
     pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(TaskId, &ProcSet) -> Time, most: usize) {
         let events = self.waiting.iter().map(Event::Submitted).collect();
         self.rounds(policy, time, most, events);
     }
 
-    /// Continues with a policy that has already decided at this instant, and requested a wake-up at `wake`.
+    /// Continues the simulation with a policy that has already decided at this instant. The policy has requested a
+    /// wake-up at `wake`.
     pub(super) fn go_on(
         &mut self,
         policy: &mut dyn Policy,
@@ -117,7 +118,8 @@ impl<'a> PolicySimulation<'a> {
         self.running.push(Running { task, start, processors });
     }
 
-    /// Advances to the next instant with an event, and collects its events. Returns whether there is one.
+    /// Advances to the next instant with an event, and collects the events of this instant. Returns `false` if there
+    /// is none.
     fn advance(&mut self, wake: Option<Time>, events: &mut Vec<Event>) -> bool {
         events.clear();
         let end = self.ends.peek().map(|Reverse((end, _))| *end);
@@ -139,7 +141,7 @@ impl<'a> PolicySimulation<'a> {
         let (up, down): (Vec<_>, Vec<_>) = self.down.drain(..).partition(|failure| failure.end <= now);
         self.down = down;
         for failure in up {
-            // A processor stays down if another failure also keeps it down.
+            // A processor stays down while another failure also keeps it down.
             let mut up = failure.processors.clone();
             self.down.iter().for_each(|other| up.remove(&other.processors));
             self.idle = self.idle.union(&up);
@@ -159,7 +161,7 @@ impl<'a> PolicySimulation<'a> {
 
 #[cfg(test)]
 impl<'a> PolicySimulation<'a> {
-    /// Returns a simulation that begins before the first release. All tasks arrive later.
+    /// Returns a simulation of a whole instance. It begins before the first release.
     pub(super) fn all(instance: &'a Instance) -> Self {
         let (waiting, free) = (TaskSet::new(), ProcSet::first(instance.processors()));
         let (now, ended) = (Time::ZERO, EndedTasks::default());
@@ -170,7 +172,7 @@ impl<'a> PolicySimulation<'a> {
         play
     }
 
-    /// Returns the placements of all tasks under a policy, in the order of their starts.
+    /// Returns the placements of all tasks of an instance under a policy, in the order of their starts.
     pub(super) fn starts(
         instance: &'a Instance,
         policy: &mut dyn Policy,
@@ -182,8 +184,8 @@ impl<'a> PolicySimulation<'a> {
     }
 }
 
-/// Returns narrow tasks and the task [`WIDE`], which needs all eight processors. The narrow tasks arrive so often
-/// that, if each plan starts the best task for now, the eight processors are never free at the same time.
+/// Returns narrow tasks, and the task [`WIDE`], which needs all eight processors. The narrow tasks arrive very often.
+/// If every plan starts the best task for the present, the eight processors are never free at the same time.
 #[cfg(test)]
 pub(super) fn a_wide_job_among_narrow_ones() -> Instance {
     use makespan_core::{Job, Platform, Profile};

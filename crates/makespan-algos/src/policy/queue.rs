@@ -1,12 +1,12 @@
-//! The waiting tasks in order, with an index that finds the next task that fits without visiting all tasks.
+//! The waiting tasks in order. An index finds the next task that fits without a visit to every task.
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 
 use super::order::{LeafRequest, QueuePlace, QueueReading, Widths};
 use crate::kernel::leaves::{LeafMinimum, Tree};
 
-/// Waiting tasks in the order of a queue, in small blocks that are contiguous in memory. In a tree over the blocks, each node
-/// stores the minimum width and the minimum time of the tasks below it.
+/// Waiting tasks in the order of a queue. They are stored in small blocks that are contiguous in memory. A tree over
+/// the blocks stores in each node the minimum width and the minimum time of the tasks below the node.
 #[derive(Debug)]
 pub(super) struct Queue {
     reading: QueueReading,
@@ -26,22 +26,22 @@ pub(super) struct Queue {
 #[derive(Debug)]
 struct Block {
     places: Vec<QueuePlace>,
-    /// The end of the block. Places of this block and of earlier blocks are at most equal to it. Places of later
-    /// blocks are after it.
+    /// The upper limit of the block. Places in this block and in earlier blocks are at most equal to it, and places in
+    /// later blocks are greater.
     upto: QueuePlace,
-    /// The minimum width and time in this block.
+    /// The minimum width and the minimum time in this block.
     least: LeafRequest,
 }
 
-/// The free processors for a task. The task must need at most `beside` processors, or at most `free` processors if it
-/// ends within `window`.
+/// The free processors for a task. A task that ends within `window` may use `free` processors, any other task `beside`
+/// processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     /// Number of processors that are free now.
     pub free: u32,
-    /// Time for which all these processors stay free.
+    /// Time for which all the `free` processors stay free.
     pub window: Time,
-    /// Number of these processors that stay free after `window`.
+    /// Number of the `free` processors that stay free after `window`.
     pub beside: u32,
 }
 
@@ -74,7 +74,8 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Advances to an instant. An order that changes while tasks wait is computed again. Returns whether this was done.
+    /// Advances to an instant. If the order changes while tasks wait, computes it again. Returns whether this was
+    /// done.
     pub(super) fn advance(&mut self, instance: &Instance, now: Time) -> bool {
         if now == self.now || !self.reading.order.moves() {
             return false;
@@ -101,12 +102,12 @@ impl Queue {
         waiting.iter().for_each(|task| self.insert(instance, task));
     }
 
-    /// Returns the place of a task, if it waits.
+    /// Returns the place of a task, or `None` if the task does not wait.
     pub(super) fn place(&self, instance: &Instance, task: TaskId) -> Option<QueuePlace> {
         self.contains(task).then(|| self.place_of(instance, task))
     }
 
-    /// Moves waiting tasks whose times have changed to their new places. Returns whether there are any.
+    /// Moves waiting tasks whose run times have changed to their new places. Returns whether there are such tasks.
     pub(super) fn restate(&mut self, instance: &Instance, restated: &TaskSet) -> bool {
         let moved: Vec<QueuePlace> = self.iter().filter(|place| restated.contains(place.task)).collect();
         moved.iter().for_each(|&place| self.remove(place));
@@ -114,7 +115,7 @@ impl Queue {
         !moved.is_empty()
     }
 
-    /// Returns the place that a task would have. The request changes only if the times of the task change.
+    /// Returns the place of a task, also if it does not wait. Its request changes only when its run times change.
     fn place_of(&self, instance: &Instance, task: TaskId) -> QueuePlace {
         QueuePlace::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
     }
@@ -151,7 +152,7 @@ impl Queue {
         self.measure_from(at);
     }
 
-    /// Adds a place after all others.
+    /// Adds a place after all other places.
     fn append(&mut self, place: QueuePlace) {
         match self.blocks.last_mut() {
             Some(last) if last.places.len() < 2 * LENGTH => {
@@ -168,7 +169,7 @@ impl Queue {
         }
     }
 
-    /// Removes the task at this place.
+    /// Removes the task at a place.
     pub(super) fn remove(&mut self, place: QueuePlace) {
         self.waiting.remove(place.task);
         let at = self.block_of(place);
@@ -200,18 +201,18 @@ impl Queue {
         self.search(None, |asked| asked.width < u32::MAX)
     }
 
-    /// Returns the first place after `after`, or of all places, that the gap admits.
+    /// Returns the first place after `after` that the gap admits. Without `after`, searches from the beginning.
     pub(super) fn next_admitted(&self, after: Option<QueuePlace>, gap: Gap) -> Option<QueuePlace> {
         self.search(after, |asked| gap.admits(asked))
     }
 
-    /// Returns the block that contains a place or would contain it, or the number of blocks if the place is after all blocks.
+    /// Returns the block for a place. If the place is after all blocks, returns the number of blocks.
     fn block_of(&self, place: QueuePlace) -> usize {
         self.blocks.partition_point(|block| block.upto < place)
     }
 
-    /// Returns the first place after `after` that `may` accepts. If `may` accepts a request, it must also accept the
-    /// minimum of this request and others.
+    /// Returns the first place after `after` whose request `may` accepts. If `may` accepts a request, it must also
+    /// accept the minimum of this request and any other requests.
     fn search(&self, after: Option<QueuePlace>, may: impl Fn(LeafRequest) -> bool) -> Option<QueuePlace> {
         let mut at = 0;
         if let Some(after) = after {
@@ -238,14 +239,14 @@ impl Queue {
         self.tree.set(at, asked);
     }
 
-    /// Updates the minima of the block `from` and all later blocks. The number of blocks must not have decreased, unless the tree
-    /// was cleared.
+    /// Updates the minima of the block `from` and of all later blocks. The number of blocks must not have decreased
+    /// since the tree was last cleared.
     fn measure_from(&mut self, from: usize) {
         self.tree.refill(from, self.blocks.len(), |block| self.blocks[block].least);
     }
 }
 
-/// Returns the minimum width and time of these places.
+/// Returns the minimum width and the minimum time of some places.
 fn all(places: &[QueuePlace]) -> LeafRequest {
     places.iter().map(|place| place.asked).fold(LeafRequest::NONE, LeafRequest::least)
 }
@@ -266,7 +267,7 @@ mod tests {
         Instance::new(Platform::flat(13).unwrap(), (0..tasks).map(job).collect(), vec![]).unwrap()
     }
 
-    /// Returns this instance with another time for every third task.
+    /// Returns an instance in which every third task has another time.
     fn other_times(tasks: u64) -> Instance {
         let before = instance(tasks);
         let other = |task: TaskId| {
@@ -321,7 +322,7 @@ mod tests {
                 prop_assert_eq!((queue.first(), queue.len()), (naive.first().copied(), naive.len()));
             }
             prop_assert!(queue.iter().eq(naive.iter().copied()));
-            // Changed times move some tasks to other places.
+            // Changed run times move some tasks to other places.
             let (others, before) = (other_times(700), &instance);
             let restated: TaskSet =
                 before.task_ids().filter(|&task| others.profile(task) != before.profile(task)).collect();

@@ -1,4 +1,4 @@
-//! The state that all policies with a queue keep: the queue, and the processors that are held. It is updated at each event.
+//! The state that all policies with a queue store: the queue and the held processors. Each event updates it.
 
 use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
@@ -7,27 +7,27 @@ use super::order::{QueuePlace, QueueReading};
 use super::queue::Queue;
 use super::space::{ClosedSlot, Space, next_opening};
 
-/// The waiting tasks in order, and the processors that are held.
+/// The waiting tasks in order, and the held processors.
 #[derive(Debug)]
 pub(super) struct QueueState {
     pub queue: Queue,
     pub held: HeldProcessors,
-    /// Whether the number of free processors determines whether a task fits. Otherwise it also matters which processors
-    /// a task gets.
+    /// Whether the number of free processors determines whether a task fits. If not, the choice of processors matters,
+    /// too.
     pub counted: bool,
 }
 
 /// The effect of the events of an instant on the state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Update {
-    /// Tasks arrived, and nothing else happened.
+    /// Only arrivals of tasks.
     Arrivals,
-    /// A task ended at another instant than expected.
+    /// A task ended at an unexpected instant.
     Surprise,
-    /// All tasks that ended, if any, ended as expected.
+    /// Every task that ended, if any, ended at its expected instant.
     AsBelieved,
-    /// Processors failed or returned, run times changed, or the state did not agree with the view. The state was read from the view
-    /// again.
+    /// The state was read from the view again. Processors failed or returned, run times changed, or the state differed
+    /// from the view.
     Anew,
 }
 
@@ -41,7 +41,7 @@ impl QueueState {
         Self { queue, held: HeldProcessors::of(view, !counted), counted }
     }
 
-    /// Returns the state that the view shows, without the tasks that are submitted at this instant.
+    /// Returns the state that the view shows, before the tasks in `events` are submitted.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: QueueReading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {
@@ -55,8 +55,8 @@ impl QueueState {
         state
     }
 
-    /// Processes the events of an instant. If the policy does not know some tasks, for example those of an earlier session, the
-    /// state is read from the view.
+    /// Processes the events of an instant. If they mention tasks that the state does not contain, for example tasks of
+    /// an earlier session, reads the state from the view.
     pub(super) fn hear(state: &mut Option<Self>, reading: QueueReading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
             *state = Some(Self::of(view, reading));
@@ -96,7 +96,7 @@ impl QueueState {
         }
     }
 
-    /// Applies changed run times. Returns whether a waiting or running task is affected.
+    /// Applies changed run times. Returns whether a waiting or running task has a new run time.
     fn restate(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let restated = Event::estimated(events, view.instance);
         if restated.is_empty() {
@@ -120,12 +120,12 @@ impl QueueState {
         }
     }
 
-    /// Returns whether the numbers of waiting and running tasks agree with the view.
+    /// Returns whether the numbers of waiting and of running tasks are the numbers in the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
         self.queue.len() == view.waiting.len() && self.held.agrees(view)
     }
 
-    /// Returns the maximum time of a waiting task on any processors.
+    /// Returns the maximum run time of all waiting tasks, over all their allotments.
     pub(super) fn longest(&self, instance: &Instance) -> Time {
         let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
@@ -133,8 +133,8 @@ impl QueueState {
         self.queue.iter().map(time).max().unwrap_or(Time::ZERO)
     }
 
-    /// Starts the tasks at the head of the queue while they fit, if it matters which processors they get. Returns the first task
-    /// that does not fit.
+    /// Starts tasks from the head of the queue while they fit. Returns the first task that does not fit. Used if the
+    /// choice of processors matters.
     pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<QueuePlace> {
         while let Some(place) = self.queue.first() {
             let Some(slot) = space.place(place.task, place.asked.width, space.now()) else { return Some(place) };
@@ -143,7 +143,7 @@ impl QueueState {
         None
     }
 
-    /// Starts the task at this place of the queue now in the given slot.
+    /// Starts the task at a place of the queue now, in `slot`.
     pub(super) fn start_in(
         &mut self,
         space: &mut Space<'_>,
@@ -159,10 +159,10 @@ impl QueueState {
     }
 }
 
-/// Starts of tasks if only the number of processors matters.
+/// Starts tasks if only the number of processors matters.
 pub(super) struct ProcessorStarts<'a, 'b> {
     view: &'a View<'b>,
-    /// The free processors, computed when they are first needed.
+    /// The free processors. Computed when they are first needed.
     free: Option<makespan_core::ProcSet>,
 }
 
@@ -176,7 +176,7 @@ impl<'a, 'b> ProcessorStarts<'a, 'b> {
         self.view.now
     }
 
-    /// Starts the task at this place of the queue now. Returns whether enough processors are free.
+    /// Starts the task at a place of the queue now. Returns `false` if too few processors are free.
     pub(super) fn start(&mut self, state: &mut QueueState, place: QueuePlace, decisions: &mut Vec<Decision>) -> bool {
         let QueuePlace { task, asked, .. } = place;
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
@@ -188,8 +188,8 @@ impl<'a, 'b> ProcessorStarts<'a, 'b> {
     }
 }
 
-/// Requests a wake-up at the end of an unavailable period that prevents a task from starting. Such a period has begun, or begins
-/// before a waiting task could end. The wake-up is needed because no event reports the end of a period.
+/// Requests a wake-up at the end of an unavailable period, because no event reports this end. The period must have
+/// begun, or begin before a waiting task could end.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;
@@ -199,7 +199,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
     let slowest = slowest.fold(f64::INFINITY, f64::min);
     let reach = |place: QueuePlace| view.now + instance.profile(place.task).slowest().divided_by(slowest);
-    // Check that some waiting task could reach the period. Usually the first task does.
+    // Check that a waiting task could run into the period. Usually the first task can.
     if next > view.now && !queue.iter().any(|place| reach(place) > next) {
         return None;
     }
@@ -207,11 +207,11 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     next_opening(view, reached).map(Decision::WakeAt)
 }
 
-/// Checks that transfers take no time, for policies that do not support them.
+/// Checks that transfers between nodes take no time. For policies that do not support transfers.
 pub(super) fn without_transfers(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_transfers() {
         return Err(Unsupported(
-            "tasks whose data take time between nodes; use follow or job-flow, which wait for them".into(),
+            "tasks whose data take time between nodes; use follow or job-flow, which wait for the data".into(),
         ));
     }
     Ok(())

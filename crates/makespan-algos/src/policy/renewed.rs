@@ -4,27 +4,27 @@ use std::fmt;
 
 use makespan_core::{Decision, Event, Instance, LogEntry, Policy, TaskId, Unavailable, View};
 
-/// Creates a policy for an instance, or returns `None` if its rules do not support the instance.
+/// A function that creates a policy for an instance. It returns `None` if the policy does not support the instance.
 type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 
-/// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). Other
-/// policies read the periods of the instance only at their first event. So if the periods change, a new policy with
-/// equal rules replaces the old policy, as when a run is resumed. The new policy receives the log, and reads running
-/// and waiting tasks from the view. If the rules do not support unavailable periods, the old policy continues, and may
-/// start tasks that have not ended when a period begins.
+/// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). A
+/// policy usually reads the periods of the instance only at its first event. So if the periods change, a new policy
+/// with equal rules replaces the old policy, as when a run is resumed. The new policy receives the log, and reads
+/// running and waiting tasks from the view. If the new policy does not support unavailable periods, the old policy
+/// continues. It may start tasks that have not ended when a period begins.
 pub struct RenewedPolicy<'a> {
     policy: Box<dyn Policy>,
     make: Make<'a>,
     /// The periods that the policy knows.
     periods: Vec<Unavailable>,
     told: Vec<LogEntry>,
-    /// Log entries of earlier policies that have not been returned yet.
+    /// Log entries of earlier policies that the caller has not received yet.
     untold: Vec<LogEntry>,
     failed: Vec<TaskId>,
 }
 
 impl<'a> RenewedPolicy<'a> {
-    /// Returns a policy that begins with `policy` for this instance, and creates later policies with `make`.
+    /// Returns a policy that begins as `policy`, and is replaced by policies that `make` creates.
     pub fn new(
         policy: Box<dyn Policy>,
         instance: &Instance,
@@ -44,8 +44,8 @@ impl<'a> RenewedPolicy<'a> {
         others
     }
 
-    /// Returns the first events of a new policy: all waiting tasks, all failures of nodes, and, if tasks depend on others, all
-    /// failed tasks.
+    /// Returns the first events of a new policy: the submission of all waiting tasks, and all failures of processors.
+    /// If tasks depend on other tasks, also all failed tasks.
     fn all(&self, view: &View<'_>) -> Vec<Event> {
         let instance = view.instance;
         let failed = self.failed.iter().copied().map(Event::Failed).filter(|_| !instance.edges().is_empty());
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::policy::{policies, policy_for};
 
-    /// A run in which an unavailable period is announced. After the announcement, it contains the start of the period.
+    /// A run in which an unavailable period is announced. `closes` is the start of the period, once it is announced.
     struct Driven<'a> {
         cluster: Cluster<'a>,
         closed: ProcSet,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     impl Driven<'_> {
-        /// Sends events to a policy, and starts the tasks that it chooses. No task may run into the period.
+        /// Sends events to a policy, and starts the tasks that it chooses. Checks that no task runs into the period.
         fn tell(&mut self, policy: &mut dyn Policy, mut events: Vec<Event>) {
             events.sort_by_key(Event::order);
             let mut decisions = Vec::new();
@@ -142,8 +142,8 @@ mod tests {
         }
     }
 
-    /// Executes a run in which half of the processors close for a minute. The period is announced at the event with the
-    /// number `at_event`.
+    /// Executes a run in which half of the processors close for a minute. The period is announced at event number
+    /// `at_event`.
     fn drive(spec: &str, instance: &Instance, at_event: usize) {
         let make = |instance: &Instance| policy_for(spec, instance, 1).ok();
         let mut policy = RenewedPolicy::new(make(instance).unwrap(), instance, make);
@@ -155,7 +155,7 @@ mod tests {
         let (mut is_down, mut is_over) = (false, false);
         for event in 0..1000 {
             if event == at_event {
-                // Begin the period after the running tasks have ended, so that it affects none of them.
+                // The period begins after the running tasks have ended, so that it does not interrupt them.
                 let start = driven.end_of_running(true).unwrap_or(driven.cluster.now()) + Time::from_seconds(7);
                 driven.closes = Some(start);
                 let period = Unavailable { processors: driven.closed.clone(), start, end: start + minute };
@@ -217,7 +217,7 @@ mod tests {
             let closed = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(1) };
             let with_period = Instance::new(Platform::cluster(2, 2).unwrap(), instance.all_submitted(), vec![closed]).unwrap();
             for entry in policies() {
-                // A policy that does not support unavailable periods continues.
+                // If a policy does not support unavailable periods, it continues after the announcement.
                 if policy_for(entry.name, &instance, 1).is_ok() && policy_for(entry.name, &with_period, 1).is_ok() {
                     drive(entry.name, &instance, at_event);
                 }

@@ -6,25 +6,25 @@ use super::ahead::plan_ahead;
 use super::keeper::{Departure, PlanKeeper, closed, first_open};
 use crate::plan::Scheduler;
 
-/// Plans all waiting tasks. Plans the remaining tasks again whenever a task ends early or late, or a task arrives that
-/// is not in the plan.
+/// Plans all waiting tasks. If a task ends early or late, or a task arrives that is not in the plan, plans the
+/// remaining tasks again.
 ///
 /// Between two plans, each task starts at its planned instant on its planned processors. If the processors are still
 /// held by a task that exceeds its estimate, the remaining tasks are planned again around this task.
 ///
 /// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
 /// prevent this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task
-/// later than the previous plan, the policy reserves processors for this task as early as running tasks allow: its
-/// processors in the old or in the new plan. The other tasks are planned around it. As long as tasks end by their
-/// estimates and no processor fails, the task that has waited longest never starts later than planned when it first
-/// became the oldest waiting task.
+/// later than the previous plan, the policy reserves processors for it as early as running tasks allow. These are its
+/// processors in the old or in the new plan. The other tasks are planned around this reservation. Consider the plan in
+/// which a task first was the one that has waited longest. If tasks end by their estimates and no processor fails, the
+/// task starts no later than in this plan.
 ///
-/// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if tasks do not start as
-/// planned, a running best-effort task may hold processors that another task could otherwise use.
+/// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if other tasks could start
+/// earlier than planned, running best-effort tasks may still hold their processors.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
-    /// The current plan. It is marked as out of date when the scheduler must compute a new plan.
+    /// The current plan. If it is out of date, the scheduler must compute a new plan.
     keeper: PlanKeeper,
     keep: KeptStart,
 }
@@ -32,7 +32,7 @@ pub struct Replan {
 /// The task whose start a new plan must not postpone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeptStart {
-    /// The waiting task that was released first. Ties are broken in the order of the instance.
+    /// The waiting task that was released first. Among equal releases, the first task of the instance.
     #[default]
     Oldest,
     /// No task.
@@ -55,7 +55,7 @@ impl Replan {
         Self { keep, ..self }
     }
 
-    /// Returns a policy that begins with a plan for the whole instance.
+    /// Returns a policy that begins with `plan`, a plan for the whole instance.
     pub fn following(scheduler: Box<dyn Scheduler>, seed: u64, plan: &Schedule) -> Self {
         let mut policy = Self::new(scheduler, seed);
         policy.keeper.begin(plan.placements().to_vec());
@@ -78,10 +78,11 @@ impl Replan {
         plan_ahead(self.scheduler.as_ref(), self.seed, view)
     }
 
-    /// Returns the placement to keep for the task that has waited longest, if this plan starts it later than the previous plan and
-    /// an earlier start is possible.
+    /// Returns a placement to keep for the task that has waited longest. Returns `None` unless `plan` starts this task
+    /// later than the previous plan, and an earlier start is possible.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
-        // Keep no start if tasks need resources, because the policy cannot compute how early the held resources allow a start.
+        // If tasks need resources, keep no start. The policy cannot compute how early the held resources allow a
+        // start.
         if self.keep == KeptStart::None || view.instance.has_demands() {
             return None;
         }
@@ -98,7 +99,7 @@ impl Replan {
         (earliest.start < start).then_some(earliest)
     }
 
-    /// Returns a plan of the other tasks.
+    /// Returns a plan of all waiting tasks except the task of `kept`, around this placement.
     fn planned_around(&self, view: &View<'_>, kept: &Placement) -> Option<Vec<Placement>> {
         let waiting: TaskSet = view.waiting.iter().filter(|&task| task != kept.task).collect();
         let taken = Unavailable { processors: kept.processors.clone(), start: kept.start, end: kept.end };
@@ -107,8 +108,8 @@ impl Replan {
     }
 }
 
-/// Returns the earliest placement of the task on the processors of `at`, with no overlap with running tasks or closed
-/// periods.
+/// Returns the earliest placement of a task on the processors of `at`. It does not overlap with running tasks or
+/// closed periods.
 fn earliest(view: &View<'_>, at: Placement) -> Placement {
     let held = view.running.iter().map(|run| Unavailable {
         processors: run.processors.clone(),
@@ -136,8 +137,8 @@ impl Policy for Replan {
         if !self.keeper.has_departed() {
             self.keeper.start_due(view, decisions);
         }
-        // Plan only if no task has just started. The view still shows such tasks as waiting, so a plan would start
-        // them again.
+        // Plan only if no task has just started, because the view still shows such a task as waiting. The plan would
+        // start it again.
         if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
             self.keeper.start_due(view, decisions);
@@ -186,7 +187,7 @@ mod tests {
         assert!(start(&mut Replan::new(scheduler, 1).keeping(KeptStart::None)) > seconds(450));
     }
 
-    /// The policy, and for each task the start that was planned when it first became the oldest waiting task.
+    /// The policy. For each task, also the start that was planned when the task first was the oldest waiting task.
     struct Watched {
         policy: Replan,
         promised: Vec<Option<Time>>,
@@ -276,8 +277,8 @@ mod tests {
         loses_no_job("list", &instance());
     }
 
-    /// Checks that every start keeps best placement. While other tasks run, the remaining instance has closed
-    /// processors, and `shelves` plans such an instance by a list.
+    /// Checks that every start is in best placement. While tasks run, the remaining instance has closed processors.
+    /// `shelves` plans such an instance by a list.
     #[test]
     fn best_placement_is_kept_whatever_happens() {
         let instance = instance_on(Platform::cluster(2, 2).unwrap().requiring_compact());

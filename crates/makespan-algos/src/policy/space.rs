@@ -1,4 +1,4 @@
-//! The processors that are held now and later, for platforms on which it matters which processors a task gets.
+//! The processors that are held now and later. Used on platforms on which the choice of processors matters.
 
 use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
@@ -8,37 +8,38 @@ use crate::kernel::usage::{HoldingTask, Usage};
 use crate::kernel::{take_compact, widest_compact};
 use crate::speeds::speeds;
 
-/// Processors that are closed from `start` to `end`: a task holds or reserves them, or they are down or unavailable.
+/// Processors that are closed from `start` to `end`. A task holds or reserves them, or they are down or unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClosedSlot {
     pub processors: ProcSet,
     pub start: Time,
     pub end: Time,
-    /// The task that holds them, if any.
+    /// The task that holds the processors, or `None` if they are down or unavailable.
     pub task: Option<TaskId>,
-    /// Whether the task already runs.
+    /// Whether the task has started.
     pub begun: bool,
 }
 
 impl ClosedSlot {
-    /// Returns the amounts that the task of the slot holds, if there is a task.
+    /// Returns the amounts that the task of the slot holds, or `None` without a task.
     fn holding(&self) -> Option<HoldingTask<'_>> {
         let &Self { ref processors, start, end, task, begun } = self;
         Some(HoldingTask { task: task?, processors, period: Period { from: start, until: end }, begun })
     }
 }
 
-/// The reservation of the first task that must wait. The task needs some number of the given processors, and any of
-/// them are suitable.
+/// The reservation of the first task that must wait. The task may get any of the processors, but needs only some of
+/// them.
 #[derive(Clone, Debug)]
 struct Reserved {
-    /// Processors that are open for the whole time of the task.
+    /// The processors that are open for the whole time of the task.
     processors: ProcSet,
     /// Number of these processors that the task does not need.
     spare: u32,
     start: Time,
     end: Time,
-    /// The slot of the task if it also holds resources or needs a best placement. Then its processors are fixed.
+    /// The slot of the task if its processors are fixed. They are fixed if tasks need resources or best placement is
+    /// required.
     held: Option<ClosedSlot>,
 }
 
@@ -47,24 +48,24 @@ impl Reserved {
         start < self.end && self.start < end
     }
 
-    /// Returns the number of these processors that other tasks may have while the task runs.
+    /// Returns how many of the processors `open` other tasks may have while the reserved task runs.
     fn leaves(&self, open: &ProcSet) -> u32 {
         let shared = open.intersection(&self.processors).len();
         open.len() - shared + shared.min(self.spare)
     }
 }
 
-/// The closed processors from now on. Built from a view in one walk. Each query walks over all slots.
+/// The closed processors from now on. They are built from a view in one walk. Each query walks over all slots.
 #[derive(Debug)]
 pub(super) struct Space<'a> {
     instance: &'a Instance,
     now: Time,
     slots: Vec<ClosedSlot>,
-    /// The reservation of a waiting task.
+    /// The reservation of the first task that must wait.
     reserved: Option<Reserved>,
     /// The distinct speeds in decreasing order, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
-    /// The start of the first unavailable period that has not ended.
+    /// The first start of all unavailable periods that have not ended.
     closing: Option<Time>,
     /// The last end of all running tasks and reservations.
     reach: Time,
@@ -73,7 +74,8 @@ pub(super) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// Returns the space that the view shows: running tasks until their expected ends, failures, and unavailable periods.
+    /// Returns the space that the view shows. Running tasks are closed until their expected ends, and failures and
+    /// unavailable periods until their ends.
     pub(super) fn of(view: &View<'a>) -> Self {
         let now = view.now;
         let periods = || view.instance.unavailable().iter().filter(|period| period.end > now);
@@ -130,9 +132,9 @@ impl<'a> Space<'a> {
         slot.holding().iter().for_each(|holding| self.usage.hold(holding));
     }
 
-    /// Reserves room for the first task that must wait, at the start of the slot and for its length. The task may
-    /// later get any processors on which it ends by the end of the slot. If best placement is required or tasks need
-    /// resources, the processors of the slot are reserved.
+    /// Reserves processors for the first task that must wait, from the start to the end of the slot. The task may get
+    /// any processors on which it ends by the end of the slot. If best placement is required or tasks need resources,
+    /// it gets the processors of the slot.
     pub(super) fn reserve(&mut self, slot: ClosedSlot) {
         self.reach = self.reach.max(slot.end);
         if self.has_own_processors() {
@@ -142,7 +144,8 @@ impl<'a> Space<'a> {
             return;
         }
         let ClosedSlot { processors, start, end, task, .. } = slot;
-        // Compare ends and not speeds: times are rounded up, so a task may end at the same instant on slower processors.
+        // Compare ends and not speeds, because times are rounded up. A task may end at the same instant on slower
+        // processors.
         let in_time = |speed| task.is_some_and(|task| start + self.time_at(task, processors.len(), speed) <= end);
         let as_fast = self.speeds.iter().rfind(|(speed, _)| in_time(*speed));
         let open = as_fast.map_or_else(|| processors.clone(), |(_, fast)| self.open(fast, start, end));
@@ -161,14 +164,14 @@ impl<'a> Space<'a> {
         Some(reserved)
     }
 
-    /// Returns whether the reservation is for fixed processors.
+    /// Returns whether a reservation fixes processors.
     fn has_own_processors(&self) -> bool {
         self.instance.platform().restricts_placement() || self.usage.matters()
     }
 
-    /// Returns a slot from now on for the task at `place`, if it fits only after the reservation of the task at `head`
-    /// moves to other processors. The task at `head` must fit on these processors at its reserved start. Moves the
-    /// reservation if this is possible.
+    /// Returns a slot from now on for the task at `place`, if it fits only when the reservation of the task at `head`
+    /// moves to other processors. On these, the task at `head` must not end later than reserved. Moves the reservation
+    /// if this is possible.
     pub(super) fn exchange(&mut self, place: QueuePlace, head: QueuePlace) -> Option<ClosedSlot> {
         if !self.has_own_processors() {
             return None;
@@ -190,22 +193,23 @@ impl<'a> Space<'a> {
         Some(slot)
     }
 
-    /// Returns the processors of `base` that are open from `start` to `end` without a break.
+    /// Returns those of the processors `base` that are open all the time from `start` to `end`.
     pub(super) fn open(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let meeting = self.slots.iter().filter(|slot| slot.start < end && start < slot.end);
         let closed: Vec<(u32, u32)> = meeting.flat_map(|slot| slot.processors.intervals().iter().copied()).collect();
         if closed.is_empty() { base.clone() } else { base.difference(&ProcSet::from_intervals(closed)) }
     }
 
-    /// Returns the time of a task on processors of this speed.
+    /// Returns the time of a task on processors of a speed.
     fn time_at(&self, task: TaskId, width: u32, speed: f64) -> Time {
         let time = self.instance.profile(task).time(width);
         if self.instance.platform().has_unit_speed() { time } else { time.divided_by(speed) }
     }
 
-    /// Returns the slot from `start` on for a task on `width` processors. The speed is the highest one that at least
-    /// `width` processors have or exceed. Among the processors with at least this speed, the slowest are used. Uses a
-    /// best placement if required. Returns `None` if the time would exceed the walltime.
+    /// Returns a slot from `start` on for a task on `width` processors. Tries the fastest class of processors first. A
+    /// class contains all processors that are at least as fast as some speed. Within the class, the slowest processors
+    /// are used. If best placement is required, it is used. Returns `None` if the task fits on no class or its time
+    /// would exceed the walltime.
     pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<ClosedSlot> {
         let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {
@@ -225,7 +229,7 @@ impl<'a> Space<'a> {
             };
             let faster = index.checked_sub(1).map(|index| &self.speeds[index].1);
             if let Some(processors) = self.take(open, width, Period { from: start, until: end }, faster) {
-                // If processors of different speeds are used, the slowest one determines the time.
+                // The slowest processor that is used determines the time.
                 let end = start + self.instance.time(task, &processors);
                 return Some(ClosedSlot { processors, start, end, task: Some(task), begun: false });
             }
@@ -233,8 +237,8 @@ impl<'a> Space<'a> {
         None
     }
 
-    /// Returns the processors of `base` that are open without a break. Excludes processors that are fixed in the
-    /// reservation.
+    /// Returns those of the processors `base` that are open all the time from `start` to `end`. Excludes the fixed
+    /// processors of a reservation.
     fn open_to_all(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let mut open = self.open(base, start, end);
         if self.has_own_processors()
@@ -257,9 +261,9 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Take slow processors first. Among equally slow processors, a task that ends before the reserved start
-        // prefers the processors that the reserved task may get, and any other task avoids these processors. Among the
-        // remaining processors, those that close soonest come first.
+        // Take slow processors first. Among equally slow processors, consider whether the reserved task may get them.
+        // A task that ends before the reserved start prefers such processors, and any other task avoids them. Then
+        // take the processors that close soonest.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
         let mut pools = Vec::with_capacity(4);
@@ -273,7 +277,7 @@ impl<'a> Space<'a> {
             });
         }
         let mut spare = meeting.map_or(0, |reserved| reserved.spare);
-        // Ignore a period that begins after all tasks and reservations have ended.
+        // Ignore periods that begin after all tasks and reservations have ended.
         let near = self.closing.is_some_and(|closing| closing < self.reach.max(period.until));
         let classes = self.instance.availability().classes();
         let classes = if near { classes } else { &classes[..1] };
@@ -292,7 +296,8 @@ impl<'a> Space<'a> {
         (taken.len() == width).then_some(taken)
     }
 
-    /// Chooses `width` of these processors: on one node if it has enough, otherwise on as few nodes as possible.
+    /// Chooses `width` of the processors `open`. If one node has enough, they are on this node, otherwise on as few
+    /// nodes as possible.
     fn together(&self, open: &ProcSet, width: u32) -> ProcSet {
         let platform = self.instance.platform();
         let mut parts = platform.parts(open);
@@ -310,14 +315,14 @@ impl<'a> Space<'a> {
         ProcSet::from_intervals(taken)
     }
 
-    /// Returns the first slot from `after` on. Only `after` itself and the instants at which processors open are tried.
+    /// Returns the first slot from `after` on. Tries `after` and the instants at which processors open.
     pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<ClosedSlot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
         instants.find_map(|instant| self.place(task, width, instant))
     }
 
-    /// Returns the maximum number of processors that a task could have from `start` until each of some instants. The last instant
-    /// is the end of time.
+    /// Returns pairs of an instant and the maximum number of processors that a task could have from `start` to this
+    /// instant. The last instant is the end of time.
     pub(super) fn widest(&self, start: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let reserved = self.reserved.as_ref();
         let starts = self.slots.iter().map(|slot| slot.start).chain(reserved.map(|reserved| reserved.start));
@@ -360,8 +365,8 @@ impl<'a> Space<'a> {
     }
 }
 
-/// Returns the slots of running tasks until their expected ends. A task that runs into an unavailable period is interrupted when
-/// the period begins.
+/// Returns the slots of running tasks until their expected ends. If a task runs into an unavailable period, its slot
+/// ends when the period begins, because the task is interrupted then.
 pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = ClosedSlot> + use<'v> {
     let (now, instance, running) = (view.now, view.instance, view.running);
     running.iter().map(move |running| {
@@ -374,8 +379,8 @@ pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = ClosedSlot> +
     })
 }
 
-/// Returns the next instant at which an unavailable period ends, among the periods that have begun by now or begin
-/// earlier than the instant `before`.
+/// Returns the first end of an unavailable period. Considers only periods that have begun, or begin before the instant
+/// `before`.
 pub(super) fn next_opening(view: &View<'_>, before: Time) -> Option<Time> {
     let now = view.now;
     let meeting = view.instance.unavailable().iter().filter(|period| period.end > now);

@@ -1,4 +1,4 @@
-//! Compares the policies with slow reference implementations.
+//! Compares policies with slow reference implementations.
 
 use std::cmp::Ordering;
 
@@ -17,14 +17,14 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A rigid task, given by width, estimate, release, and real run time in percent of the estimate.
+/// A rigid task: its width, its estimate, its release, and its real run time in percent of the estimate.
 type Row = (u32, i64, i64, i64);
 
 fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..=100), 1..most)
 }
 
-/// Rows in which some tasks exceed their estimates.
+/// Generates tasks, some of which exceed their estimates.
 fn late_rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 1..most)
 }
@@ -40,7 +40,7 @@ fn flat(rows: &[Row]) -> Instance {
     instance_on(Platform::flat(8).unwrap(), rows, vec![])
 }
 
-/// In real time, a policy may receive several tasks in its first events, shortly after their release.
+/// In real time, the first events of a policy may submit several tasks, shortly after their releases.
 #[test]
 fn what_is_heard_of_late_starts_once() {
     let instance = flat(&[(2, 10, 0, 100); 3]);
@@ -75,8 +75,8 @@ fn starts(played: &[Placement], tasks: usize) -> Vec<i64> {
     starts
 }
 
-/// The common part of the reference implementations. It contains the tasks in the order of the queue, and the expected
-/// ends of running tasks.
+/// The common part of the reference implementations: the tasks in the order of the queue, and the expected ends of
+/// running tasks.
 struct Naive<'a> {
     rows: &'a [Row],
     order: Vec<usize>,
@@ -114,10 +114,9 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// Adds a quarter to the expected run time of a job, repeatedly, while its expected end has passed. Returns whether
-    /// any expected end had passed.
-    ///
-    /// A task that ends now keeps its previous expected end until the policy has processed its end.
+    /// For each running job whose expected end has passed, adds a quarter to its expected run time until the end is in
+    /// the future. Returns whether an expected end had passed. If a job ends now but the policy has not processed the
+    /// end, the expected end does not change.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {
@@ -134,15 +133,15 @@ impl<'a> Naive<'a> {
         late
     }
 
-    /// Returns the number of free processors at the instant `at`. Running tasks, and those in `unheard`, hold their processors
-    /// until their expected ends.
+    /// Returns the number of free processors at the instant `at`. Running tasks and the tasks in `unheard` hold their
+    /// processors until their expected ends.
     fn free_at(&self, now: i64, unheard: &[usize], at: i64) -> i64 {
         let runs = |task: &usize| self.end(*task) > now || unheard.contains(task);
         let running = self.started.iter().copied().filter(runs);
         8 - running.filter(|&task| at < self.beliefs[task]).map(|task| i64::from(self.rows[task].0)).sum::<i64>()
     }
 
-    /// Visits these tasks in the order of the queue once.
+    /// Visits the tasks `waiting` once, in the order of the queue.
     fn look(&mut self, now: i64, waiting: &[usize], unheard: &[usize], backfilling: bool) {
         let mut queue: Vec<usize> = self.order.clone();
         queue.retain(|task| self.starts[*task] < 0 && waiting.contains(task));
@@ -203,9 +202,9 @@ fn naive_easy(rows: &[Row], order: &[TaskId], backfilling: bool, passes: Passes)
     naive.starts
 }
 
-/// Simulates conservative backfilling by its definition. After an unexpected end, all reservations move up in the order of the
-/// queue, and then arrivals get their reservations in this order. After a task exceeds its expected time, all reservations are made
-/// again.
+/// Simulates conservative backfilling by its definition. After an unexpected end, all reservations move up in the
+/// order of the queue, and then arrivals get their reservations in this order. If a task exceeds its expected time,
+/// all reservations are made again.
 fn naive_conservative(rows: &[Row], order: &[TaskId]) -> Vec<i64> {
     let mut naive = Naive::new(rows, order);
     // The reservations of waiting tasks.
@@ -264,8 +263,8 @@ fn queue_order(name: &str, instance: &Instance) -> Vec<TaskId> {
     queue.iter().map(|place| place.task).collect()
 }
 
-/// Tests a job 0 that runs longer than its estimate. The starts of jobs 0 and 1 must not change if another job arrives
-/// before job 0 ends.
+/// Job 0 runs longer than its estimate. The starts of jobs 0 and 1 must not change if another job arrives before job 0
+/// ends.
 #[test]
 fn an_unrelated_event_does_not_change_a_schedule() {
     for passes in ["event", "instant"] {
@@ -312,7 +311,7 @@ proptest! {
         }
     }
 
-    /// Checks that weights and priorities define orders like any other keys, and that several queues behave like one
+    /// Checks that weights and priorities define orders like other keys. Checks that several queues behave like one
     /// queue in which higher priorities come first.
     #[test]
     fn weights_and_priorities_order_as_defined(
@@ -348,8 +347,8 @@ proptest! {
     }
 
     /// Checks that both kinds of passes start the same tasks if estimates are exact and the order is first come, first
-    /// served. With other orders they may differ: if two tasks arrive together, the first one is visited before the
-    /// second one is known.
+    /// served. With other orders, they may differ. If two tasks arrive together, a pass after each event visits the
+    /// first task before the second is known.
     #[test]
     fn with_exact_estimates_and_fcfs_the_passes_of_easy_are_one(rows in rows(25)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();
@@ -359,7 +358,7 @@ proptest! {
         prop_assert_eq!(event, instant);
     }
 
-    /// Checks that the first tasks are treated like later ones: a short task long before them does not change their starts.
+    /// Checks that a short task long before the other tasks does not change their starts.
     #[test]
     fn the_first_instant_is_like_any_other(rows in late_rows(12), together in any::<bool>()) {
         let rows: Vec<Row> = rows.into_iter().map(|row: Row| if together { (row.0, row.1, 0, row.3) } else { row }).collect();
@@ -381,7 +380,7 @@ fn closed(processors: &str, start: i64, end: i64) -> Unavailable {
     Unavailable { processors: processors.parse().unwrap(), start: t(start), end: t(end) }
 }
 
-/// Returns platforms on which it matters which processors a task gets.
+/// Returns instances on whose platforms the choice of processors matters.
 fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 4) };
     let periods: Vec<Unavailable> = periods
@@ -418,7 +417,7 @@ proptest! {
     ) {
         for instance in particular(&rows, &periods) {
             for spec in PARTICULAR {
-                // Some policies support only equal speeds.
+                // Some policies support only processors of equal speed.
                 let Ok(mut policy) = policy_for(spec, &instance, 1) else { continue };
                 let played = PolicySimulation::starts(&instance, policy.as_mut(), &|task, on| instance.time(task, on));
                 prop_assert_eq!(played.len(), rows.len(), "{}", spec);
@@ -427,7 +426,7 @@ proptest! {
         }
     }
 
-    /// Checks that `moldable-easy` starts the same tasks as `easy` if all tasks are rigid, because then there is no
+    /// Checks that `moldable-easy` starts the same tasks as `easy` if all tasks are rigid. In this case, there is no
     /// width to choose.
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
@@ -448,7 +447,7 @@ proptest! {
             if !spec.starts_with("batch") {
                 continue;
             }
-            // Tasks that are released after the first start of a batch start after its last end.
+            // If a task is released after the first start of a batch, it must start after the last end of the batch.
             let mut rest: Vec<&Placement> = played.iter().collect();
             while let Some(first) = rest.first().map(|placement| placement.start) {
                 let released = |placement: &&Placement| instance.release(placement.task) <= first;
@@ -473,8 +472,8 @@ proptest! {
         }
     }
 
-    /// Checks that the reservation of the head is kept: if no run time exceeds its estimate, the head starts no later
-    /// than reserved.
+    /// Checks that the reservation of the head is kept. If no run time exceeds its estimate, the head must start no
+    /// later than reserved.
     #[test]
     fn the_head_of_easy_starts_no_later_than_it_was_first_reserved(rows in rows(25)) {
         let instance = flat(&rows);
@@ -491,8 +490,8 @@ proptest! {
     }
 }
 
-/// Checks that no processor is used twice or while it is closed, that placements are best placements, and that no task starts
-/// before its release.
+/// Checks that no processor is used twice or while it is closed. Checks that placements are best placements, and that
+/// no task starts before its release.
 fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError> {
     for (index, one) in played.iter().enumerate() {
         prop_assert!(one.start >= instance.release(one.task));
@@ -507,7 +506,7 @@ fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// An EASY policy that records the first reservation of each task that was the head of its queue.
+/// An EASY policy. It records the first reservation of each task that was the head of its queue.
 struct Watched {
     policy: Easy,
     reserved: Vec<Option<Time>>,
@@ -530,8 +529,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
         job.with_walltime(t(walltime))
     };
-    // `hold` takes both fast processors until 5, and `narrow` needs one of them. `wide` would take the slow processors.
-    // `wide` takes 10 on all three processors, and 6 on the two fast ones.
+    // `hold` takes both fast processors until 5, and `narrow` needs one of them. `wide` would take the slow
+    // processors. `wide` takes 10 ticks on all three processors, and 6 on the two fast processors.
     let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
     let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();

@@ -15,15 +15,15 @@ pub(super) trait ReservationStart: Clone {
     fn start(&self) -> Time;
 }
 
-/// The free processors in which reservations of kind `S` are made.
+/// The free processors that reservations of kind `S` use.
 pub(super) trait ReservationSpace<S> {
-    /// Returns the earliest fit from an instant on, or `None` if the task never fits.
+    /// Returns the earliest fit from `after` on, or `None` if the task never fits.
     fn earliest(&mut self, place: QueuePlace, after: Time) -> Option<S>;
     fn hold(&mut self, place: QueuePlace, reservation: &S);
     fn release(&mut self, place: QueuePlace, reservation: &S);
-    /// Returns the earliest fit from `now` on, computed as if the reservation were released, if this fit is earlier
-    /// than the reservation. An implementation need only search fits that overlap the period `opened`, because no
-    /// processors were released outside this period since the last search.
+    /// Returns the earliest fit from `now` on if it is earlier than `reservation`, otherwise `None`. The processors of
+    /// `reservation` are treated as free. Since the last search, processors were released only in the period `opened`.
+    /// So an implementation need only search fits that overlap this period.
     fn earlier(&mut self, place: QueuePlace, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
@@ -33,20 +33,20 @@ pub(super) struct InstantEvents<'a> {
     pub events: &'a [Event],
     /// The effect of the events on the state.
     pub update: Update,
-    /// Whether a task takes longer than expected.
+    /// Whether a task has exceeded its expected end.
     pub late: bool,
-    /// The period in which tasks that ended early released processors.
+    /// The period in which processors are free because tasks ended early.
     pub opened: Option<Period>,
 }
 
 /// A reservation for every waiting task.
 #[derive(Debug)]
 pub(super) struct ReservationPlan<S> {
-    /// The reservation of each task.
+    /// The reservation of each waiting task.
     reserved: FxHashMap<TaskId, S>,
     /// All reservations, by start.
     upcoming: BTreeSet<(Time, QueuePlace)>,
-    /// The period of the processors that moved reservations have released since the waiting tasks were last checked.
+    /// The period in which processors are free because reservations moved since the last check of the waiting tasks.
     opened: Option<Period>,
 }
 
@@ -70,7 +70,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         self.upcoming = queue.iter().filter_map(start).collect();
     }
 
-    /// Adds a period in which processors were released. Waiting tasks have not been checked for it yet.
+    /// Adds a period in which processors became free. The waiting tasks have not been checked for it yet.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }
@@ -86,7 +86,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         Some(reservation)
     }
 
-    /// Removes and returns a reservation that begins now or should have begun.
+    /// Removes and returns a reservation whose start is now or has passed.
     pub(super) fn take_due(&mut self, now: Time) -> Option<(QueuePlace, S)> {
         let &(start, place) = self.upcoming.first()?;
         if start > now {
@@ -120,7 +120,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         self.reserve_arrivals(queue, room, news.events, view);
     }
 
-    /// Releases all reservations.
+    /// Releases the processors of all reservations.
     fn release_all(&mut self, room: &mut impl ReservationSpace<S>) {
         self.opened = None;
         while let Some((_, place)) = self.upcoming.pop_first() {
@@ -130,9 +130,9 @@ impl<S: ReservationStart> ReservationPlan<S> {
         }
     }
 
-    /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be the old one.
-    /// Processors were released in the period `opened`. When a task got its reservation or was last compressed, it
-    /// could not start earlier. So it can start earlier now only if processors were released since then.
+    /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be its old place.
+    /// Processors became free in the period `opened`. At the last check, no task could start earlier. So a task can
+    /// start earlier now only if its fit overlaps processors that became free since then.
     fn compress(&mut self, queue: &Queue, room: &mut impl ReservationSpace<S>, now: Time, opened: Period) {
         let mut opened = Period::hull(self.opened.take(), opened);
         for place in queue.iter() {
@@ -149,7 +149,8 @@ impl<S: ReservationStart> ReservationPlan<S> {
         }
     }
 
-    /// Makes reservations for all waiting tasks without one: the arrivals, or all tasks if the reservations were discarded.
+    /// Makes reservations for all waiting tasks without one. These are new tasks or, if the reservations were
+    /// discarded, all tasks.
     fn reserve_arrivals(
         &mut self,
         queue: &Queue,

@@ -10,12 +10,12 @@ use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::QueuePlace;
 use crate::policy::space::{ClosedSlot, Space, running};
 
-/// The free processors for reservations if processors differ by speed, by node or by unavailable periods.
+/// The free processors for reservations. Used if processors differ by speed, by node or by unavailable periods.
 ///
-/// A reservation guarantees a start, not certain processors. If processors differ only by unavailable periods, enough
-/// processors may be free for a new reservation, but in different periods. Then all reservations get new processors in
-/// the order of their starts, without changing their starts, so that the new reservation fits if possible. So a period
-/// that affects no task does not change any start.
+/// A reservation guarantees a start, not certain processors. Suppose that processors differ only by unavailable
+/// periods. Enough processors may be free for a new reservation at each instant, but not the same processors. In this
+/// case, all reservations get new processors, in the order of their starts, to make the new reservation possible.
+/// Their starts do not change. So an unavailable period that affects no task does not change any start.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
     /// The running tasks and the reservations.
@@ -27,7 +27,7 @@ pub(super) struct Sets<'a, 'b> {
 }
 
 impl<'a, 'b> Sets<'a, 'b> {
-    /// Returns the room with the existing reservations.
+    /// Returns the free processors, without those of the existing reservations.
     pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<QueuePlace, ClosedSlot>) -> Self {
         let mut space = Space::of(view);
         let mut free = interchangeable(view.instance).then(|| free_processors(view));
@@ -40,7 +40,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         Self { view: *view, space, free, places }
     }
 
-    /// Returns the first fit that begins in a period.
+    /// Returns the first fit of a task that begins in `period`.
     fn search(&mut self, place: QueuePlace, period: Period) -> Option<ClosedSlot> {
         let QueuePlace { task, asked, .. } = place;
         let Some(free) = &self.free else {
@@ -62,8 +62,8 @@ impl<'a, 'b> Sets<'a, 'b> {
         }
     }
 
-    /// Places all reservations on other processors so that one more reservation at `start` fits. Returns them and the new
-    /// reservation.
+    /// Places all reservations on other processors, so that an additional reservation at `start` fits. Returns the new
+    /// space, its reservations, and the additional slot.
     fn placed_anew(
         &self,
         more: QueuePlace,
@@ -84,8 +84,8 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 }
 
-/// Returns the number of processors that are neither busy nor closed. A processor that is busy and closed at the same
-/// time is subtracted once.
+/// Returns the number of processors over time that are neither busy nor closed. If a processor is both, it is
+/// subtracted once.
 fn free_processors(view: &View<'_>) -> Strips {
     let mut free = Strips::constant(view.instance.processors());
     for slot in running(view) {
@@ -99,7 +99,7 @@ fn free_processors(view: &View<'_>) -> Strips {
         }
         for failure in &down {
             let width = failure.processors.intersection(&class.processors).len();
-            // Subtract a failed processor only outside its closed periods, in which it is already subtracted.
+            // Subtract a failed processor only outside its closed periods, because it is already subtracted there.
             let mut from = failure.start;
             for (start, end) in closed().chain([(failure.end, failure.end)]) {
                 if from < start.min(failure.end) {
@@ -134,12 +134,12 @@ impl ReservationSpace<ClosedSlot> for Sets<'_, '_> {
     }
 
     fn earlier(&mut self, place: QueuePlace, old: &ClosedSlot, now: Time, _opened: Period) -> Option<ClosedSlot> {
-        // Use the current processors of the reservation, because they may have been exchanged.
+        // Use the current slot of the reservation, because reservations may have exchanged their processors.
         let slot = self.places.get(&place).unwrap_or(old).clone();
         self.release(place, &slot);
         let new = self.search(place, Period { from: now, until: old.start });
-        // Other reservations may now hold processors of the old reservation. Then these processors are held twice, but
-        // the old reservation is released immediately.
+        // Other reservations may hold processors of the old slot by now. These processors are then held twice, but
+        // only until the old reservation is released.
         self.hold(place, &slot);
         new
     }

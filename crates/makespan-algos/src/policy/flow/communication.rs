@@ -1,14 +1,14 @@
-//! The time that a task takes to reach a machine.
+//! The communication cost of tasks: the time that a task takes to reach a machine.
 
 use makespan_core::{Instance, Payload, Route, TaskId, Time};
 
 /// The communication cost of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
-    /// The same cost for all tasks and machines.
+    /// The cost that all tasks have on all machines.
     Fixed(Time),
-    /// The cost of the links between the root of the platform and the node: the sum of their latencies, plus the data
-    /// of the task divided by the smallest bandwidth. Zero if there are no links.
+    /// The cost of the links between the root of the platform and the node. It is the sum of the latencies, plus the
+    /// data of the task divided by the smallest bandwidth. Zero if there are no links.
     Links,
 }
 

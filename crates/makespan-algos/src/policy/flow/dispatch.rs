@@ -15,17 +15,18 @@ pub(super) struct Dispatch {
     pub machines: FlowMachines,
     /// Tasks that can run on some machine that is up, in the order of arrival.
     pool: Vec<TaskId>,
-    /// Tasks that can run only on machines that are down. They are checked again only when a machine comes up.
+    /// Tasks that can run only on machines that are down. They are checked again when a machine comes up.
     stuck: Vec<TaskId>,
     /// The mapping in progress.
     planned: Option<Planned>,
-    /// Polls are at whole seconds after this instant. Intervals do not begin before this instant.
+    /// The beginning of the polls and intervals. Polls are at whole seconds after this instant, and no interval begins
+    /// before it.
     since: Time,
-    /// The time of the last mapping.
+    /// The time that the last mapping took.
     last: Time,
 }
 
-/// Tasks with their machines, which will be sent at the instant `at`.
+/// A mapping: tasks with their machines. The tasks are sent at the instant `at`.
 #[derive(Debug)]
 struct Planned {
     at: Time,
@@ -47,7 +48,7 @@ impl Dispatch {
         dispatch
     }
 
-    /// Adds a task that waits to be mapped.
+    /// Adds a task to be mapped.
     fn wait(&mut self, instance: &Instance, task: TaskId) {
         let mut machines = self.machines.all().iter().filter(|machine| machine.is_up);
         let can_run = machines.any(|machine| instance.time_on(task, machine.node).is_some());
@@ -103,7 +104,7 @@ impl Dispatch {
 enum Due {
     /// No task is sent until this instant.
     At(Time),
-    /// Send all tasks one by one: by the paper's rule for few tasks if true, otherwise by the mapper.
+    /// Send each task separately. If true, by the paper's rule for few tasks, otherwise by the mapper.
     OneByOne(bool),
     /// Map all tasks together.
     Batch,
@@ -119,7 +120,8 @@ struct Dealer<'a, 'b> {
 }
 
 impl Dealer<'_, '_> {
-    /// Sends the tasks of a finished mapping. If a mapping is in progress, returns the instant at which it will be finished.
+    /// If a mapping is finished, sends its tasks. If a mapping is in progress, returns the instant at which it will be
+    /// finished.
     fn deliver(&mut self) -> Option<Time> {
         let Planned { at, tasks } = self.dispatch.planned.take()?;
         if at > self.view.now {
@@ -132,7 +134,7 @@ impl Dealer<'_, '_> {
         None
     }
 
-    /// Sends a task, unless its machine has failed since the mapping.
+    /// Sends a task to a machine. If the machine has failed since the mapping, the task waits again.
     fn send(&mut self, task: TaskId, machine: usize) {
         let target = &self.dispatch.machines.all()[machine];
         match self.view.instance.time_on(task, target.node).filter(|_| target.is_up) {
@@ -165,7 +167,7 @@ impl Dealer<'_, '_> {
         }
     }
 
-    /// Returns the action of the dynamic scheduling cycle, or `None` if it waits.
+    /// Returns the action of the dynamic scheduling cycle, or `None` if no action is due yet.
     fn cycle(&self) -> Option<Due> {
         let enough = 2 * self.dispatch.machines.all().iter().filter(|machine| machine.is_up).count();
         if self.slack() > Time::ZERO {
@@ -174,8 +176,8 @@ impl Dealer<'_, '_> {
         Some(if self.dispatch.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
     }
 
-    /// Returns the maximum time by which a mapping can be postponed so that no machine becomes idle before the mapping
-    /// is finished. Returns zero if a machine becomes idle before a mapping could be finished.
+    /// Returns the maximum delay of a mapping for which no machine becomes idle before the mapping is finished. If a
+    /// mapping that begins now is too late, returns zero.
     fn slack(&self) -> Time {
         let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
         let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
@@ -185,7 +187,7 @@ impl Dealer<'_, '_> {
         if left > needed { left - needed } else { Time::ZERO }
     }
 
-    /// Returns the maximum time that the first waiting task takes to reach a machine.
+    /// Returns the maximum time that the first waiting task takes to reach a machine, over all machines.
     fn lead(&self) -> Time {
         match (self.rules.communication, self.dispatch.pool.first()) {
             (Communication::Fixed(time), _) => time,
@@ -207,10 +209,10 @@ impl Dealer<'_, '_> {
         (0..all.len()).filter(|&machine| all[machine].is_up).collect()
     }
 
-    /// Sends each task separately, taking its communication cost into account.
+    /// Maps and sends each task separately.
     ///
-    /// If `printed` is set, the cost is added to the time of the task, as in the paper. Otherwise, the task travels
-    /// while the machine computes.
+    /// If `printed` is set, the communication cost is added to the time of the task, as in the paper. Otherwise, the
+    /// machine runs other tasks while the task travels.
     fn one_by_one(&mut self, printed: bool) {
         let (up, now) = (self.up(), self.view.now);
         for task in std::mem::take(&mut self.dispatch.pool) {
@@ -231,7 +233,7 @@ impl Dealer<'_, '_> {
         }
     }
 
-    /// Maps all tasks together, for the state at the end of the mapping.
+    /// Maps all tasks together. The mapper uses the expected state of the machines at the end of the mapping.
     fn batch(&mut self) {
         let (up, now) = (self.up(), self.view.now);
         let expected = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
@@ -250,7 +252,8 @@ impl Dealer<'_, '_> {
         let real = begin.map_or_else(Default::default, |begin| begin.elapsed());
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         if needs {
-            // The order of the tasks on a machine does not affect when the machine completes, but it affects the mean flow time.
+            // The order of the tasks on a machine does not change when the machine completes, but changes the mean
+            // flow time.
             order.sort_by_key(|&task| problem.time(task, mapping[task]));
         }
         let at = now + self.rules.scheduling_time.spent(expected, real);
@@ -261,7 +264,7 @@ impl Dealer<'_, '_> {
     }
 }
 
-/// Returns the first multiple of a positive interval from `time` on.
+/// Returns the first multiple of `interval` that is not before `time`. The interval must be positive.
 fn next_multiple(time: Time, interval: Time) -> Time {
     let whole = time.ticks().div_euclid(interval.ticks());
     let multiple = Time::from_ticks(whole * interval.ticks());

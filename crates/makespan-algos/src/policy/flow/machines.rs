@@ -1,4 +1,4 @@
-//! The queues of the machines, and their remaining work.
+//! The machines, their queues and their remaining work.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(super) struct Machine {
     /// The sum of the times of the tasks in the queue.
     queued: Time,
     running: Option<Believed>,
-    /// The expected end of all its tasks.
+    /// The expected end of all tasks of the machine.
     done: Time,
 }
 
@@ -42,7 +42,7 @@ struct Believed {
 }
 
 impl FlowMachines {
-    /// Returns the machines with the running tasks of the view.
+    /// Returns the machines of a view, with the running tasks.
     pub(super) fn of(view: &View<'_>) -> Self {
         let platform = view.instance.platform();
         let machine = |id| Machine {
@@ -71,7 +71,7 @@ impl FlowMachines {
         machine.done = end;
     }
 
-    /// Updates the times of tasks in the queues and of running tasks.
+    /// Updates the run times of tasks that run or wait in queues.
     pub(super) fn restate(&mut self, restated: &TaskSet, view: &View<'_>) {
         if restated.is_empty() {
             return;
@@ -112,7 +112,7 @@ impl FlowMachines {
         }
     }
 
-    /// Updates which machines are up. Returns the tasks in the queues of machines that are down.
+    /// Updates which machines are up. Removes the tasks from the queues of machines that are down, and returns them.
     pub(super) fn look(&mut self, view: &View<'_>) -> Vec<TaskId> {
         let mut lost = Vec::new();
         for (id, machine) in (0..).zip(&mut self.all) {
@@ -137,12 +137,13 @@ impl FlowMachines {
         machine.queue.push_back(sent);
     }
 
-    /// Returns the time until the first machine that is up completes its tasks, or `None` if all machines are down.
+    /// Returns the time until the first machine completes its tasks, among the machines that are up. Returns `None` if
+    /// all machines are down.
     pub(super) fn least_left(&self, now: Time) -> Option<Time> {
         self.all.iter().filter(|machine| machine.is_up).map(|machine| machine.ready(now) - now).min()
     }
 
-    /// Starts tasks that have arrived on idle machines.
+    /// Starts the next task on each idle machine if it has arrived.
     pub(super) fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         for (id, machine) in (0..).zip(&mut self.all) {
             if machine.running.is_some() || !machine.is_up {
@@ -157,7 +158,7 @@ impl FlowMachines {
         }
     }
 
-    /// Returns the instant at which the next task arrives on an idle machine.
+    /// Returns the next instant at which a task arrives on an idle machine.
     pub(super) fn next_arrival(&self, now: Time) -> Option<Time> {
         let idle = self.all.iter().filter(|machine| machine.running.is_none() && machine.is_up);
         idle.filter_map(|machine| machine.queue.front()).map(|sent| sent.arrives).filter(|&at| at > now).min()
@@ -166,7 +167,7 @@ impl FlowMachines {
 
 impl Machine {
     /// Returns the instant at which the machine is expected to complete its tasks. If a running task exceeds its
-    /// estimate, it is expected to take a quarter longer than it has already run.
+    /// estimate, its expected run time is 5/4 of the time that it has already run.
     pub(super) fn ready(&self, now: Time) -> Time {
         match self.running {
             Some(Believed { start, end }) if end <= now => {

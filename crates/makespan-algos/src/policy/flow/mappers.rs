@@ -1,4 +1,4 @@
-//! The mappers by name.
+//! The catalogue of mappers for policies.
 
 use std::sync::LazyLock;
 
@@ -12,10 +12,10 @@ use crate::scheduler::MappingScheduler;
 /// The valid values in specs.
 pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
 
-/// A mapper that only policies offer, because it is meant for machines that are busy at the beginning.
+/// A mapper that only policies offer. It is meant for machines that are busy at the beginning.
 const FAST: Entry = Entry {
     name: "fast",
-    summary: "the longest task first, to the machine on which it ends first, then moves and swaps of few tasks",
+    summary: "the longest task first, on the machine on which it ends first, then moves and swaps if there are few tasks",
     supports: "sequential jobs on machines of any kind",
     source: "Graham, SIAM J. Appl. Math. 17(2), 1969, doi:10.1137/0117039",
     parameters: &[],
@@ -33,7 +33,7 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| [&[FAST], mapping::ENTRI
 /// Returns the mapper that a spec names, for policies that send tasks to machines.
 ///
 /// # Errors
-/// [`SpecError`] states the unknown or invalid part of the spec, and what would be valid.
+/// [`SpecError`] states the unknown or invalid part of the spec, and lists the valid values.
 pub fn mapper(spec: &str) -> Result<Box<dyn Mapper>, SpecError> {
     Entry::made(&ENTRIES, "mapper", spec, |entry, spec| match entry.kind.build {
         Build::Mapper(build) => Ok(build(spec)?.into_mapper()),

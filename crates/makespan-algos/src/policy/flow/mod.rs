@@ -2,12 +2,12 @@
 //! tasks to these queues, using a mapper of [`crate::kernel::mapping`].
 //!
 //! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each
-//! task. After the mapping, the tasks are *sent* to their machines, and never move to other machines. A task reaches
-//! its machine after its communication cost, while the machine runs other tasks. Then it waits in the queue of the
-//! machine.
+//! task. After the mapping, the tasks are *sent* to their machines, and never move to other machines. The
+//! communication cost of a task is the time until it reaches its machine. Meanwhile, the machine runs other tasks.
+//! Then the task waits in the queue of the machine.
 //!
-//! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them in time for the
-//! first machine that would become idle, by a fast local search.
+//! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them by a fast local
+//! search, shortly before a machine would become idle.
 
 mod communication;
 mod dispatch;
@@ -34,16 +34,16 @@ use dispatch::Dispatch;
 /// The instants at which waiting tasks are mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Each task on arrival, with its communication cost: immediate mode.
+    /// Each task when it arrives (immediate mode). Its communication cost is taken into account.
     Arrival,
-    /// At the multiples of this interval. The next mapping is at the first multiple after the tasks of the previous
-    /// mapping were sent.
+    /// At the multiples of an interval. If the tasks of a mapping are sent after a multiple, the next mapping is at
+    /// the multiple that follows.
     Every(Time),
-    /// The dynamic scheduling cycle as printed, which is checked once a second.
+    /// The dynamic scheduling cycle as printed in the paper. It is checked once a second.
     Poll,
-    /// The dynamic scheduling cycle, checked at every event.
+    /// The dynamic scheduling cycle, but checked at every event.
     Events,
-    /// As soon as some machine would otherwise become idle before new tasks can reach it.
+    /// When a machine would otherwise become idle before new tasks can reach it.
     Need,
 }
 
@@ -83,7 +83,7 @@ pub struct Rules {
 }
 
 impl TaskFlow {
-    /// Returns a policy with these rules and this mapper.
+    /// Returns a policy that follows `rules` and maps tasks by `mapper`.
     pub fn new(rules: Rules, mapper: Box<dyn Mapper>, seed: u64) -> Self {
         Self { rules, mapper, random: ChaCha8Rng::seed_from_u64(seed), dispatch: None }
     }
@@ -105,7 +105,7 @@ impl Policy for TaskFlow {
     }
 }
 
-/// Checks that an instance is a flow of tasks: all tasks are sequential, and processors are always open.
+/// Checks that an instance is a flow of tasks. All tasks must be sequential, and processors must always be open.
 pub(super) fn sequential_and_open(instance: &Instance) -> Result<(), Unsupported> {
     let sequential =
         |job| (0..instance.job(job).different_tasks()).all(|at| instance.profile_at(job, at).is_sequential());

@@ -1,4 +1,4 @@
-//! The time that a mapping takes.
+//! The time that the mapping of tasks takes.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use makespan_core::Time;
 /// The time from the beginning of a mapping until its tasks are sent: `t_s` in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulingTime {
-    /// The formula of the paper for its hardware: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. The time is limited
-    /// to 10^9 s here.
+    /// The formula of the paper for its hardware: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. Here, the result is
+    /// at most 10^9 s.
     Paper,
-    /// The measured time on this machine. The results of two simulations may then differ.
+    /// The measured time on this machine. Two simulations may therefore have different results.
     Measured,
     /// Mappings take no time.
     Zero,
 }
 
 impl SchedulingTime {
-    /// Returns the expected time for this number of tasks. `last` is the time of the last mapping.
+    /// Returns the expected time of a mapping of `tasks` tasks. `last` is the time of the last mapping.
     pub(super) fn expected(self, tasks: usize, last: Time) -> Time {
         match self {
             Self::Paper => {
@@ -29,7 +29,7 @@ impl SchedulingTime {
         }
     }
 
-    /// Returns the time of a mapping whose expected time was `expected` and whose measured time is `real`.
+    /// Returns the time of a mapping. `expected` is the time that was expected, and `real` the measured time.
     pub(super) fn spent(self, expected: Time, real: Duration) -> Time {
         match self {
             Self::Measured => Time::from_ticks(i64::try_from(real.as_nanos()).unwrap_or(i64::MAX / 4)),

@@ -1,4 +1,4 @@
-//! Tests of the flow policies in the simulator, on examples by hand and on random flows.
+//! Tests of the flow policies in the simulator, on examples with known results and on random flows.
 
 use makespan_core::{
     Actual, Failure, Instance, Job, Node, Outcome, Platform, ProcSet, Profile, Run, TaskId, Time, Trace,
@@ -13,7 +13,7 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Returns nodes of these speeds, and tasks of these sizes and releases in seconds.
+/// Returns nodes of these speeds, and tasks. The sizes and releases of tasks are in seconds.
 fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
     let node = |(index, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{index}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
@@ -31,7 +31,7 @@ fn played(instance: &Instance, spec: &str) -> Trace {
         .trace
 }
 
-/// Returns the task, the start in milliseconds and the processor of each run, by task.
+/// Returns the runs by task. Each run is the task, its start in milliseconds, and its processor.
 fn runs(instance: &Instance, spec: &str) -> Vec<(u64, i64, u32)> {
     let of = |run: &Run| (run.task.0, run.start.ticks() / 1_000_000, run.processors.last().unwrap());
     let mut runs: Vec<_> = played(instance, spec).runs.iter().map(of).collect();
@@ -42,9 +42,10 @@ fn runs(instance: &Instance, spec: &str) -> Vec<(u64, i64, u32)> {
 #[test]
 fn immediate_mode_sends_each_task_to_where_it_is_complete_first() {
     let instance = flow(&[1.0, 2.0], &[(8, 0), (8, 1), (3, 2)]);
-    // Task 0 is on the fast node until 4, and task 1 there until 8 rather than 9. Task 2 is on the slow node until 5.
+    // Task 0 is on the fast node until 4, and task 1 on this node until 8, because it would end at 9 on the slow node.
+    // Task 2 is on the slow node until 5.
     assert_eq!(runs(&instance, "immediate"), [(0, 0, 1), (1, 4000, 1), (2, 2000, 0)]);
-    // Only tasks whose node is idle are delayed by their communication.
+    // Only tasks whose node is idle are delayed by the communication.
     let sent = runs(&instance, "immediate[communication=0.5s]");
     assert_eq!(sent, [(0, 500, 1), (1, 4500, 1), (2, 2500, 0)]);
 }
@@ -80,9 +81,9 @@ fn the_cycle_waits_while_every_node_has_more_than_a_mapping_takes() {
     let starts = runs(&instance, "ptfs[cycle=event]");
     let at: Vec<i64> = starts.iter().map(|run| run.1).collect();
     assert_eq!(at[..3], [76, 10_076, 20_076]);
-    // The next batch begins this time before the node completes, and is ready in time.
+    // The mapping of the next batch begins early enough to end when the node completes.
     assert_eq!(at[3..], [30_076, 31_076, 32_076]);
-    // The polled cycle starts it at most a second late.
+    // The polled cycle begins the mapping at most a second late.
     let polled: Vec<i64> = runs(&instance, "ptfs").iter().map(|run| run.1).collect();
     assert!(polled[3] >= 30_076 && polled[3] <= 31_153, "{polled:?}");
 }
@@ -136,8 +137,8 @@ const SPECS: [&str; 9] = [
     "ptfs[mapper=fast,cycle=event,scheduling-time=measured,communication=0.1s]",
 ];
 
-/// Generates nodes with one or two processors, and tasks. Some tasks have different times on each machine. One in seven cannot run
-/// on the first node.
+/// Generates nodes with one or two processors, and tasks. Some tasks have their own time on each machine. One task in
+/// seven cannot run on the first node.
 fn instances() -> impl Strategy<Value = Instance> {
     let nodes = prop::collection::vec((1_u32..3, 1_u32..5), 1..4);
     let tasks = prop::collection::vec((1_i64..40, 0_i64..60, 0_u32..7), 0..40);
@@ -190,7 +191,7 @@ proptest! {
         }
     }
 
-    /// Checks that the cycles differ only by the delay of a poll if arrivals are at whole seconds.
+    /// Checks that the two cycles differ only by the delay of a poll, if all arrivals are at whole seconds.
     #[test]
     fn polling_only_delays(tasks in prop::collection::vec((1_i64..40, 0_i64..60), 1..40)) {
         let instance = flow(&[1.0], &tasks);

@@ -1,12 +1,13 @@
-//! Tasks that are alike, so that no order of them is better than another.
+//! Tasks that are alike. No order of such tasks is better than another.
 
 use makespan_core::{Decision, Event, Instance, TaskId, View};
 
 use super::super::held::interchangeable;
 use super::is_tied;
 
-/// Returns whether no order of these tasks is better than another: each task has one allotment, and all tasks have equal
-/// estimated times and weights, no deadlines, and wait for no task and no resource.
+/// Returns whether the tasks are alike, so that no order of them is better than another. Each task must have one
+/// allotment. All tasks must have equal estimated times and weights and no deadlines, and must wait for no task and no
+/// resource.
 pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = TaskId>) -> bool {
     if !interchangeable(instance) {
         return false;
@@ -23,9 +24,9 @@ pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = Tas
     is_rigid && is_alike(first) && tasks.all(is_alike)
 }
 
-/// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period can delay them if it
-/// has begun, or if it begins before all running tasks have ended and then all waiting tasks have run, one after
-/// another.
+/// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period can do so if it has
+/// begun. A later period can do so if it begins too early for the following: all running tasks end, and then all
+/// waiting tasks run one after another.
 fn meets_period(view: &View<'_>) -> bool {
     let View { instance, waiting, now, .. } = *view;
     let ahead = instance.unavailable().iter().filter(|period| period.end > now);
@@ -37,20 +38,20 @@ fn meets_period(view: &View<'_>) -> bool {
     free.map_or(now, |free| free.max(now)).ticks().saturating_add(total) > begin.ticks()
 }
 
-/// The state of a policy that makes no plan as long as all tasks are alike.
+/// The state of a policy that makes no plan while all tasks are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AlikeState {
-    /// No event has come yet.
+    /// No event has occurred.
     #[default]
     Unknown,
-    /// All tasks so far are alike. Contains one of these tasks.
+    /// All tasks so far are alike. The state contains one of them.
     Yes(TaskId),
     /// Tasks differ.
     No,
 }
 
 impl AlikeState {
-    /// Returns whether all waiting tasks are alike. Once tasks have differed, always returns false.
+    /// Returns whether all waiting tasks are alike. After tasks have differed once, always returns false.
     pub fn remains(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let View { instance, waiting, .. } = *view;
         let Some(first) = waiting.first() else { return *self != Self::No };
@@ -73,7 +74,7 @@ impl AlikeState {
         remains
     }
 
-    /// Starts waiting tasks in their order until no processors are free for the next one.
+    /// Starts waiting tasks in their order until too few processors are free for the next task.
     pub fn start(view: &View<'_>, decisions: &mut Vec<Decision>) {
         let mut free = view.free.clone();
         let mut next = view.waiting.first();

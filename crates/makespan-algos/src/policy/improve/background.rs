@@ -1,4 +1,4 @@
-//! The search that continues between the events of a run.
+//! A search on a thread that continues between the events of a run.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,34 +11,35 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::search::SearchCourse;
 
-/// A function that improves a plan. Its second argument is the initial temperature, as a share of the temperature of a
-/// search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
+/// A function that improves a plan. Its second argument is the initial temperature, as a fraction of the temperature
+/// of a search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
 pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse) -> (f64, P) + Send>;
 
 /// Duration of the search between two pauses.
 const SLICE: Duration = Duration::from_millis(10);
-/// Total duration of the search after an event, without pauses.
+/// Maximum duration of the search after an event, without pauses.
 const ENOUGH: Duration = Duration::from_secs(1);
-/// Time after which the policy first checks for a better plan. The time until the next check doubles with each check.
+/// Time until the first check for a better plan. The time to each further check is twice as long.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
-/// The temperatures of successive slices, as shares of the temperature of a search without a plan.
+/// The initial temperatures of the slices, in turn, as fractions of the temperature of a search without a plan.
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
 
-/// A thread that continues to improve the plan, using a share of one core.
+/// A thread that continues to improve the plan. It uses a part of one core.
 pub(super) struct Background<P> {
     share: f64,
     worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
     found: Arc<Mutex<Option<P>>>,
     /// The signal that stops the current search.
     stop: Stop,
-    /// Whether the current plan is being searched.
+    /// Whether the thread has received the current plan.
     is_going: bool,
-    /// The time from this check to the next one, and the sum of these times.
+    /// The time from this check to the next one.
     pause: Time,
+    /// The sum of the pauses since the search began.
     waited: Time,
 }
 
-/// A plan to be improved, with the parameters of the search.
+/// A plan to be improved, and the parameters of the search.
 struct Work<P> {
     plan: P,
     improve: Improve<P>,
@@ -48,7 +49,7 @@ struct Work<P> {
 }
 
 impl<P: Clone + Send + 'static> Background<P> {
-    /// Returns a background search that uses this share of one core, between 0 and 1.
+    /// Returns a background search that uses the fraction `share` of one core, between 0 and 1.
     pub fn new(share: f64) -> Self {
         Self {
             share: share.clamp(0.01, 1.0),
@@ -61,14 +62,14 @@ impl<P: Clone + Send + 'static> Background<P> {
         }
     }
 
-    /// Takes the better plan of the same tasks, if one was found.
+    /// Returns a better plan of the same tasks, if the thread has found one.
     pub fn take(&mut self) -> Option<P> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Updates the search after an event. If `changed` is set, the plan has changed, so the current search ends. If
-    /// `is_settled` is set, the plan cannot be improved. Otherwise `work` returns the plan to improve next. Returns
-    /// the instant of the next check, if a better plan could start a task.
+    /// `is_settled` is set, the plan cannot be improved. Otherwise, `work` returns the plan to improve next. If a
+    /// better plan could start a task before the next event, returns the instant of the next check.
     pub fn go_on(
         &mut self,
         changed: bool,
@@ -78,7 +79,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     ) -> Option<Time> {
         if changed {
             self.end();
-            // The view does not show the tasks that have just started. The search begins at the next instant.
+            // The view still shows tasks as waiting that have just started. So the search begins at the next instant.
             let soon = view.now + Time::from_ticks(1_000_000);
             return (!is_settled).then_some(soon);
         }
@@ -98,10 +99,10 @@ impl<P: Clone + Send + 'static> Background<P> {
         Some(look)
     }
 
-    /// Ends the search of a plan. Its result is discarded.
+    /// Ends the search of a plan, and discards its result.
     fn end(&mut self) {
         self.stop.request();
-        // Replace the cell for results, so that a late result of the old search is not used.
+        // Replace the cell for the result, so that a late result of this search is not used.
         self.found = Arc::default();
         (self.is_going, self.pause, self.waited) = (false, FIRST_LOOK, Time::ZERO);
     }
@@ -122,7 +123,7 @@ impl<P> Drop for Background<P> {
         self.stop.request();
         if let Some((sender, worker)) = self.worker.take() {
             drop(sender);
-            // Ignore a panic in the thread, because it was already reported.
+            // Ignore a panic in the thread, because it is already reported.
             _ = worker.join();
         }
     }

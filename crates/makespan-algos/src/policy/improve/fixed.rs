@@ -1,4 +1,4 @@
-//! A task whose start and processors in the plan are fixed.
+//! A task of the plan whose start and processors are fixed.
 
 use makespan_core::{FreeTime, Reservation, Time};
 
@@ -9,7 +9,7 @@ use crate::kernel::choices::Choice;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
     pub number: u32,
-    /// The position of its allotment.
+    /// The index of its allotment.
     pub position: u32,
     pub start: Time,
     pub choice: Choice,

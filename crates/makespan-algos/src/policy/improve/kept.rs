@@ -24,30 +24,30 @@ use crate::search::SearchCourse;
 /// The waiting tasks and their plan.
 #[derive(Debug)]
 pub(super) struct WaitingPlan {
-    /// The waiting tasks, identified by numbers, and the cost function for plans of these tasks.
+    /// The tasks of the plan, identified by numbers, and the cost function for plans of these tasks.
     pub residual: Residual,
-    /// For each number, the task with this number. The task is in the plan or was in an earlier plan.
+    /// The task of each number. It is in the plan, or was in an earlier plan.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
-    /// For each number, the sort key, for orders that are not planned.
+    /// The sort key of the task of each number. Keys order tasks that have no position in a plan.
     keys: Vec<PlanSortKey>,
-    /// For each number, the least work of the task.
+    /// The least work of the task of each number.
     work: Vec<f64>,
-    /// For each number, the job of the task.
+    /// The job of the task of each number.
     jobs: Vec<JobId>,
     pub plan: Solution,
-    /// Waiting tasks that are outside the plan because the plan is full. The task with the smallest key enters the plan first.
+    /// Waiting tasks outside the plan, because the plan is full. The task with the smallest key enters the plan first.
     line: BTreeSet<(PlanSortKey, TaskId)>,
     /// The waiting tasks except best-effort tasks, by release.
     waiting: BTreeSet<(Time, TaskId)>,
-    /// Waiting tasks of bags without weight.
+    /// The waiting tasks of bags without weight.
     best_effort: TaskSet,
-    /// The position and the width of each task in a given plan.
+    /// The position and the width of each task in a plan that was given at the beginning.
     given: FxHashMap<TaskId, (u32, u32)>,
     /// The instants at which tasks have arrived since the policy began.
     came: Vec<Time>,
     began: Option<Time>,
-    /// Processors times ticks that running tasks are expected to hold from now on.
+    /// The area that running tasks are expected to hold from now on, in processor-ticks.
     held: f64,
     now: i64,
 }
@@ -74,13 +74,13 @@ impl WaitingPlan {
         }
     }
 
-    /// Sets a plan that determines the positions of tasks that arrive.
+    /// Sets a given plan. It determines the positions of tasks that arrive.
     pub fn follow(&mut self, plan: &Schedule) {
         let place = |(at, placement): (u32, &Placement)| (placement.task, (at, placement.processors.len()));
         self.given = (0..).zip(plan.placements()).map(place).collect();
     }
 
-    /// Returns whether events have been processed.
+    /// Returns whether the policy has processed events.
     pub fn has_begun(&self) -> bool {
         self.began.is_some()
     }
@@ -95,7 +95,7 @@ impl WaitingPlan {
         self.numbers.get(&task).copied()
     }
 
-    /// Returns the allotment of a task at a position.
+    /// Returns the allotment of a task with the index `position`.
     pub fn choice(&self, number: u32, position: u32) -> Choice {
         self.residual.choices.of(number)[position as usize]
     }
@@ -110,7 +110,7 @@ impl WaitingPlan {
         self.waiting.first().map(|&(_, task)| task)
     }
 
-    /// Processes events. Returns the tasks that must be inserted into the plan.
+    /// Processes events. Returns the tasks to be inserted into the plan.
     pub fn hear(&mut self, events: &[Event], view: &View<'_>) -> Vec<TaskId> {
         let View { now, instance, .. } = *view;
         self.now = now.ticks();
@@ -126,7 +126,7 @@ impl WaitingPlan {
                 }
             }
         }
-        // Adds tasks that arrived before this policy began, and waiting tasks that no event reported.
+        // Add tasks that arrived before this policy began, and waiting tasks that no event reported.
         if self.waiting.len() + self.best_effort.len() != view.waiting.len() {
             let gone = self.waiting.iter().map(|&(_, task)| task).chain(self.best_effort.iter());
             let gone: Vec<TaskId> = gone.filter(|&task| !view.waiting.contains(task)).collect();
@@ -144,7 +144,7 @@ impl WaitingPlan {
         new
     }
 
-    /// Adds a waiting task. Returns whether the task is new and is not a best-effort task.
+    /// Adds a waiting task. Returns whether the plan must contain it: the task is new and not a best-effort task.
     fn arrives(&mut self, instance: &Instance, task: TaskId) -> bool {
         if instance.job_of(task).is_best_effort() {
             self.best_effort.insert(task);
@@ -153,7 +153,7 @@ impl WaitingPlan {
         self.waiting.insert((instance.release(task), task))
     }
 
-    /// Removes a task that starts or no longer waits.
+    /// Removes a task that starts, or that no longer waits.
     pub fn leaves(&mut self, instance: &Instance, task: TaskId) {
         self.best_effort.remove(task);
         self.waiting.remove(&(instance.release(task), task));
@@ -163,7 +163,7 @@ impl WaitingPlan {
         }
     }
 
-    /// Removes the data of tasks that are no longer in the plan, if there are many of them.
+    /// Removes the data of tasks that are not in the plan, if there are many of them.
     fn renumber(&mut self) {
         if self.tasks.len() < 2 * self.plan.order.len() + 64 {
             return;
@@ -188,7 +188,7 @@ impl WaitingPlan {
         (self.plan.clone(), Box::new(improve))
     }
 
-    /// Returns the position and the width of each task in the plan. Tasks of the given plan follow.
+    /// Returns the position and the width of each task in the plan, followed by the tasks of the given plan.
     pub fn given(&self) -> FxHashMap<TaskId, (u32, u32)> {
         let all = self.plan.order.len() as u32;
         let mut given: FxHashMap<TaskId, (u32, u32)> =
@@ -215,19 +215,19 @@ impl WaitingPlan {
         self.plan.order.iter().map(place).collect()
     }
 
-    /// Returns the cost of the plan with these reservations.
+    /// Returns the cost of the plan if its tasks have the reservations `reserved`.
     pub fn cost(&self, reserved: &[Reservation]) -> f64 {
         self.residual.cost(&self.plan, reserved.iter().map(|reservation| reservation.start.ticks()))
     }
 
-    /// Returns the start of a task of the plan with these reservations.
+    /// Returns the start of a task of the plan in `reserved`.
     pub fn start_of(&self, number: u32, reserved: &[Reservation]) -> Option<Time> {
         let placed = self.plan.order.iter().zip(reserved).find(|(at, _)| **at == number);
         placed.map(|(_, reservation)| reservation.start)
     }
 
-    /// Returns a slot for the task to which `promise` was made, if `reserved` starts this task after its promised
-    /// latest start and an earlier start is possible.
+    /// Returns a slot for the task that has the promise. Returns `None` unless `reserved` starts this task after its
+    /// promised latest start, and an earlier start is possible.
     pub fn broken(&self, promise: &PromisedStart<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
         let (task, latest, width) = promise.given()?;
         let number = self.number(task)?;
@@ -238,7 +238,8 @@ impl WaitingPlan {
         (start < planned).then_some(Fixed { number, position, start, choice })
     }
 
-    /// Renews the promise to the task that has waited longest, based on the start of this task in `reserved`.
+    /// Renews the promise to the task that has waited longest. The new promise depends on the start of this task in
+    /// `reserved`.
     pub fn renew(&self, promise: &mut PromisedStart<u32>, reserved: &[Reservation], view: &View<'_>) {
         let Some(oldest) = self.oldest() else { return promise.forget() };
         let number = self.number(oldest).filter(|_| promise.is_meant());
@@ -247,23 +248,23 @@ impl WaitingPlan {
         }
     }
 
-    /// Removes a task from the order.
+    /// Removes a task from the order of the plan.
     pub fn take(&mut self, number: u32) {
         self.plan.order.retain(|&other| other != number);
     }
 
-    /// Inserts the task into the order by its start.
+    /// Inserts a fixed task into the order, at the place that its start determines.
     pub fn put_back(&mut self, fixed: &Fixed, own: Reservation, reserved: &mut Vec<Reservation>) {
-        // Insert the task before the first task that starts later. The order need not be sorted by start, because tasks
-        // are inserted into gaps.
+        // Insert the task before the first task that starts later. The order need not be sorted by start, because
+        // tasks may be placed into gaps.
         let at = reserved.iter().position(|other| other.start > own.start).unwrap_or(reserved.len());
         self.plan.order.insert(at, fixed.number);
         self.plan.chosen[fixed.number as usize] = fixed.position;
         reserved.insert(at, own);
     }
 
-    /// Returns the tasks to start with these reservations, which are held in `skyline`: tasks whose planned start is now, and then
-    /// best-effort tasks that delay no planned task.
+    /// Returns the tasks to start. `reserved` contains the reservations of the plan, which `skyline` holds. The tasks
+    /// whose planned start is now come first. Then come best-effort tasks that delay no planned task.
     pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> StartsAndRest {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);
@@ -293,20 +294,20 @@ impl WaitingPlan {
     }
 }
 
-/// The tasks to start now, and the rest of the plan.
+/// The tasks that start now, and the plan.
 #[derive(Debug)]
 pub(super) struct StartsAndRest {
     /// The reservation of each task of the plan, in the order of the plan.
     pub reserved: Vec<Reservation>,
     /// The tasks to start now.
     pub due: Vec<(TaskId, Reservation)>,
-    /// The next start.
+    /// The next planned start after now.
     pub next: Option<Time>,
-    /// The latest end of all placed tasks.
+    /// The latest end of all tasks that have a reservation or start now.
     pub end: Time,
 }
 
-/// Returns the elements for these tasks.
+/// Returns the elements of `of` whose indices are in `kept`.
 fn some<T: Copy>(of: &[T], kept: &[u32]) -> Vec<T> {
     kept.iter().map(|&number| of[number as usize]).collect()
 }

@@ -1,10 +1,10 @@
-//! Sort keys of tasks that have no position in the current plan.
+//! Sort keys that order tasks without a position in the current plan.
 
 use std::cmp::Ordering;
 
-/// A sort key. The task with the smallest key comes first. For a task that is in a given plan, the first field is 0 and
-/// the second field is the position in this plan. For any other task, the first field is positive and the second field
-/// depends on the objective.
+/// A sort key. The task with the smallest key comes first. If a task is in a given plan, its first field is 0 and its
+/// second field is its position in this plan. Otherwise, its first field is positive and its second field depends on
+/// the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PlanSortKey(pub u8, pub f64, pub f64);
 

@@ -1,4 +1,4 @@
-//! A plan that is kept, and improved at every event.
+//! A policy that keeps a plan, and improves it at every event.
 
 mod alike;
 mod background;
@@ -32,11 +32,11 @@ use tied::{DependentPlan, is_tied};
 /// The parameters of [`Improve`]: its objective and its effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Improving {
-    /// The objective, over the waiting tasks.
+    /// The objective for the waiting tasks.
     pub objective: Objective,
-    /// Maximum number of changes of the plan that are tried at an event. If many tasks wait, fewer changes are tried.
+    /// Maximum number of changes of the plan that are tried at an event. If many tasks wait, the number is smaller.
     pub steps: u64,
-    /// The tasks whose start must not be postponed further.
+    /// The tasks whose promised start must not be postponed.
     pub keep: KeptStart,
 }
 
@@ -94,20 +94,21 @@ pub struct Improve {
     promise: PromisedStart<u32>,
     searches: Searches,
     background: Option<Background<Solution>>,
-    /// The plan if a task has arrived that depends on more than a number of equal processors. Otherwise `None`.
+    /// The plan for dependent tasks, or `None`. Used after a task has arrived for which a number of equal processors
+    /// is not enough.
     tied: Option<DependentPlan>,
     tied_background: Option<Background<DecodedList>>,
 }
 
-/// The initial temperature, as a share of the temperature of a search without a plan.
+/// The initial temperature, as a fraction of the temperature of a search without a plan.
 const WARMTH: f64 = 0.5;
-/// Maximum of the number of steps times the number of tasks at an event. This number takes some milliseconds.
+/// Maximum product of steps and tasks at an event. This work takes some milliseconds.
 const WORK: u64 = 150_000;
-/// At an event, several plans may be made, each of which takes further unavailable periods into account. Only the
-/// first `SEARCHES` of these plans are improved by a search.
+/// Maximum number of plans at an event that are improved by a search. Further plans at this event take more
+/// unavailable periods into account, but are not improved.
 const SEARCHES: usize = 3;
 
-/// The seed and the number of searches so far. Each search uses its own stream of random numbers.
+/// The seed, and the number of searches so far. Each search uses a different stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 struct Searches {
     seed: u64,
@@ -146,7 +147,8 @@ impl Improve {
         policy
     }
 
-    /// Continues the search between events, on this share of one core. The decisions then depend on the machine.
+    /// Lets the search continue between events, on the fraction `share` of one core. The decisions then depend on the
+    /// machine.
     #[must_use]
     pub fn in_background(self, share: f64) -> Self {
         let (background, tied_background) = (Some(Background::new(share)), Some(Background::new(share)));
@@ -183,7 +185,7 @@ impl Improve {
         }
     }
 
-    /// Plans with the slot of one task fixed.
+    /// Plans around the fixed slot of one task.
     fn plan_around(&mut self, fixed: &Fixed, skyline: &mut Skyline, search: bool) -> Vec<Reservation> {
         let own = fixed.hold(skyline);
         self.kept.take(fixed.number);
@@ -195,8 +197,7 @@ impl Improve {
         reserved
     }
 
-    /// Restores the plan from before the search, if that plan keeps all promises and costs at most as much as the new
-    /// plan.
+    /// Restores the plan from before the search, if it keeps all promises and costs at most as much as the new plan.
     fn unless_better(
         &mut self,
         before: Solution,
@@ -214,7 +215,7 @@ impl Improve {
         }
     }
 
-    /// Improves the plan by annealing. Uses the steps divided by `part`.
+    /// Improves the plan by annealing. The number of steps is divided by `part`.
     fn search(&mut self, skyline: &Skyline, part: u64) {
         let tasks = self.kept.plan.order.len() as u64;
         if tasks == 0 {
@@ -227,7 +228,7 @@ impl Improve {
 }
 
 impl Improve {
-    /// Returns whether a task has arrived that depends on more than a number of equal processors.
+    /// Returns whether a task has arrived for which a number of equal processors is not enough.
     fn becomes_tied(&self, events: &[Event], view: &View<'_>) -> bool {
         let instance = view.instance;
         if !equal_speeds(instance) {

@@ -5,16 +5,17 @@ use makespan_core::{Instance, ProcSet, Reservation, ScheduleBuilder, TaskId, Tas
 use crate::free_time::Skyline;
 use crate::policy::held::interchangeable;
 
-/// The free processors from now on, given the running tasks, the failures, and the unavailable periods that the plan considers.
+/// The free processors from now on. They follow from the running tasks, the failures, and the unavailable periods that
+/// the plan takes into account.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub skyline: Skyline,
-    /// The platform with all periods in which processors are closed, if it matters which processors are free. Otherwise `None`.
+    /// The platform with all closed periods, or `None` if only the number of free processors matters.
     closed: Option<Instance>,
 }
 
 impl Outlook {
-    /// Returns the outlook of a view. The future periods that begin before `told` are considered.
+    /// Returns the outlook of a view. Takes the unavailable periods into account that begin before `told`.
     pub fn of(view: &View<'_>, told: Time) -> Self {
         let View { now, instance, .. } = *view;
         let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));
@@ -38,7 +39,7 @@ impl Outlook {
         Self { skyline: Skyline::new(&closed), closed: Some(closed) }
     }
 
-    /// Returns the processors of tasks that start now.
+    /// Returns the tasks that start now, with their processors.
     pub fn processors(&self, starting: Vec<(TaskId, Reservation)>, view: &View<'_>) -> Vec<(TaskId, ProcSet)> {
         let mut free = view.free.clone();
         let Some(closed) = &self.closed else {
@@ -56,8 +57,8 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan takes an unavailable period into account. This is the case if the period has not ended, and
-/// has begun or begins before `told`.
+/// Returns whether a plan takes an unavailable period into account. The period must not have ended. It must have
+/// begun, or begin before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }
@@ -68,5 +69,5 @@ pub(super) fn untold(view: &View<'_>, told: Time) -> Option<Time> {
     begins.filter(|&begin| begin > view.now && begin >= told).min()
 }
 
-/// Stands for an unknown end. Twice this instant does not overflow.
+/// An instant that stands for an unknown end. Twice this instant does not overflow.
 const NEVER: i64 = i64::MAX / 4;

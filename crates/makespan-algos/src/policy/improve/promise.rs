@@ -1,10 +1,10 @@
-//! The promised start that new plans may not postpone further.
+//! The promised latest start of a task. New plans must not start the task later.
 
 use makespan_core::{TaskId, Time, View};
 
 use super::KeptStart;
 
-/// The promised latest start of the task that has waited longest, with additional data about its planned slot.
+/// The promised latest start of the task that has waited longest. `W` is additional data about its planned slot.
 #[derive(Debug)]
 pub(super) struct PromisedStart<W> {
     keep: KeptStart,
@@ -21,19 +21,18 @@ impl<W: Copy> PromisedStart<W> {
         self.keep != KeptStart::None
     }
 
-    /// Returns the task to which the promise was made, its latest start, and the additional data about its planned
-    /// slot.
+    /// Returns the task that has the promise, its promised latest start, and the additional data.
     pub fn given(&self) -> Option<(TaskId, Time, W)> {
         self.given
     }
 
-    /// Forgets the promise.
+    /// Cancels the promise.
     pub fn forget(&mut self) {
         self.given = None;
     }
 
-    /// Promises a latest start to the task that has waited longest: the task waits at most twice as long as in this
-    /// plan. The promised latest start of a task never becomes later.
+    /// Promises a latest start to the task that has waited longest. The task then waits at most twice as long as in
+    /// the current plan, in which it begins at `start`. A promised latest start is never postponed.
     pub fn renew(&mut self, oldest: TaskId, start: Time, with: W, view: &View<'_>) {
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {

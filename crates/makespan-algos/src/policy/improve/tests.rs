@@ -1,4 +1,5 @@
-//! Tests that a kept plan is followed exactly, never delays a task forever, and is improved during a run.
+//! Tests of a kept plan. It must be followed exactly, must never delay a task forever, and must be improved during a
+//! run.
 
 use makespan_core::{
     Cluster, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule, SpeedupLaw,
@@ -11,7 +12,7 @@ use super::*;
 use crate::plan::Context;
 use crate::policy::play::{PolicySimulation, WIDE, a_wide_job_among_narrow_ones};
 
-/// A job, given by its width or parallelism, its time, its weight, and whether it is moldable.
+/// A job: its width or parallelism, its time, its weight, and whether it is moldable.
 type Row = (u32, i64, u64, bool);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -36,7 +37,8 @@ fn played(instance: &Instance, policy: &mut Improve) -> Vec<Placement> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Checks that the execution of a given plan is not worse than the plan if estimates are exact, with or without a search.
+    /// Checks that if estimates are exact, the execution of a given plan is not worse than the plan, with or without a
+    /// search.
     #[test]
     fn a_plan_that_is_followed_gets_no_worse(rows in rows(14), steps in prop::sample::select(vec![0_u64, 40, 400])) {
         let instance = instance(&rows);
@@ -52,8 +54,8 @@ proptest! {
         }
     }
 
-    /// Checks that the result is a schedule of all tasks, for any plan that the background thread finds, and at any
-    /// time.
+    /// Checks that the result is a schedule of all tasks, whatever plans the background thread finds, and whenever it
+    /// finds them.
     #[test]
     fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
         let instance = instance(&rows);
@@ -75,7 +77,7 @@ fn a_wide_job_is_not_put_off_for_ever() {
     assert!(start(KeptStart::None) > seconds(450), "{}", start(KeptStart::None));
 }
 
-/// Checks that without events, the policy asks to be woken, and then has a better plan.
+/// Checks that the policy requests a wake-up even without events, and then has a better plan.
 #[test]
 fn what_is_found_in_the_background_is_taken() {
     let rows: Vec<Row> =
@@ -86,7 +88,7 @@ fn what_is_found_in_the_background_is_taken() {
     let mut policy = Improve::new(Improving { steps: 0, ..Improving::default() }, 1).in_background(1.0);
     let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
     let mut first = None;
-    // The policy has a second. Usually the first milliseconds suffice.
+    // The policy has one second. Usually a few milliseconds suffice.
     for round in 1..200 {
         let mut decisions = Vec::new();
         policy.on(&events, &cluster.view(), &mut decisions);
@@ -111,7 +113,7 @@ fn what_is_found_in_the_background_is_taken() {
     panic!("nothing better was taken");
 }
 
-/// Checks that equal tasks start in their order under any given plan, and that the policy plans as soon as one task
+/// Checks that equal tasks start in their order under any given plan. Checks that the policy plans when one task
 /// differs.
 #[test]
 fn tasks_that_are_alike_start_in_their_order() {

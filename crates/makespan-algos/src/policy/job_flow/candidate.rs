@@ -1,4 +1,4 @@
-//! A job to be planned, with its strategy.
+//! A job to be planned, and its strategy.
 
 use std::cmp::Reverse;
 
@@ -15,8 +15,8 @@ use crate::kernel::chains::strategy::{JobSchedule, heft, pareto};
 use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
-/// Number of equal parts into which the time from HEFT's end to the deadline is divided. Variants are planned to end by
-/// HEFT's end, and by the end of each part.
+/// Number of equal parts of the time from HEFT's end to the deadline. Variants are planned to end by HEFT's end, and
+/// by the end of each part.
 const SHARES: i64 = 2;
 
 /// A job as a separate instance, released now.
@@ -33,35 +33,36 @@ pub(super) struct FlowCandidate<'a> {
     pub job: JobId,
     /// The release, in ticks.
     pub released: i64,
-    /// The priority. Jobs with higher priority are served first, and among them jobs with higher weight.
+    /// The priority. Jobs with a higher priority are served first. Among equal priorities, jobs with a higher weight
+    /// are served first.
     pub priority: i32,
-    /// The weight of the job if it is late.
+    /// The cost if the job is late.
     pub weight: Weight,
     /// The instant by which it must end, in ticks.
     pub deadline: i64,
-    /// The instant by which the plan should end, in ticks, to leave time for the longest task to run again. Equal to
-    /// the deadline if no time is reserved.
+    /// The instant by which the plan should end, in ticks. It leaves time to run the longest task again. If no time is
+    /// reserved for this, it is the deadline.
     pub wanted: i64,
     /// The makespan of HEFT for the job on idle processors.
     pub alone: i64,
-    /// A lower bound on the makespan of any plan: the longest path, with the fastest time of each task.
+    /// A lower bound on the makespan of any plan, in ticks: the longest path, with the fastest time of each task.
     pub shortest: i64,
     /// The processor time of the job on processors of mean speed.
     pub work: f64,
     /// Whether an earlier plan of the job was in time.
     pub promised: bool,
-    /// The current plan of the job.
+    /// The current plan of the job, if it has one.
     pub before: Option<FlowChoice>,
     outline: Outline<'a>,
 }
 
-/// Returns the maximum of these times, rounded up to ticks.
+/// Returns the maximum of `times`, rounded up to ticks.
 pub(super) fn longest(times: &[f64]) -> i64 {
     times.iter().copied().fold(0.0, f64::max).ceil() as i64
 }
 
 impl Alone {
-    /// Returns these jobs as separate instances.
+    /// Returns each of the jobs as a separate instance.
     pub fn all(jobs: &[JobId], rules: &JobFlowRules, view: &View<'_>) -> Vec<Self> {
         let alone = |&job: &JobId| {
             let own = as_graph(view.instance, job);
@@ -75,7 +76,7 @@ impl Alone {
 }
 
 impl<'a> FlowCandidate<'a> {
-    /// Returns a candidate for a job, with the data of earlier plans of the job.
+    /// Returns a candidate for a job. It includes the data of earlier plans of the job.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
         let Alone { job, released, ref instance, ref problem } = *alone;
         let outline = Outline::new(instance, problem, JobId(0), &rules.method);
@@ -112,14 +113,14 @@ impl<'a> FlowCandidate<'a> {
         &self.outline.real
     }
 
-    /// Returns the sort key in which the jobs of a buffer are served: higher priorities first, then higher weights, then earlier
+    /// Returns the key that sorts the jobs of a buffer: higher priorities first, then higher weights, then earlier
     /// releases.
     pub fn urgency(&self) -> (Reverse<i32>, Reverse<Weight>, i64, JobId) {
         (Reverse(self.priority), Reverse(self.weight), self.released, self.job)
     }
 
-    /// Returns the time from `wanted` to the end of a plan that meets the deadline, or zero if the plan ends before
-    /// `wanted`.
+    /// If a plan meets the deadline but ends after `wanted`, returns the time from `wanted` to its end. If the plan
+    /// ends before `wanted`, returns zero.
     pub fn shortfall(&self, offer: &JobSchedule) -> i64 {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
@@ -129,9 +130,9 @@ impl<'a> FlowCandidate<'a> {
         self.real().release() + self.shortest > self.deadline
     }
 
-    /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by finish.
-    /// Each variant is planned for a latest end between HEFT's end and `wanted`. If HEFT's schedule ends after
-    /// `wanted`, the deadline replaces `wanted`.
+    /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by the end
+    /// of the job. Each variant is planned for a latest end between HEFT's end and `wanted`. If HEFT's schedule ends
+    /// after `wanted`, the deadline is used instead of `wanted`.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<JobSchedule> {
         if self.is_hopeless() {
             return Vec::new();
@@ -145,12 +146,12 @@ impl<'a> FlowCandidate<'a> {
         pareto(offers)
     }
 
-    /// Returns the offer with HEFT's places.
+    /// Returns HEFT's schedule of the job.
     pub fn fallback(&self, calendars: &[Calendar]) -> JobSchedule {
         JobSchedule::plain(&heft(self.real(), calendars))
     }
 
-    /// Returns the plan of the job that uses one of these variants.
+    /// Returns the plan of the job that uses the variant with the index `chosen`.
     pub fn taken(&self, variants: Vec<JobSchedule>, chosen: usize) -> FlowChoice {
         let offer = variants[chosen].clone();
         let in_time = offer.finish <= self.deadline;
@@ -158,15 +159,15 @@ impl<'a> FlowCandidate<'a> {
         FlowChoice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
     }
 
-    /// Returns the plan for an offer that is not a variant: HEFT's places. If the offer is late and `reject` is set,
-    /// the job is cancelled.
+    /// Returns the plan that uses HEFT's schedule, which is not a variant. If this schedule is late and `reject` is
+    /// set, the job is cancelled.
     pub fn late(&self, offer: JobSchedule, reject: bool) -> FlowChoice {
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());
         FlowChoice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
     }
 
-    /// Returns the current plan if it can be kept on these calendars.
+    /// Returns the current plan if it still fits on these calendars.
     pub fn kept(&self, calendars: &[Calendar]) -> Option<&FlowChoice> {
         self.before.as_ref().filter(|choice| choice.fits(calendars, self.real().release()))
     }

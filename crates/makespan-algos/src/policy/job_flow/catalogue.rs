@@ -9,13 +9,13 @@ use crate::policy::Starts;
 use crate::policy::built::{OfPolicy, SupportedPolicy};
 
 const SERVE: &str = "arrival, consecutive, buffer or replan";
-const BUFFER: &str = "a positive time such as 20s, with serve=buffer";
-const GOAL: &str = "utilisation, cost or finish, of jobs planned together";
+const BUFFER: &str = "with serve=buffer: a positive time, such as 20s";
+const GOAL: &str = "for jobs that are planned together: utilisation, cost or finish";
 
 /// The entry of `job-flow` in the catalogue.
 pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     name: "job-flow",
-    summary: "compound jobs by their strategies: as they come, collected in a buffer, or planned again at each arrival",
+    summary: "compound jobs by their strategies: planned on arrival, collected in a buffer, or planned again at each arrival",
     supports: "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; unavailable \
                periods; failures",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
@@ -29,17 +29,13 @@ pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
 };
 
 const SPARE: &str =
-    "auto, always or never: whether plans leave time for the longest task to run again (auto: once something failed)";
+    "auto, always or never: whether plans leave time to run the longest task again (auto: after a failure)";
 
 const OWN: [Parameter; 7] = [
     Parameter { name: "serve", values: SERVE, default: "replan" },
     Parameter { name: "buffer", values: BUFFER, default: "20s" },
     Parameter { name: "flow", values: GOAL, default: "cost" },
-    Parameter {
-        name: "clock",
-        values: "arrival or handover: from when on the time to a deadline counts",
-        default: "arrival",
-    },
+    Parameter { name: "clock", values: "arrival or handover: when the time to a deadline begins", default: "arrival" },
     Parameter { name: "late", values: "run or reject", default: "run" },
     Parameter { name: "spare", values: SPARE, default: "auto" },
     Parameter { name: "starts", values: "early or reserved", default: "early" },
@@ -61,7 +57,7 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
         let time = Time::parse(text).ok().filter(|time| time.ticks() > 0);
         time.map(Some).ok_or_else(|| BUFFER.to_owned())
     })?;
-    // If a spec states `buffer` but not `serve`, the default of `serve` is `buffer`.
+    // If a spec states `buffer` but not `serve`, use `serve=buffer`.
     let usual = if buffer.is_some() { "buffer" } else { "replan" };
     let words = ["arrival", "consecutive", "buffer", "replan"].map(|word| (word, word));
     let serve = match (one_of(spec, "serve", usual, &words)?, buffer) {
@@ -79,7 +75,7 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
         let found = goals.iter().find(|(word, _)| *word == text).map(|&(_, goal)| goal);
         match found {
             Some(_) if matches!(serve, Serve::Arrival | Serve::Consecutive) => {
-                Err("left out with serve=arrival and serve=consecutive, which plan jobs one by one".into())
+                Err("left out with serve=arrival and serve=consecutive, because they plan jobs one by one".into())
             }
             _ => found.ok_or_else(|| GOAL.to_owned()),
         }

@@ -1,4 +1,4 @@
-//! The plan of a job, and the check whether its places can be kept.
+//! The plan of a job, and checks whether its places are still free.
 
 use makespan_core::FreeTime;
 
@@ -9,11 +9,11 @@ use crate::kernel::graph::TaskPlace;
 /// The plan of a job.
 #[derive(Clone, Debug)]
 pub(super) struct FlowChoice {
-    /// The strategy: the variants that end in time, sorted by finish.
+    /// The strategy: the variants that end in time, sorted by the end of the job.
     pub variants: Vec<JobSchedule>,
-    /// The index of the variant that is taken, or `None` if HEFT's places are taken.
+    /// The index of the variant that the plan uses, or `None` if the plan uses HEFT's schedule.
     pub chosen: Option<usize>,
-    /// The offer that is taken.
+    /// The schedule that the plan uses.
     pub offer: JobSchedule,
     /// The instant until which each task holds its processor.
     pub until: Vec<i64>,
@@ -48,17 +48,17 @@ impl FlowChoice {
     }
 }
 
-/// Returns whether all places of an offer are free, and none is in the past.
+/// Returns whether all places of a schedule are free, and none is before `now`.
 pub(super) fn fits(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
     delay(offer, until, calendars, now) == 0
 }
 
-/// Returns the minimum delay, equal for all places of an offer, after which all places are free and none is in the
-/// past.
+/// Returns the minimum delay after which all places of a schedule are free and none is before `now`. All places are
+/// delayed equally.
 pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
-        // The delay that each place needs alone. The common delay is at least the largest of these delays.
+        // The delay that each place needs alone. The common delay is not smaller than any of them.
         let own = |(place, &until): (&TaskPlace, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start
@@ -71,7 +71,7 @@ pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], 
     }
 }
 
-/// Returns an offer with all its places delayed.
+/// Returns a schedule in which all places are delayed.
 pub(super) fn delayed(mut offer: JobSchedule, delay: i64) -> JobSchedule {
     offer.places.iter_mut().for_each(|place| place.start += delay);
     offer.reserves.iter_mut().for_each(|held| held.until += delay);

@@ -1,4 +1,5 @@
-//! Search for the best plans of several jobs (a *flow*), by their order and by the variants of their strategies.
+//! Searches for the best plans of several jobs (a *flow*). It changes the order of the jobs, and the variants of their
+//! strategies.
 
 use std::cmp::Ordering;
 
@@ -8,22 +9,25 @@ use super::flow::{Collective, FlowTable, Hopeless};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
-/// Maximum number of orders that the search tries. `MAX_PLACED` is the maximum number of jobs that it places in all
-/// orders together.
+/// Maximum number of orders that the search tries.
 const MAX_ORDERS: usize = 400;
+/// Maximum number of jobs that the search places in all orders together.
 const MAX_PLACED: usize = 8000;
 /// Maximum number of jobs for which all orders are tried.
 const ALL_ORDERS: usize = 4;
-/// Maximum number of rounds in which each job may change its variant.
+/// Maximum number of rounds. In each round, every job may change its variant once.
 const ROUNDS: usize = 2;
 
 impl FlowTable<'_> {
-    /// Returns plans of all jobs. They are at least as good as the plans of the jobs one by one by urgency, and as the
-    /// current plans. First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are
-    /// compared. Then neighbours are swapped and late jobs are moved to the front. In these comparisons, each job is
-    /// planned by HEFT, as early as possible. Finally, beginning with the best of all these flows, each job in turn
-    /// takes the variant that is best for the flow. The job's strategy is computed on the processors that the other
-    /// jobs leave free.
+    /// Returns plans of all jobs. They are at least as good as two other flows: the plans of the jobs one by one, by
+    /// urgency, and the current plans.
+    ///
+    /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then
+    /// neighbours in the best order are swapped, and late jobs are moved to the front. In all these orders, each job
+    /// is planned by HEFT, as early as possible.
+    ///
+    /// Finally, the search begins with the best flow found. Each job in turn takes the variant that is best for the
+    /// flow. The strategy of the job is computed on the processors that the other jobs leave free.
     pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(FlowCandidate::urgency);
         let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);
@@ -44,7 +48,7 @@ impl FlowTable<'_> {
         flow.value.compare(&other.value, self.rules.goal) == Ordering::Less
     }
 
-    /// Returns the order with the best flow if each job is planned as early as possible.
+    /// Returns the order that gives the best flow, if each job is planned as early as possible.
     fn best_order(&self, by_urgency: &[usize]) -> Vec<usize> {
         let mut orders = vec![
             by_urgency.to_vec(),
@@ -77,7 +81,7 @@ impl FlowTable<'_> {
         order
     }
 
-    /// Returns the orders in which a late job is moved to the front or two neighbours are swapped.
+    /// Returns changed orders. In each, a late job is moved to the front, or two neighbours are swapped.
     fn changes(order: &[usize], flow: &Collective) -> Vec<Vec<usize>> {
         let changed = |change: &dyn Fn(&mut Vec<usize>)| {
             let mut order = order.to_vec();
@@ -111,7 +115,7 @@ impl FlowTable<'_> {
         }
     }
 
-    /// Returns the variant of one job that improves the flow, if there is one. All other jobs keep their plans.
+    /// Returns the variant of one job that improves the flow the most, or `None`. The other jobs keep their plans.
     fn better(&self, flow: &Collective, at: usize, calendars: &[Calendar]) -> Option<FlowChoice> {
         let (candidate, goal) = (&self.candidates[at], self.rules.goal);
         let mut variants = candidate.variants(calendars);
@@ -134,7 +138,7 @@ impl FlowTable<'_> {
     }
 }
 
-/// Adds all orders of these jobs that begin with `begun`.
+/// Adds to `orders` all orders of `all` that begin with `begun`.
 fn permutations(all: &[usize], begun: &mut Vec<usize>, orders: &mut Vec<Vec<usize>>) {
     if begun.len() == all.len() {
         orders.push(begun.clone());

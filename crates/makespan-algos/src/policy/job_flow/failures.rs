@@ -1,4 +1,4 @@
-//! Jobs whose processors fail, and late jobs.
+//! Plans jobs again if their processors fail or the jobs become late.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use crate::kernel::graph::{GraphProblem, rank};
 use crate::policy::again::calendars;
 use crate::policy::jobs::as_graph;
 
-/// A task is treated as in time if it exceeds its estimate by at most the fraction 1 / `NOTICED`.
+/// A task that exceeds its estimate by at most the fraction 1 / `NOTICED` is not treated as late.
 const NOTICED: i64 = 10;
 
 impl JobFlow {
-    /// Returns whether plans begin to reserve time for failures at these events (an *alarm*).
+    /// Returns whether these events are an *alarm*: from now on, plans reserve time for failures.
     pub(super) fn is_alarmed(&mut self, events: &[Event], view: &View<'_>) -> bool {
         if self.disturbed {
             return false;
@@ -40,9 +40,10 @@ impl JobFlow {
         alarmed
     }
 
-    /// Moves jobs with tasks that are planned on processors which are expected to be down. Also moves jobs whose plan was in time,
-    /// but which would now be late in the planned order. The most urgent jobs come first. At an alarm, jobs that have begun are
-    /// also moved if they leave no time to repeat their longest task. Returns whether a job was moved.
+    /// Plans jobs again (moves them). The first kind are jobs with planned tasks on processors that are expected to be
+    /// down. The second kind are jobs whose plan was in time, but which would now be late in the planned order. At an
+    /// alarm, the third kind are jobs that have begun and leave no time to repeat their longest task. The most urgent
+    /// jobs are moved first. Returns whether a job was moved.
     pub(super) fn rescue(
         &mut self,
         alarmed: bool,
@@ -71,8 +72,8 @@ impl JobFlow {
         self.release(|job| stranded.contains(&job), view);
         let replans = self.rules.serve == Serve::Replan;
         let (fresh, begun): (Vec<_>, Vec<_>) = moved.into_iter().partition(|&(job, _)| is_untouched(view, job));
-        // Jobs that have begun cannot be moved as a whole, so plan their remaining tasks first. Then plan jobs without
-        // started tasks around them.
+        // A job that has begun cannot be moved as a whole. So plan the remaining tasks of such jobs first, and then
+        // the jobs without started tasks around them.
         let others = if replans && !begun.is_empty() { self.untouched(view) } else { Vec::new() };
         self.release(|job| others.contains(&job), view);
         for (job, finish) in begun {
@@ -109,10 +110,11 @@ impl JobFlow {
         true
     }
 
-    /// If jobs are late, plans all jobs that have begun again by the rule of HEFT: in the order of deadlines, and with
-    /// late jobs first. With [`Serve::Replan`], all jobs without started tasks are then planned around them. The new
-    /// plan is used if the weight of late jobs is smaller. Higher priorities are compared first. A new plan can be
-    /// better because earlier plans extend up to the deadlines, and so hold processors that other jobs now need.
+    /// If jobs are late, plans the remaining tasks of all jobs that have begun again, by the rule of HEFT. The jobs
+    /// are planned in the order of deadlines, and with late jobs first. With [`Serve::Replan`], all jobs without
+    /// started tasks are then planned around them. The new plan is used if it reduces the weight of late jobs, where
+    /// higher priorities are compared first. A new plan can be better because earlier plans extend up to the
+    /// deadlines, and so hold processors that other jobs now need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
         let planned = self.planned(view);
@@ -147,7 +149,8 @@ impl JobFlow {
         }
     }
 
-    /// Returns, for each priority, the highest first, the weight and the number of late jobs. Also returns the late jobs.
+    /// Returns the weight and the number of late jobs for each priority, the highest first. Also returns the late
+    /// jobs.
     fn lateness(&self, jobs: &[JobId], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<JobId>) {
         let ends = self.ends(view);
         let mut by_priority: BTreeMap<Reverse<i32>, (i128, usize)> = BTreeMap::new();
@@ -156,7 +159,7 @@ impl JobFlow {
             let own = view.instance.job(job);
             let sum = by_priority.entry(Reverse(own.priority)).or_default();
             let deadline = self.records.deadline(job);
-            // A job without an end was cancelled, so treat it as late.
+            // If a job has no end, it was cancelled. Treat it as late.
             if ends.get(&job).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(own.weight.millionths()), sum.1 + 1);
                 all.push(job);
@@ -165,7 +168,7 @@ impl JobFlow {
         (by_priority.into_values().collect(), all)
     }
 
-    /// Returns the projected end of each job that has tasks to come.
+    /// Returns the expected end of each job that has planned tasks.
     fn ends(&self, view: &View<'_>) -> BTreeMap<JobId, Time> {
         let mut ends: BTreeMap<JobId, Time> = BTreeMap::new();
         for at in self.keeper.upcoming() {
@@ -180,8 +183,8 @@ impl JobFlow {
         ends
     }
 
-    /// Returns the jobs whose plan was in time but which now end late, with their ends. At an alarm, also returns jobs that have
-    /// begun and leave too little time.
+    /// Returns the jobs whose plan was in time but which will now be late, with their expected ends. At an alarm, also
+    /// returns jobs that have begun and leave no time to repeat their longest task.
     fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(JobId, Time)> {
         let is_late = |&(job, end): &(JobId, Time)| {
             let Some(entry) = self.records.get(job).filter(|entry| entry.in_time) else { return false };
@@ -191,8 +194,8 @@ impl JobFlow {
         self.ends(view).into_iter().filter(is_late).collect()
     }
 
-    /// Plans the remaining tasks of a job that has begun by the rule of HEFT, if the job then ends before `finish`.
-    /// `finish` is the end of the job in the planned order. Otherwise the plan is kept, and its lateness is recorded.
+    /// Plans the remaining tasks of a job that has begun, by the rule of HEFT, if the job then ends before `finish`.
+    /// `finish` is its expected end in the planned order. Otherwise, the plan is kept and its new end is recorded.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);
@@ -204,8 +207,9 @@ impl JobFlow {
         }
     }
 
-    /// Switches a job without started tasks to another variant of its strategy, if one fits, possibly with a common delay of all
-    /// its tasks. The best variant in time by the criterion of the job is taken. Returns whether a variant fits.
+    /// Switches a job without started tasks to another variant of its strategy, if one fits. All tasks of the variant
+    /// may be delayed equally. Among the variants that end in time, the best one by the criterion of the job is used.
+    /// Returns whether a variant fits.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {
@@ -240,7 +244,7 @@ impl JobFlow {
     }
 }
 
-/// Returns the maximum over the tasks of a job of their mean time over processors, in ticks.
+/// Returns the mean time of the longest task of a job, in ticks. The mean is over the processors.
 fn spare(view: &View<'_>, job: JobId) -> i64 {
     let alone = view.instance.with_jobs(vec![as_graph(view.instance, job)]);
     longest(&rank::mean_times(&GraphProblem::new(&alone)))

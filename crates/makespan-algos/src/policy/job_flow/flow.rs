@@ -1,4 +1,4 @@
-//! Plans of several jobs, one by one in an order, and the value of these plans.
+//! Plans several jobs one by one in an order, and computes the value of these plans.
 
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use super::rules::{JobFlowRules, Late, Value};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::{ChainBase, JobSchedule};
 
-/// Jobs that are planned together, on processors that other jobs hold at times.
+/// Jobs that are planned together, on processors that other jobs use at times.
 pub(super) struct FlowTable<'a> {
     pub rules: &'a JobFlowRules,
     pub candidates: Vec<FlowCandidate<'a>>,
-    /// The busy periods of each processor, without the jobs that are planned here.
+    /// The busy periods of each processor. They do not include the jobs that are planned here.
     pub calendars: Vec<Calendar>,
 }
 
@@ -23,17 +23,17 @@ pub(super) struct Collective {
     pub value: Value,
 }
 
-/// The position in the order of jobs that cannot end by their deadline.
+/// The position of jobs that cannot end by their deadline, in the order in which jobs are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hopeless {
-    /// The same position as any other job.
+    /// No special position.
     InTurn,
     /// After all jobs that can end by their deadline.
     Last,
 }
 
 impl<'a> FlowTable<'a> {
-    /// Returns the candidates sorted by a key. Ties are in the order of the candidates.
+    /// Returns the candidates sorted by a key. Candidates with equal keys keep their order.
     pub fn order_by<K: PartialOrd>(&self, key: impl Fn(&FlowCandidate<'a>) -> K) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         let compare = |&a: &usize, &b: &usize| {
@@ -43,12 +43,12 @@ impl<'a> FlowTable<'a> {
         order
     }
 
-    /// Plans the jobs in this order, each with the variant that is best by its own criterion.
+    /// Plans the jobs in an order. Each job uses the variant that is best by its own criterion.
     pub fn one_by_one(&self, order: &[usize], hopeless: Hopeless) -> Collective {
         self.in_order(order, hopeless, |candidate, calendars| self.own_best(candidate, calendars))
     }
 
-    /// Plans the jobs in this order. A job keeps its current plan, if possible.
+    /// Plans the jobs in an order. If a job can keep its current plan, it does so.
     pub fn as_before(&self, order: &[usize]) -> Collective {
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let kept = candidate.kept(calendars).filter(|choice| choice.in_time);
@@ -56,7 +56,7 @@ impl<'a> FlowTable<'a> {
         })
     }
 
-    /// Plans the jobs in this order, each by HEFT as early as possible. Late jobs are planned last.
+    /// Plans the jobs in an order, each by HEFT as early as possible. Late jobs are planned last.
     pub fn early(&self, order: &[usize]) -> Collective {
         // HEFT's schedule is one of the variants only if the method plans chains into this schedule.
         let is_variant = self.rules.method.settings.start != ChainBase::Empty;
@@ -107,14 +107,14 @@ impl<'a> FlowTable<'a> {
         Collective { value: self.value(&choices), choices }
     }
 
-    /// Returns the value of these choices, one for each candidate.
+    /// Returns the value of the plans `choices`, one for each candidate.
     pub fn value(&self, choices: &[FlowChoice]) -> Value {
         let mut priorities: Vec<i32> = self.candidates.iter().map(|candidate| candidate.priority).collect();
         priorities.sort_unstable_by(|a, b| b.cmp(a));
         priorities.dedup();
         let mut value = Value { late: vec![(0, 0); priorities.len()], ..Value::default() };
         for (candidate, choice) in self.candidates.iter().zip(choices) {
-            // The number of priorities that are higher than the candidate's priority.
+            // The number of priorities that are higher than the priority of the candidate.
             let at = priorities.partition_point(|&other| other > candidate.priority);
             value.add(candidate, choice, at);
         }
@@ -123,7 +123,7 @@ impl<'a> FlowTable<'a> {
 }
 
 impl Value {
-    /// Adds a job with the `at`-th priority, counted from the highest.
+    /// Adds a job to the value. `at` is the index of its priority, and the highest priority has the index 0.
     fn add(&mut self, candidate: &FlowCandidate, choice: &FlowChoice, at: usize) {
         let offer = &choice.offer;
         let weight = i128::from(candidate.weight.millionths());

@@ -1,4 +1,4 @@
-//! A metascheduler that plans arriving compound jobs by their strategies, one by one or together.
+//! A metascheduler for compound jobs that arrive over time. It plans them by their strategies, one by one or together.
 
 mod candidate;
 mod catalogue;
@@ -31,18 +31,18 @@ use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
 /// Schedules a flow of jobs, each of which is a graph of tasks. For each job, a strategy computes several variants of
-/// the job's plan. The variant that is best for the job determines the processors and times of all tasks of the job.
-/// If several jobs are planned together, the variants that are best for the whole flow are used.
+/// the job's plan. One of these variants determines the processors and times of all tasks of the job. It is the
+/// variant that is best for the job. If several jobs are planned together, it is the variant that is best for the
+/// whole flow.
 ///
 /// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full,
 /// or again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
 /// descending order of priority, then of weight, and then in the order of arrival. If jobs are planned together, their
-/// order and variants minimise the total weight of the late jobs, first among the jobs with the highest priority, and
-/// then for each lower priority. Ties are broken by the number of late jobs that were not late in the previous plan,
-/// and then by [`Goal`]: the greatest utilisation, the least cost, or the least weighted sum of ends. A job that
-/// cannot meet its deadline is either placed by HEFT, with a warning, or cancelled ([`Late`]). A single task is
-/// treated as a graph of one task. A job with a deadline must end by its deadline, whether the job is a graph or a
-/// single task.
+/// order and variants minimise the total weight of the late jobs with the highest priority, then of the late jobs with
+/// each lower priority. Among equal weights, the number of late jobs that were not late in the previous plan is
+/// minimised. [`Goal`] decides last: the greatest utilisation, the least cost, or the least weighted sum of ends. If a
+/// job cannot meet its deadline, it is placed by HEFT, with a warning, or it is cancelled ([`Late`]). A single task is
+/// treated as a graph of one task.
 ///
 /// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
 /// `starts=reserved`, no task starts before its reserved start, as in the paper. If nodes fail or run times deviate,
@@ -64,22 +64,24 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 pub struct JobFlow {
     rules: JobFlowRules,
     keeper: PlanKeeper,
-    /// Whether plans reserve time for failures. `disturbed` is true if there was a failure or a late task.
+    /// Whether plans reserve time for failures.
     spares: bool,
+    /// Whether a failure or a late task has occurred.
     disturbed: bool,
-    /// For each job, whether a task of it has arrived.
+    /// For each job, whether one of its tasks has arrived.
     heard: Vec<bool>,
-    /// Jobs that wait to be planned. `due` is the instant until which a buffer collects jobs.
+    /// Jobs that wait to be planned.
     buffer: Vec<JobId>,
+    /// The instant until which a buffer collects jobs.
     due: Time,
     records: JobRecords,
     log: Vec<LogEntry>,
-    /// The log of an earlier session, until the first event.
+    /// The log of an earlier session. Emptied at the first event.
     recalled: Vec<LogEntry>,
 }
 
 impl JobFlow {
-    /// Returns a policy with these rules.
+    /// Returns a policy that follows `rules`.
     pub fn new(rules: JobFlowRules) -> Self {
         Self {
             rules,
@@ -99,7 +101,8 @@ impl JobFlow {
         self.log.push(LogEntry { time: view.now, task, what });
     }
 
-    /// Applies changed run times. Returns whether a planned job is affected. Strategies that rely on the old times are discarded.
+    /// Applies changed run times. Discards strategies that rely on the old times. Returns whether a planned job has
+    /// changed.
     fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
         if restated.is_empty() {
             return false;
@@ -112,8 +115,8 @@ impl JobFlow {
         jobs.iter().any(|job| planned.contains(job))
     }
 
-    /// Plans the jobs that are due. `changed` is set if processors have returned, run times have changed, or plans must
-    /// reserve time from now on.
+    /// Plans the jobs that are due. `changed` is set if processors have returned or run times have changed. It is also
+    /// set if plans must reserve time for failures from now on.
     fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
@@ -157,17 +160,17 @@ impl JobFlow {
         planned.into_iter().collect()
     }
 
-    /// Returns the jobs with planned tasks that have not started.
+    /// Returns the jobs that have planned tasks which have not started.
     fn planned(&self, view: &View<'_>) -> BTreeSet<JobId> {
         self.keeper.upcoming().map(|at| view.instance.job_id(at.task)).collect()
     }
 
-    /// Plans these jobs around all others.
+    /// Plans the jobs `jobs` around all other jobs.
     fn plan(&mut self, jobs: &[JobId], view: &View<'_>, decisions: &mut Vec<Decision>) {
         if jobs.is_empty() {
             return;
         }
-        // If a job has begun in an earlier session, plan only its remaining tasks.
+        // If a job began in an earlier session, plan only its remaining tasks.
         let (jobs, begun): (Vec<JobId>, Vec<JobId>) = jobs.iter().partition(|&&job| is_untouched(view, job));
         self.release(|job| jobs.contains(&job) || begun.contains(&job), view);
         begun.into_iter().for_each(|job| self.plan_rest(job, view));
@@ -231,14 +234,14 @@ impl JobFlow {
         }
     }
 
-    /// Removes the reservations of some jobs, and projects those of all others.
+    /// Removes the reservations of some jobs, and updates the expected starts of all other jobs.
     fn release(&mut self, which: impl Fn(JobId) -> bool, view: &View<'_>) {
         self.keeper.remove(|task| which(view.instance.job_id(task)));
         self.keeper.project(view);
     }
 
-    /// Plans the remaining tasks of a job by the rule of HEFT. Returns their placements and the end of the job. There are no
-    /// placements if all tasks have started.
+    /// Plans the remaining tasks of a job by the rule of HEFT. Returns their placements and the end of the job. If all
+    /// tasks have started, there are no placements.
     fn rest(&self, job: JobId, view: &View<'_>) -> (Vec<Placement>, Time) {
         let left = unstarted(view, job);
         let mut calendars = calendars(view.instance.processors(), &self.keeper.taken(view));
@@ -267,7 +270,8 @@ fn is_untouched(view: &View<'_>, job: JobId) -> bool {
     unstarted(view, job).len() as u64 == view.instance.job(job).tasks()
 }
 
-/// Returns the placements of the tasks from `first` on at these places until these instants.
+/// Returns the placements of consecutive tasks, beginning with `first`. Each task holds its place until its instant in
+/// `until`.
 fn placements(first: TaskId, places: &[TaskPlace], until: &[i64]) -> Vec<Placement> {
     let placement = |(number, (place, &until)): (u64, (&TaskPlace, &i64))| Placement {
         task: TaskId(first.0 + number),
@@ -279,7 +283,7 @@ fn placements(first: TaskId, places: &[TaskPlace], until: &[i64]) -> Vec<Placeme
 }
 
 impl FlowTable<'_> {
-    /// Plans the jobs by urgency.
+    /// Plans the jobs one by one, by urgency.
     fn in_turn(&self) -> flow::Collective {
         self.one_by_one(&self.order_by(FlowCandidate::urgency), Hopeless::InTurn)
     }
@@ -320,7 +324,7 @@ impl Policy for JobFlow {
     }
 }
 
-/// Checks that the policy supports an instance, because the method can plan all its jobs.
+/// Checks that the method can plan all jobs of an instance.
 ///
 /// # Errors
 /// The unsupported property of the instance.
@@ -331,7 +335,7 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.has_bags() {
         return supported(instance);
     }
-    // Check one task of each bag, because all tasks of a bag are equal.
+    // Check one task of each bag, because the tasks of a bag are equal.
     let jobs = instance.ids().map(|job| instance.submitted(job).without_copies());
     supported(&instance.with_jobs(jobs.collect()))
 }

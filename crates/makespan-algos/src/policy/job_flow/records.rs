@@ -1,4 +1,4 @@
-//! The data that a metascheduler keeps about planned jobs.
+//! The data that a metascheduler stores about planned jobs.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ pub(super) struct JobRecords {
 /// A job that has been planned.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedJob {
-    /// The instant by which it must end, in ticks.
+    /// The instant by which the job must end, in ticks.
     pub deadline: i64,
-    /// Whether its last plan ends in time.
+    /// Whether the last plan of the job ends in time.
     pub in_time: bool,
-    /// Its strategy and the chosen variant, or `None` if only some tasks of the job were planned again.
+    /// The strategy of the job and the chosen variant. `None` if only some tasks of the job were planned again.
     pub choice: Option<FlowChoice>,
 }
 
@@ -29,7 +29,7 @@ impl JobRecords {
         self.entries.get(&job)
     }
 
-    /// Returns the instant by which a job must end, in ticks, or `i64::MAX` if the job has not been planned.
+    /// Returns the instant by which a job must end, in ticks. Returns `i64::MAX` if the job has not been planned.
     pub fn deadline(&self, job: JobId) -> i64 {
         self.get(job).map_or(i64::MAX, |entry| entry.deadline)
     }
@@ -40,7 +40,7 @@ impl JobRecords {
         choice.is_some_and(|choice| choice.given_up)
     }
 
-    /// Records the log entry of an earlier session, which contains the deadline and the promise to meet it, but no
+    /// Records a log entry of an earlier session. The entry contains the deadline and whether the plan met it, but no
     /// places of tasks.
     pub fn recall(&mut self, job: JobId, told: &LoggedDecision) {
         let Some(finish) = told.finish() else { return };
@@ -51,7 +51,7 @@ impl JobRecords {
         }
     }
 
-    /// Records a plan. Returns whether it differs from the previous one.
+    /// Records a plan. Returns whether the plan differs from the previous one.
     pub fn note(&mut self, job: JobId, deadline: i64, choice: FlowChoice) -> bool {
         let places = |entry: &PlannedJob| entry.choice.as_ref().map(|choice| choice.offer.places.clone());
         let same = self.get(job).and_then(places).is_some_and(|places| places == choice.offer.places);
@@ -60,7 +60,8 @@ impl JobRecords {
         changed
     }
 
-    /// Discards the strategy of a job, because its run times have changed. A cancelled job stays cancelled.
+    /// Discards the strategy of a job because its run times have changed. If the job was cancelled, it stays
+    /// cancelled.
     pub fn forget_strategy(&mut self, job: JobId) {
         if let Some(entry) = self.entries.get_mut(&job) {
             entry.choice = entry.choice.take().filter(|choice| choice.given_up);

@@ -7,24 +7,25 @@ use makespan_core::Time;
 use crate::kernel::chains::method::Method;
 use crate::policy::Starts;
 
-/// The instants at which jobs are planned, and the jobs that are planned together.
+/// The rule for when jobs are planned, and for which jobs are planned together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serve {
-    /// Each job on arrival, around earlier jobs.
+    /// Each job when it arrives, around earlier jobs.
     Arrival,
-    /// One job at a time: the next one after the previous one has ended.
+    /// One job at a time. The next job is planned when the previous job has ended.
     Consecutive,
-    /// Jobs are collected in a buffer: after a job enters the empty buffer, all jobs that arrive within this time are
-    /// planned together with it.
+    /// Jobs are collected in a buffer. The time begins when a job enters the empty buffer. Then all jobs in the buffer
+    /// are planned together.
     Buffer(Time),
-    /// Each job on arrival, together with all jobs without started tasks. These jobs are also planned again when processors return.
+    /// At each arrival, the new job and all jobs without started tasks. These jobs are also planned again when
+    /// processors return.
     Replan,
 }
 
-/// The instant from which the time to a deadline is measured.
+/// The instant at which the time to a deadline begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// The release of the job. The time in a buffer is part of the time to the deadline.
+    /// The release of the job. Time in a buffer uses up time to the deadline.
     #[default]
     Arrival,
     /// The instant at which the job is planned for the first time.
@@ -34,17 +35,17 @@ pub enum Clock {
 /// The treatment of a job that cannot meet its deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// The job runs and is late.
+    /// The job runs although it is late.
     #[default]
     Run,
     /// The job is cancelled.
     Reject,
 }
 
-/// The objective that decides among plans in which the late jobs have equal weight.
+/// The objective that decides between plans whose late jobs have equal weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// The greatest average utilisation of processors from now to the end of the flow, as in the paper.
+    /// The greatest average utilisation of processors, from now to the end of the flow, as in the paper.
     Utilisation,
     /// The least cost.
     #[default]
@@ -61,24 +62,24 @@ pub enum Spare {
     Auto,
     /// From the beginning.
     Always,
-    /// Never: plans may use the whole time to the deadline.
+    /// Never. Plans may use the whole time to the deadline.
     Never,
 }
 
 /// The rules of the job-flow metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobFlowRules {
-    /// The jobs that are planned together.
+    /// The rule for when jobs are planned, and for which jobs are planned together.
     pub serve: Serve,
-    /// The objective.
+    /// The objective that decides between plans whose late jobs have equal weight.
     pub goal: Goal,
-    /// The instant from which the time to a deadline is measured.
+    /// The instant at which the time to a deadline begins.
     pub clock: Clock,
     /// The treatment of late jobs.
     pub late: Late,
     /// The condition under which plans reserve time to repeat the longest task of the job.
     pub spare: Spare,
-    /// The instants at which tasks start.
+    /// The rule for when tasks start.
     pub starts: Starts,
     /// The method by which each job is planned.
     pub method: Method,
@@ -101,15 +102,15 @@ impl Default for JobFlowRules {
 /// The value of jobs that are planned together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// For each priority, the highest first, the weight and the number of jobs that are late or cancelled.
+    /// The weight and the number of late or cancelled jobs, for each priority, the highest first.
     pub late: Vec<(i128, usize)>,
-    /// Number of late or cancelled jobs that were in time in an earlier plan.
+    /// Number of late or cancelled jobs for which an earlier plan was in time.
     pub broken: usize,
-    /// Sum, over the jobs that end in time, of the time from the wanted end to the planned end of the job.
+    /// Sum of the times by which jobs end after their wanted end. Only jobs that end in time are included.
     pub shortfall: i128,
     /// Cost, in thousandths.
     pub cost: i128,
-    /// Processor time that the jobs hold.
+    /// Processor time for which the jobs hold processors.
     pub busy: i128,
     /// Sum over jobs of weight times end.
     pub ends: i128,
@@ -123,7 +124,8 @@ impl Value {
         let promises = |value: &Self| (value.broken, value.shortfall);
         let late = self.late.cmp(&other.late).then_with(|| promises(self).cmp(&promises(other)));
         let by_goal = || match goal {
-            // Compare busy / span, because the number of processors is equal. A greater quotient is better.
+            // Compare the quotients busy / span. The number of processors is the same for both. A greater quotient is
+            // better.
             Goal::Utilisation => other.busy.saturating_mul(self.span).cmp(&self.busy.saturating_mul(other.span)),
             Goal::Cost => self.cost.cmp(&other.cost),
             Goal::Finish => self.ends.cmp(&other.ends),

@@ -96,7 +96,7 @@ proptest! {
             let (one, all) = (table.in_turn(), table.collective());
             prop_assert!(all.value.compare(&one.value, goal).is_le(), "{:?} {:?}", all.value, one.value);
             prop_assert_eq!(all.value, table.value(&all.choices));
-            // No processor is used twice, and a job is late if it ends after its deadline.
+            // Check that no processor is used twice, and that a job is late exactly if it ends after its deadline.
             let mut calendars = table.calendars.clone();
             for (candidate, choice) in table.candidates.iter().zip(&all.choices) {
                 prop_assert!(choice.given_up || choice.fits(&calendars, 0));
@@ -139,15 +139,15 @@ fn flows_are_compared_by_late_jobs_first() {
         assert_eq!(order(Value { shortfall: 4, ..better }, goal), Greater);
         assert_eq!(order(like(), goal), Equal);
     }
-    // 31 / 20 is more than 30 / 20, and 45 / 30 is equal, with a longer span.
+    // 31 / 20 is more than 30 / 20. 45 / 30 is equal to 30 / 20, although the span is longer.
     assert_eq!(order(Value { busy: 31, ..like() }, Goal::Utilisation), Less);
     assert_eq!(order(Value { busy: 45, span: 30, ..like() }, Goal::Utilisation), Greater);
     assert_eq!(order(Value { cost: 4, span: 90, ..like() }, Goal::Cost), Less);
     assert_eq!(order(Value { ends: 39, span: 90, cost: 9, ..like() }, Goal::Finish), Less);
 }
 
-/// Returns the least weight and number of late jobs for each priority, the highest first, over all orders of single tasks on one
-/// processor. Tasks that would be late come last.
+/// Returns the least weight and number of late jobs for each priority, the highest first. Tries all orders of single
+/// tasks on one processor. Tasks that would be late come last.
 fn naive(jobs: &[(i64, i64, u64, i32)]) -> Vec<(i128, usize)> {
     let mut priorities: Vec<i32> = jobs.iter().map(|job| -job.3).collect();
     priorities.sort_unstable();
@@ -213,7 +213,8 @@ proptest! {
         prop_assert_eq!(found, naive(&jobs));
     }
 
-    /// Checks that when a job has ended, the next job is chosen by priority, then by weight, and then by arrival.
+    /// Checks which job runs after a job has ended: the job with the highest priority, then with the highest weight,
+    /// then the first arrival.
     #[test]
     fn the_most_urgent_of_a_buffer_is_served_next(
         jobs in prop::collection::vec((1_i64..20, 0_i64..60, 1_u64..4, 0_i32..3), 1..8),
@@ -255,7 +256,7 @@ fn a_task_of_a_job_that_was_given_up_is_cancelled_when_it_comes_later() {
     let mut decisions = Vec::new();
     policy.on(&[Event::Submitted(TaskId(0)), Event::Submitted(TaskId(1))], &cluster.view(), &mut decisions);
     assert_eq!(decisions, [Decision::Cancel(TaskId(0)), Decision::Cancel(TaskId(1))]);
-    // This happens after a session in which the cancellation did not succeed.
+    // The policy may see this state after a session in which the cancellation did not succeed.
     decisions.clear();
     policy.on(&[Event::Submitted(TaskId(1))], &cluster.view(), &mut decisions);
     assert_eq!(decisions, [Decision::Cancel(TaskId(1))]);

@@ -1,4 +1,4 @@
-//! The request of a waiting job, in which names are replaced by numbers.
+//! The request of a waiting job. Numbers replace the names in the submission.
 
 use std::sync::Arc;
 
@@ -7,24 +7,26 @@ use makespan_core::{Demand, TaskId, Time};
 use super::limits::LimitAmounts;
 use super::nodes::{CountedFeatures, JobNodes};
 
-/// The request of a job. The request does not change from the arrival to the end of the job.
+/// The request of a job. It does not change while the job waits and runs.
 #[derive(Clone, Debug)]
 pub(super) struct JobRequest {
     pub task: TaskId,
     pub submitted: Time,
     pub processors: u32,
-    /// The time for which the job must get its processors: its time limit in whole minutes, or its minimum time if it states one.
+    /// The time for which the job must get its processors, in ticks. This is its minimum time if it states one,
+    /// otherwise its time limit in whole minutes.
     pub limit: i64,
-    /// The full time limit, in ticks. The job gets as much of this time as possible.
+    /// The time limit, in ticks. The job gets as much of this time as possible.
     pub whole_limit: i64,
-    /// The last instant at which it may start because of its deadline.
+    /// The last instant at which the job may start to meet its deadline.
     pub latest: i64,
     pub demands: Vec<Demand>,
-    /// The partitions in which it may start. The partition with the highest tier comes first.
+    /// The partitions in which the job may start, the highest tier first.
     pub places: Vec<JobPartition>,
     pub nodes: (u32, u32),
-    /// The maximum and the minimum number of its processors on a node.
+    /// The maximum number of the job's processors on a node.
     pub per_node: u32,
+    /// The minimum number of the job's processors on a node.
     pub least_per_node: u32,
     pub exclusive: bool,
     /// The number of the reservation in which the job must run.
@@ -34,10 +36,11 @@ pub(super) struct JobRequest {
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
-    /// The size factor of the priority, in [0, 1]: it depends on the share of the cluster that the job requests. The
-    /// next fields are the factors of the partition and of the class of service.
+    /// The size factor of the priority, from 0 to 1. It depends on the share of the cluster that the job requests.
     pub size: f64,
+    /// The factor of the partition, from 0 to 1.
     pub partition_factor: f64,
+    /// The factor of the class of service, from 0 to 1.
     pub qos_factor: f64,
 }
 
@@ -46,11 +49,11 @@ pub(super) struct JobRequest {
 pub(super) struct JobPartition {
     /// The number of the partition, or 0 for a cluster without partitions.
     pub partition: usize,
-    /// The nodes on the board that have what the job needs.
+    /// The suitable nodes, by their numbers on the board.
     pub nodes: Arc<[u32]>,
-    /// The features that a certain number of the job's nodes must have.
+    /// Features that only a stated number of the job's nodes must have.
     pub counted: Option<Arc<CountedFeatures>>,
-    /// The numbers of the limits that apply to the job in this partition.
+    /// The numbers of the limits that restrict the job in this partition.
     pub limits: Vec<u32>,
 }
 

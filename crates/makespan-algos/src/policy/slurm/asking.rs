@@ -1,4 +1,4 @@
-//! Converts the submissions of waiting jobs to requests in the form in which the scheduler compares them with nodes.
+//! Converts the submissions of waiting jobs to requests that the scheduler can compare with nodes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use super::nodes::CountedFeatures;
 use super::shares::Shares;
 use crate::policy::order::Widths;
 
-/// For each way to satisfy a constraint, the suitable nodes, and the features that a certain number of them must have.
+/// The ways to satisfy a constraint. Each way has suitable nodes, and features that only a stated number of them must
+/// have.
 type Ways = Arc<[(Arc<[u32]>, Option<Arc<CountedFeatures>>)]>;
 
 /// Converts submissions to requests.
@@ -23,7 +24,7 @@ pub(super) struct Asking {
     favor_small: bool,
 }
 
-/// The data that determine the suitable nodes. The number of nodes is part of the key only if the constraint counts nodes.
+/// The data that determine the suitable nodes. The number of nodes is included only if the constraint counts nodes.
 type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>, u32);
 
 impl Asking {
@@ -31,8 +32,8 @@ impl Asking {
         Self { widths, nodes: FxHashMap::default(), favor_small }
     }
 
-    /// Returns the request of a task, or `None` if it can never start: it is held, no node has what it needs, or a limit is too
-    /// low.
+    /// Returns the request of a task. Returns `None` if the task can never start: it is held, no node is suitable, or
+    /// a limit is too low.
     pub fn of(
         &mut self,
         instance: &Instance,
@@ -66,7 +67,7 @@ impl Asking {
         let reservation = match &submission.reservation {
             None => None,
             Some(name) => match site.map(|site| &site.reservations).filter(|all| !all.is_empty()) {
-                // If the site has no reservations, ignore the name: the reservation no longer exists.
+                // If the site has no reservations, ignore the name, because the reservation does not exist any more.
                 None => None,
                 Some(all) => {
                     let at = all.iter().position(|one| *one.name == **name)?;
@@ -107,8 +108,8 @@ impl Asking {
         let first = asked.places.first()?;
         let own = |at: usize| site.and_then(|site| site.partitions.get(at));
         let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
-        // If an operator has set the priority, use the common queue, because the priority is compared with all jobs of
-        // the tier.
+        // If an operator has set the priority, use the common queue. This priority is compared with all jobs of the
+        // tier.
         let queue = if asked.fixed.is_some() { 0 } else { i64::from(job.priority) };
         asked.tier = own(first.partition).map_or(0, |one| i64::from(one.tier)) + queue;
         asked.partition_factor = own(first.partition).map_or(0.0, |one| f64::from(one.job_factor) / f64::from(most));
@@ -116,7 +117,7 @@ impl Asking {
         Some(asked)
     }
 
-    /// Adds the places for a job in one partition, if the partition can ever start the job.
+    /// Adds the places for a job in one partition, if the job can ever start in this partition.
     fn place(
         &mut self,
         instance: &Instance,
@@ -157,8 +158,8 @@ impl Asking {
         }
     }
 
-    /// Returns, for each way to satisfy the constraint, the nodes of a partition that have the features and are not excluded, as
-    /// numbers on the board.
+    /// Returns the ways to satisfy the constraint of a job in a partition. The nodes of a way have the features and
+    /// are not excluded. They are numbered as on the board.
     fn ways(
         &mut self,
         instance: &Instance,
@@ -179,7 +180,7 @@ impl Asking {
             (Some(site), Some(at)) => site.partitions[at].nodes.clone(),
             _ => (0..platform.node_count()).collect(),
         };
-        // If no node states features, the features of nodes are unknown, so ignore constraints.
+        // If no node states features, the features are unknown, so ignore constraints.
         let stated = site.is_some_and(|site| site.features.iter().any(|own| !own.is_empty()));
         let choices = match constraint.as_deref().filter(|_| stated).map(Features::parse) {
             None => vec![FeatureChoice::default()],
@@ -210,7 +211,8 @@ impl Asking {
         ways
     }
 
-    /// Returns the size factor of a job: the mean of its shares of nodes and of processors.
+    /// Returns the size factor of a job: the mean of its share of the nodes and its share of the processors. If small
+    /// jobs are favoured, each share is subtracted from 1.
     fn size(&self, instance: &Instance, processors: u32, nodes: u32) -> f64 {
         let platform = instance.platform();
         let all = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
@@ -231,7 +233,7 @@ fn takes(own: &Partition, asked: &JobRequest) -> bool {
         && asked.nodes.1 >= own.min_nodes
 }
 
-/// Returns the maximum time that classes of service and associations allow.
+/// Returns the maximum time that the classes of service and the associations of a job allow.
 fn longest(site: Option<&Site>, submission: &Submission, partition: Option<&Partition>) -> Option<Time> {
     let site = site?;
     let names = submission.qos.as_deref().into_iter().chain(partition.and_then(|one| one.qos.as_deref()));
@@ -250,8 +252,8 @@ fn qos_factor(site: Option<&Site>, submission: &Submission) -> f64 {
     own.map_or(0.0, |qos| f64::from(qos.priority) / f64::from(most))
 }
 
-/// Returns the time limit in ticks, rounded up to minutes: the walltime if stated, else the default of the partition, else the
-/// estimate.
+/// Returns the time limit in ticks, rounded up to minutes. This is the walltime. If it is not stated, it is the
+/// default of the partition or, without a default, the estimate.
 fn time_limit(instance: &Instance, task: TaskId, processors: u32, site: Option<&Site>, submission: &Submission) -> i64 {
     let stated = instance.walltime(task);
     let by_partition = || {

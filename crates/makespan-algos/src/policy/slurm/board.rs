@@ -1,4 +1,4 @@
-//! The remaining amounts of nodes over time, and the search for the earliest fit of a job.
+//! The board: the remaining amounts of nodes over time. Finds the earliest fit of a job.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use super::nodes::JobNodes;
 use crate::free_time::Rows;
 use crate::kernel::packing::PackingMachines;
 
-/// The remaining amounts of nodes, licences and consumables over time, after the amounts that jobs and work outside the
-/// instance hold are subtracted.
+/// The remaining amounts of nodes, licences and consumables over time. Amounts that jobs and work outside the instance
+/// hold are subtracted.
 #[derive(Debug)]
 pub(super) struct AvailabilityBoard {
     machines: std::sync::Arc<PackingMachines>,
-    /// For each node, its cells and then its resources.
+    /// For each node, the free processors of its cells, and then the amounts of its resources.
     nodes: Vec<Rows<i64>>,
-    /// The licences and consumables.
+    /// The remaining licences and consumables.
     common: Rows<i64>,
-    /// For each node, its reservations: start, end and number.
+    /// The reservations of each node: start, end and number.
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
-    /// The instants at which a job releases what it holds.
+    /// The instants at which a job releases its processors and resources.
     ends: BTreeSet<i64>,
     running: FxHashMap<TaskId, JobHolding>,
 }
@@ -31,7 +31,7 @@ pub(super) struct AvailabilityBoard {
 #[derive(Clone, Debug)]
 pub(super) struct JobHolding {
     pub processors: u32,
-    /// For each node, the number of processors of each cell.
+    /// For each node of the job, the number of processors in each cell.
     parts: Vec<(u32, Vec<u32>)>,
     demands: Vec<Demand>,
     exclusive: bool,
@@ -46,7 +46,7 @@ impl JobHolding {
     }
 }
 
-/// The start of a job and what it holds.
+/// The start of a job, and the processors and resources that it then holds.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub start: i64,
@@ -54,7 +54,7 @@ pub(super) struct Fit {
 }
 
 impl AvailabilityBoard {
-    /// Returns the board of an empty platform, from an instant on.
+    /// Returns the board of an empty platform from the instant `from` on.
     pub fn new(instance: &Instance, from: i64) -> Self {
         let machines = PackingMachines::new(instance);
         let rows = |amounts: &mut dyn Iterator<Item = u64>| Rows::new(from, amounts.map(signed).collect(), 0);
@@ -68,7 +68,7 @@ impl AvailabilityBoard {
         board
     }
 
-    /// Subtracts the amounts that work outside the instance holds, and closed processors.
+    /// Subtracts closed processors, and the amounts that work outside the instance holds.
     fn close(&mut self) {
         let machines = self.machines.clone();
         for (node, rows) in self.nodes.iter_mut().enumerate() {
@@ -87,9 +87,10 @@ impl AvailabilityBoard {
         }
     }
 
-    /// Returns, for these nodes of a platform, their numbers on the board.
+    /// Returns the numbers on the board of these nodes of a platform.
     pub fn numbers(platform: &Platform, nodes: impl Iterator<Item = usize>) -> Vec<u32> {
-        // If all nodes are equally fast, the numbers on the board are the positions on the platform, not counting switches.
+        // If all nodes are equally fast, the numbers on the board are the positions in the platform. Nodes without
+        // processors (switches) are not counted.
         let plain = platform.node_count() == 1 || platform.kinds().all(|(node, _)| node.processors > 0);
         if plain {
             return nodes.map(|node| node as u32).collect();
@@ -105,8 +106,8 @@ impl AvailabilityBoard {
         nodes.map(|node| numbers[node]).filter(|&number| number < u32::MAX).collect()
     }
 
-    /// Returns the board that a view shows, with running tasks and failures. `asked` returns the time limit of a
-    /// running task in ticks, and whether the task uses its nodes exclusively.
+    /// Returns the board that a view shows, with running tasks and failures. For a running task, `asked` returns its
+    /// time limit in ticks, and whether it uses its nodes exclusively.
     pub fn see(view: &View<'_>, asked: impl Fn(TaskId) -> Option<(i64, bool)>) -> Self {
         let now = view.now.ticks();
         let mut board = Self::new(view.instance, now);
@@ -133,7 +134,7 @@ impl AvailabilityBoard {
         board
     }
 
-    /// Returns a copy for plans, in which all jobs end as expected.
+    /// Returns a copy for plans. In plans, all jobs end as expected.
     pub fn for_plans(&self) -> Self {
         Self {
             machines: self.machines.clone(),
@@ -162,7 +163,7 @@ impl AvailabilityBoard {
         self.running.len()
     }
 
-    /// Advances to an instant and forgets the past. Tasks that run longer than expected get a later expected end.
+    /// Advances to an instant, and removes the past. If tasks run longer than expected, they get later expected ends.
     pub fn advance(&mut self, now: Time, start: impl Fn(TaskId) -> Option<Time>) {
         let at = now.ticks();
         let mut late: Vec<TaskId> =
@@ -198,8 +199,8 @@ impl AvailabilityBoard {
     /// Adds a planned job.
     pub fn plan(&mut self, fit: &Fit, resolution: i64) {
         let until = fit.held.until;
-        // Only the end is rounded. If the start were rounded, too, two jobs would hold the processors at the same
-        // time: a job that ends at the start, and this job.
+        // Round only the end. If the start were also rounded, it could be before the end of another job that uses the
+        // processors.
         let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
         self.take(&JobHolding { until: end, ..fit.held.clone() }, 1);
     }
@@ -218,7 +219,7 @@ impl AvailabilityBoard {
         }
     }
 
-    /// Returns whether a job would fit on these nodes if no other job ran.
+    /// Returns whether a job would fit on the nodes `nodes` if no other job ran.
     pub fn could_hold(&self, asked: &JobRequest, nodes: JobNodes<'_>) -> bool {
         let machines = &self.machines;
         let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
@@ -235,7 +236,7 @@ impl AvailabilityBoard {
         choose(asked, nodes.counted, rooms).is_some()
     }
 
-    /// Returns the earliest start of a job between the instants `from` and `until`.
+    /// Returns the earliest start of a job from `from` to `until`.
     pub fn earliest(&self, asked: &JobRequest, nodes: JobNodes<'_>, from: i64, until: i64) -> Option<Fit> {
         let (from, until) = match asked.reservation.and_then(|at| self.period_of(at)) {
             Some((begin, end)) => (from.max(begin), until.min(end.saturating_sub(asked.limit))),
@@ -259,13 +260,13 @@ impl AvailabilityBoard {
             .filter(|fit| fit.start <= until)
     }
 
-    /// Returns whether the reservation that a job requests ends before the job can end.
+    /// Returns whether the reservation of a job ends before the job could end.
     pub fn is_over(&self, asked: &JobRequest, now: i64) -> bool {
         let period = asked.reservation.and_then(|at| self.period_of(at));
         period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
     }
 
-    /// Returns the earliest start of a job on one node. Visits the steps of the node's amounts.
+    /// Returns the earliest start of a job on one node. Visits the steps of the node's amounts one by one.
     fn first_on(&self, asked: &JobRequest, number: u32, from: i64, until: i64) -> Option<i64> {
         let all = self.machines.nodes[number as usize].processors;
         let serves = |left: &[i64]| room(asked, left, 1, all) >= asked.processors;
@@ -276,7 +277,7 @@ impl AvailabilityBoard {
         self.kept.iter().flatten().find(|one| one.2 == reservation).map(|one| (one.0, one.1))
     }
 
-    /// Returns whether the licences of a job are available from `start` to `until`.
+    /// Returns whether enough licences for a job are available from `start` to `until`.
     pub fn has_licences(&self, asked: &JobRequest, start: i64, until: i64) -> bool {
         let mut licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes).peekable();
         if licences.peek().is_none() {
@@ -288,7 +289,7 @@ impl AvailabilityBoard {
         licences.all(|demand| demand.need.total(asked.processors) as i64 <= there(demand))
     }
 
-    /// Returns the fit of a job at this instant, if there is one.
+    /// Returns the fit of a job at the instant `start`, or `None` if the job does not fit.
     fn fit_at(&self, asked: &JobRequest, nodes: JobNodes<'_>, start: i64) -> Option<Fit> {
         let until = start.saturating_add(asked.limit);
         if !self.has_licences(asked, start, until) {
@@ -322,8 +323,8 @@ impl AvailabilityBoard {
         Some(Fit { start, held })
     }
 
-    /// Extends the time of a fit up to the full time limit, as long as its nodes are free and the deadline of the job
-    /// allows.
+    /// Extends the end of a fit, up to the full time limit of the job. Its nodes must stay free, and its deadline must
+    /// be met.
     pub fn extended(&self, asked: &JobRequest, mut fit: Fit) -> Fit {
         let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
         let until = fit.held.until;
@@ -341,8 +342,8 @@ impl AvailabilityBoard {
         fit
     }
 
-    /// Returns, for each node of a job and for its licences, the first instant between `from` and `until` at which the
-    /// amounts that the job holds are not available.
+    /// Returns the first instants between `from` and `until` at which the amounts of a job are not available: one
+    /// instant for each node of the job, and one for its licences.
     fn ends_of_room<'a>(&'a self, held: &'a JobHolding, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));
@@ -354,7 +355,7 @@ impl AvailabilityBoard {
         })
     }
 
-    /// Returns the amounts that a job holds of a node: of each cell, and then of each resource.
+    /// Returns the amounts of a node that a job holds: first of each cell, and then of each resource.
     fn row_of(&self, held: &JobHolding, node: u32, cells: &[u32]) -> Vec<i64> {
         let mut row = vec![0; self.nodes[node as usize].width()];
         let here: u32 = cells.iter().sum();
@@ -378,7 +379,7 @@ impl AvailabilityBoard {
         row
     }
 
-    /// Chooses `count` processors of a node. Cells with the fewest free processors come first.
+    /// Chooses `count` processors of a node. Cells with few free processors are used first.
     fn cells(&self, number: u32, mut count: u32, start: i64, until: i64) -> Vec<u32> {
         let cells = self.machines.cells_of(number as usize).len();
         let (mut least, rows) = (Vec::new(), &self.nodes[number as usize]);
@@ -394,7 +395,8 @@ impl AvailabilityBoard {
         taken
     }
 
-    /// Takes the processors of a job that starts now from the free processors. Returns `None` if they are not free.
+    /// Takes the processors of a job that starts now. Removes them from `free`, or returns `None` if `free` does not
+    /// contain them.
     pub fn processors(&self, fit: &Fit, free: &mut ProcSet) -> Option<(ProcSet, JobHolding)> {
         let mut own = ProcSet::new();
         for (number, counts) in &fit.held.parts {
@@ -413,12 +415,12 @@ fn signed(amount: u64) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
 }
 
-/// Subtracts amounts from a row, or adds them if `sign` is -1.
+/// Subtracts amounts from a row. If `sign` is -1, adds them instead.
 fn take(left: &mut [i64], amounts: impl Iterator<Item = i64>, sign: i64) {
     left.iter_mut().zip(amounts).for_each(|(left, amount)| *left -= sign * amount);
 }
 
-/// Returns, for each node, its reservations.
+/// Returns the reservations of each node.
 fn kept(platform: &Platform, machines: &PackingMachines) -> Vec<Vec<(i64, i64, usize)>> {
     let mut kept = vec![Vec::new(); machines.nodes.len()];
     for (at, one) in platform.site().map_or(&[][..], |site: &Site| &site.reservations).iter().enumerate() {

@@ -10,10 +10,10 @@ use super::nodes::JobNodes;
 use super::rules::SlurmRules;
 use super::{Moment, State, Waiting};
 
-/// The partitions and nodes that are blocked in a main cycle for jobs of lower priority.
+/// The partitions and nodes on which jobs of lower priority cannot start in a main cycle.
 struct Blocked {
     partitions: Vec<bool>,
-    /// The nodes, indexed by their numbers on the board.
+    /// Whether each node is blocked, by its number on the board.
     nodes: Vec<bool>,
     any: bool,
 }
@@ -24,7 +24,7 @@ impl Blocked {
         Self { partitions: vec![false; partitions], nodes: Vec::new(), any: false }
     }
 
-    /// Blocks a partition that has no room for a job, and its nodes.
+    /// Blocks a partition in which a job does not fit, and the nodes of this partition.
     fn block(&mut self, instance: &Instance, partition: usize) {
         let platform = instance.platform();
         self.partitions[partition] = true;
@@ -55,7 +55,7 @@ impl Blocked {
 struct Counts(rustc_hash::FxHashMap<usize, usize>);
 
 impl Counts {
-    /// Counts one more job. Returns whether there are more than `limit`. A limit of 0 means no limit.
+    /// Counts one more job. Returns whether the number of jobs exceeds `limit`. A limit of 0 means no limit.
     fn is_beyond(&mut self, of: usize, limit: usize) -> bool {
         let count = self.0.entry(of).or_insert(0);
         *count += 1;
@@ -63,12 +63,12 @@ impl Counts {
     }
 }
 
-/// Starts that were found within a cycle. During a cycle, jobs are only added to the plan. So if a job requests at
+/// Starts that were found earlier in a cycle. During a cycle, jobs are only added to the plan. So if a job requests at
 /// least as much as an earlier job on the same nodes, it cannot start before the earlier job.
 #[derive(Default)]
 struct Known(Vec<Found>);
 
-/// A request (nodes, number of processors, time) with its first start.
+/// A request and its first start. The request consists of nodes, a number of processors, and a time.
 struct Found {
     nodes: Arc<[u32]>,
     processors: u32,
@@ -77,13 +77,13 @@ struct Found {
 }
 
 impl Known {
-    /// Returns whether the number of processors and the time determine the whole request of a job.
+    /// Returns whether the number of processors and the time determine the request of a job completely.
     fn says_all(asked: &JobRequest) -> bool {
         let spread = asked.nodes == (1, u32::MAX) && asked.per_node == u32::MAX && asked.least_per_node <= 1;
         spread && asked.demands.is_empty() && !asked.exclusive && asked.reservation.is_none()
     }
 
-    /// Returns a lower bound on the start of a job: the job does not fit before this instant.
+    /// Returns an instant before which the job cannot start.
     fn start(&self, asked: &JobRequest, place: &JobPartition) -> i64 {
         let nodes = &place.nodes;
         if !Self::says_all(asked) || place.counted.is_some() {
@@ -112,7 +112,7 @@ impl Known {
 }
 
 impl State {
-    /// Starts jobs by priority until each partition is blocked.
+    /// Main cycle: starts jobs by priority, until every partition is blocked.
     pub(super) fn main_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
         let now = moment.view.now;
         let all = self.looked_at_all.is_none_or(|before| now >= before + rules.sched_interval);
@@ -145,7 +145,8 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Restores the queue without the jobs that have started. `started` contains their positions in ascending order.
+    /// Restores the queue, without the jobs that have started or can never start. `started` contains their positions
+    /// in ascending order.
     fn put_back(&mut self, queue: Vec<Waiting>, started: &[usize]) {
         self.queue = queue;
         if let (Some(&first), Some(&last)) = (started.first(), started.last()) {
@@ -160,7 +161,7 @@ impl State {
         }
     }
 
-    /// Starts a job now if one of its partitions has room. If none has room, blocks these partitions.
+    /// Starts a job now if it fits in one of its partitions. Blocks each of its partitions in which it does not fit.
     fn try_now(&mut self, asked: &JobRequest, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
         let now = moment.view.now.ticks();
         for (at, place) in asked.places.iter().enumerate() {
@@ -177,11 +178,11 @@ impl State {
                 self.changed = true;
                 return true;
             }
-            // Block the partition only after the last way to satisfy the constraint in this partition, because another
-            // way may fit.
+            // A partition may offer several ways to satisfy the constraint. Block the partition only after the last of
+            // them, because another way may fit.
             let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
-            // Do not block the partition for a job in a reservation, because this job does not compete for nodes
-            // outside the reservation.
+            // Do not block the partition for a job in a reservation. Such a job does not compete for nodes outside the
+            // reservation.
             if is_last && asked.reservation.is_none() {
                 blocked.block(moment.view.instance, place.partition);
             }
@@ -189,7 +190,7 @@ impl State {
         false
     }
 
-    /// Plans jobs by priority, and starts those that have room now.
+    /// Backfill cycle: plans jobs by priority, and starts those that fit now.
     pub(super) fn backfill_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
         let now = moment.view.now;
         (self.cycle, self.changed, self.due) = (now, false, None);
@@ -199,7 +200,7 @@ impl State {
         let mut least = narrowest(&queue, rules.bf_max_job_test);
         let (mut started, mut known) = (Vec::new(), Known::default());
         for (at, waiting) in queue.iter().enumerate().take(rules.bf_max_job_test) {
-            // Stop if no later job fits now: later jobs could only be planned, and the plan is discarded after the
+            // Stop if no later job fits now. Later jobs could only be planned, and the plan is discarded after the
             // cycle.
             if moment.free.len() < least.pop().unwrap_or(u32::MAX) {
                 break;
@@ -235,12 +236,12 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Returns whether a job cannot run any more: its reservation ends too soon, or its deadline has passed.
+    /// Returns whether a job can no longer run. Its deadline is too close, or its reservation ends too soon.
     fn is_over(&self, asked: &JobRequest, now: Time) -> bool {
         now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }
 
-    /// Returns the first fit of a job over all its partitions whose limits allow it.
+    /// Returns the first fit of a job in any of its partitions whose limits allow the job.
     fn earliest(
         &self,
         asked: &JobRequest,
@@ -271,7 +272,7 @@ impl State {
         best
     }
 
-    /// Schedules a backfill cycle after a change. Cycles are at multiples of the interval.
+    /// If something has changed, schedules a backfill cycle. Cycles are at multiples of the interval.
     pub(super) fn see_change(&mut self, rules: &SlurmRules, now: Time) {
         if self.changed && self.due.is_none() {
             let interval = rules.bf_interval.ticks();
@@ -282,7 +283,7 @@ impl State {
         }
     }
 
-    /// Returns the next instant at which the policy must be called if no event occurs before.
+    /// Returns the next instant at which the policy must be called, even if no event occurs.
     pub(super) fn wake(&self, rules: &SlurmRules) -> Option<Time> {
         if self.queue.is_empty() {
             return None;
@@ -292,14 +293,14 @@ impl State {
     }
 }
 
-/// Returns whether a job gets a reservation for a later start. Jobs that have waited too short a time, or whose
-/// priority is too low, get no reservation.
+/// Returns whether a job gets a reservation for a later start. A job gets none if it has waited too short a time or
+/// its priority is too low.
 fn is_reserved(waiting: &Waiting, rules: &SlurmRules, now: Time) -> bool {
     now - waiting.asked.submitted >= rules.bf_min_age_reserve && waiting.priority >= rules.bf_min_prio_reserve
 }
 
-/// Returns, for each of the first jobs, from the last to the first, the minimum number of processors of this job and all later
-/// ones.
+/// Returns a number for each of the first `first` jobs, the last job first. The number of a job is the minimum number
+/// of processors over this job and all later jobs.
 fn narrowest(queue: &[Waiting], first: usize) -> Vec<u32> {
     let mut least = u32::MAX;
     let queue = &queue[..queue.len().min(first)];

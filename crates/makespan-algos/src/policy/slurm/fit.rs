@@ -1,11 +1,11 @@
-//! The number of processors that a job gets on each node.
+//! Chooses the number of processors that a job gets on each node.
 
 use makespan_core::ResourceKind;
 
 use super::asked::JobRequest;
 use super::nodes::CountedFeatures;
 
-/// Returns the number of processors that a job may have on a node with these remaining amounts.
+/// Returns the room of a node: the number of processors that a job may have, given the remaining amounts `row`.
 pub(super) fn room(asked: &JobRequest, row: &[i64], cells: usize, all: u32) -> u32 {
     let free: i64 = row[..cells].iter().map(|&count| count.max(0)).sum();
     if asked.exclusive && free < i64::from(all) {
@@ -22,7 +22,7 @@ pub(super) fn room(asked: &JobRequest, row: &[i64], cells: usize, all: u32) -> u
     if most == 0 || asked.demands.is_empty() || fits(most) {
         return most;
     }
-    // Bisect, because the needed amounts increase with the number of processors.
+    // The needed amounts increase with the number of processors, so bisection finds the maximum.
     let (mut low, mut high) = (0, most);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -31,9 +31,9 @@ pub(super) fn room(asked: &JobRequest, row: &[i64], cells: usize, all: u32) -> u
     low
 }
 
-/// Chooses nodes, and the number of processors on each, given the room on each node: if one node is enough, chooses
-/// the node with the least sufficient room. Otherwise chooses as few nodes as possible, beginning with the nodes with
-/// the most room.
+/// Chooses nodes, and the number of processors on each node, given the room of each node. If one node is enough,
+/// chooses the node with the least room that suffices. Otherwise, chooses as few nodes as possible, beginning with the
+/// largest room.
 pub(super) fn choose(
     asked: &JobRequest,
     counted: Option<&CountedFeatures>,
@@ -62,10 +62,10 @@ pub(super) fn choose(
     }
     rooms.truncate(count);
     if least > 1 {
-        // Distribute the processors evenly. If some nodes are full, nodes with more room get more processors.
+        // Distribute the processors evenly. If some nodes are full, nodes with a larger room get more processors.
         rooms.reverse();
     }
-    // Each node gets the minimum. The remaining processors go to nodes that have room.
+    // Each node gets the minimum. The remaining processors go to nodes with enough room.
     let mut left = wanted - count as u32 * on_each;
     for (at, one) in rooms.iter_mut().enumerate() {
         let share = left.div_ceil((count - at) as u32);

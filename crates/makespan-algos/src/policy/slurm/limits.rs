@@ -1,18 +1,18 @@
-//! The amounts that users, accounts and classes of service hold, and their limits.
+//! The amounts that users, accounts and classes of service hold, and the limits of these amounts.
 
 use std::sync::Arc;
 
 use makespan_core::{Instance, Limits, Platform, Resources, Site, Submission, TaskId};
 use rustc_hash::FxHashMap;
 
-/// The holders that share a limit.
+/// The users to which a limit refers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Who {
     /// All users below an account.
     Account(Box<str>),
     /// A user in an account.
     User(Box<str>, Box<str>),
-    /// All users below an association, which share its group limit.
+    /// All users below an association. They share its group limit.
     Below(Box<str>, Box<str>),
     Qos(Box<str>),
     QosUser(Box<str>, Box<str>),
@@ -20,7 +20,8 @@ enum Who {
     Array(Arc<str>),
 }
 
-/// Amounts of jobs, processors, nodes and resources, in this order. Resources are in the order of the platform.
+/// Amounts: the numbers of jobs, of processors and of nodes, followed by the amounts of resources in the order of the
+/// platform.
 pub(super) type LimitAmounts = Box<[u64]>;
 
 #[derive(Debug)]
@@ -29,7 +30,7 @@ struct Limit {
     held: LimitAmounts,
 }
 
-/// All limits that have applied to any job.
+/// All limits that affect any job.
 #[derive(Debug, Default)]
 pub(super) struct AllLimits {
     known: FxHashMap<Who, u32>,
@@ -59,7 +60,7 @@ pub(super) fn position(platform: &Platform, name: &str) -> Option<usize> {
     }
 }
 
-/// Converts limits to amounts. For an amount without a limit, the result contains the maximum number.
+/// Converts limits to amounts. If an amount has no limit, the result contains the maximum integer.
 fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> LimitAmounts {
     let mut most = vec![u64::MAX; FIRST_RESOURCE + platform.resources().len()];
     most[0] = jobs.map_or(u64::MAX, u64::from);
@@ -71,13 +72,13 @@ fn most(platform: &Platform, jobs: Option<u32>, held: &Resources) -> LimitAmount
     most.into()
 }
 
-/// Replaces each amount by the minimum of both.
+/// Replaces each amount by the minimum of `most` and `other`.
 fn tighten(most: &mut LimitAmounts, other: &LimitAmounts) {
     most.iter_mut().zip(other).for_each(|(own, &other)| *own = (*own).min(other));
 }
 
 impl AllLimits {
-    /// Returns the numbers of the limits that apply to a job in a partition. Also returns the maximum amounts for this
+    /// Returns the numbers of the limits that restrict a job in a partition. Also returns the maximum amounts for this
     /// job alone.
     pub fn of(
         &mut self,
@@ -120,7 +121,7 @@ impl AllLimits {
             above.and_then(|name| site.associations.iter().find(|one| one.user.is_none() && &*one.account == name))
         {
             add(Who::Account(one.account.clone()), &one.group);
-            // An account may state limits for each of its users. They apply only to users without limits of their own.
+            // Limits that an account states for each of its users restrict only users without limits of their own.
             if user_in.is_none_or(|user| user.own.is_none()) {
                 add(Who::User(one.account.clone(), user.into()), &one.own);
             }
@@ -129,7 +130,7 @@ impl AllLimits {
             }
             above = one.parent.as_deref();
         }
-        // Remove duplicates, because a job and its partition may have the same class of service.
+        // Remove duplicates, because the job and the partition may have one class of service.
         numbers.sort_unstable();
         numbers.dedup();
         (numbers, own)
@@ -144,7 +145,7 @@ impl AllLimits {
         })
     }
 
-    /// Returns whether all these limits allow an increase by these amounts.
+    /// Returns whether the limits `numbers` allow the amounts in addition to the amounts held now.
     pub fn have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
         numbers.iter().all(|&number| {
             let Limit { most, held } = &self.limits[number as usize];
@@ -152,12 +153,12 @@ impl AllLimits {
         })
     }
 
-    /// Returns whether all these limits are at least these amounts, without regard to amounts that are held now.
+    /// Returns whether the limits `numbers` would allow the amounts if nothing were held.
     pub fn could_have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
         numbers.iter().all(|&number| within(amounts, &self.limits[number as usize].most))
     }
 
-    /// Adds the amounts of a job that begins, or subtracts those of a job that has ended.
+    /// Adds the amounts of a job that starts, or subtracts the amounts of a job that has ended.
     pub fn change(&mut self, numbers: &[u32], amounts: &LimitAmounts, begins: bool) {
         for &number in numbers {
             let held = &mut self.limits[number as usize].held;

@@ -31,9 +31,9 @@ pub use rules::{PriorityRules, SlurmRules};
 pub use unheeded::{IgnoredRules, unheeded};
 
 /// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The
-/// first job that has no room in a partition blocks the partition and its nodes for all jobs of lower priority. The
-/// *backfill* cycle runs at intervals if anything has changed. This cycle plans jobs by priority, each as early as
-/// possible after the jobs of higher priority. It starts the jobs that are planned to start now, and then discards the
+/// first job that does not fit in a partition blocks the partition and its nodes for all jobs of lower priority. The
+/// *backfill* cycle runs at intervals after a change. This cycle plans jobs by priority, each as early as
+/// the jobs of higher priority allow. It starts the jobs that are planned to start now, and then discards the
 /// plan.
 ///
 /// Jobs are expected to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
@@ -86,11 +86,11 @@ struct Runs {
     amounts: LimitAmounts,
     user: usize,
     processors: u32,
-    /// The time in ticks for which the job is expected to run, and whether it uses its nodes exclusively.
+    /// The expected run time of the job in ticks, and whether it uses its nodes exclusively.
     limit: (i64, bool),
 }
 
-/// The state that is updated at each event.
+/// The state of the policy. Each event updates it.
 #[derive(Debug)]
 struct State {
     asking: Asking,
@@ -107,15 +107,17 @@ struct State {
     moving: bool,
     /// The instant at which usage and priorities were last computed.
     computed: Option<Time>,
-    /// The instant at which the main cycle last visited all jobs. `cut` is true if the cycle has skipped jobs since then.
+    /// The instant at which the main cycle last visited all jobs.
     looked_at_all: Option<Time>,
+    /// Whether the main cycle has skipped jobs since `looked_at_all`.
     cut: bool,
-    /// The instant from which backfill cycles are counted. `cycle` is the instant of the last one, and `changed` is
-    /// true if anything has changed since then.
+    /// The instant from which backfill cycles are counted.
     origin: Time,
+    /// The instant of the last backfill cycle.
     cycle: Time,
+    /// Whether anything has changed since the last backfill cycle.
     changed: bool,
-    /// The instant of the next backfill cycle, if one is due.
+    /// The instant of the next backfill cycle, or `None` if no cycle is due.
     due: Option<Time>,
     /// Instants at which nodes become available without an event, in ascending order.
     silent: Vec<Time>,
@@ -124,7 +126,7 @@ struct State {
 }
 
 impl Slurm {
-    /// Returns a policy with these parameters. `request` determines the number of processors of a moldable job.
+    /// Returns a policy that follows `rules`. `request` determines the number of processors of a moldable job.
     pub fn new(rules: SlurmRules, request: Request) -> Self {
         Self { rules, request, state: None }
     }
@@ -174,7 +176,7 @@ impl State {
         self.board = AvailabilityBoard::see(view, |task| running.get(&task).map(|runs| runs.limit));
     }
 
-    /// Adds a running task that this policy has not started.
+    /// Adds a running task that another policy started.
     fn see_running(&mut self, task: TaskId, processors: u32, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
         let Some(mut asked) = asking.of(view.instance, task, board, limits, shares) else { return };
@@ -288,7 +290,7 @@ impl State {
         }
     }
 
-    /// Computes usage and priorities, if they are due.
+    /// If they are due, computes usage and priorities.
     fn compute(&mut self, rules: &PriorityRules, now: Time) {
         let due = self.computed.is_none_or(|before| now >= before + rules.calc_period);
         if !self.moving || !due {
@@ -302,7 +304,7 @@ impl State {
         self.queue.sort_by_key(Waiting::key);
     }
 
-    /// Starts a waiting job in one of its partitions. Returns whether its processors are free.
+    /// Starts a waiting job in one of its partitions. Returns `false` if its processors are not free.
     fn start(&mut self, asked: &JobRequest, place: usize, fit: &Fit, moment: &mut Moment<'_, '_>) -> bool {
         let Some((processors, held)) = self.board.processors(fit, &mut moment.free) else { return false };
         let mut amounts = asked.amounts.clone();
@@ -348,7 +350,7 @@ impl Policy for Slurm {
     }
 }
 
-/// Checks that the platform has all resources that `weight_tres` names.
+/// Checks that the platform has all resources that the parameter `weight_tres` names.
 pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(), makespan_core::Unsupported> {
     let platform = instance.platform();
     match names.iter().find(|name| limits::position(platform, name).is_none()) {
@@ -359,13 +361,13 @@ pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(),
                 .chain(platform.resources().iter().map(|one| &*one.name));
             let named = named.collect::<Vec<_>>().join(", ");
             Err(makespan_core::Unsupported(format!(
-                "weight_tres={unknown}, of which the platform has nothing; it has {named}"
+                "weight_tres={unknown}, but the platform has no {unknown}; it has {named}"
             )))
         }
     }
 }
 
-/// Checks that the policy supports an instance: best placement must not be required.
+/// Checks that the policy supports an instance. Best placement must not be required.
 pub(super) fn supports(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
     if instance.platform().restricts_placement() {
         return Err(makespan_core::Unsupported("best placement on nodes; use easy or conservative".into()));

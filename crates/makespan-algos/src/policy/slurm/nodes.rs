@@ -1,4 +1,4 @@
-//! The nodes on which a job may run, and the features that a certain number of these nodes must have.
+//! The nodes on which a job may run. A constraint may demand that a stated number of them have some feature.
 
 use makespan_core::{FeatureChoice, put_counted_first};
 use rustc_hash::FxHashMap;
@@ -8,16 +8,16 @@ use rustc_hash::FxHashMap;
 pub(super) struct JobNodes<'a> {
     /// The numbers of the nodes on the board.
     pub numbers: &'a [u32],
-    /// The features that a certain number of the nodes must have.
+    /// The features that only a stated number of the nodes must have.
     pub counted: Option<&'a CountedFeatures>,
 }
 
-/// Features that a certain number of nodes of a job must have, such as `[intel*1&amd*1]`.
+/// Features that only a stated number of the nodes of a job must have, such as `[intel*1&amd*1]`.
 #[derive(Debug)]
 pub(super) struct CountedFeatures {
-    /// For each node, a bit for each counted feature that the node has. The bits are in the order of `counts`.
+    /// For each node, a bit for each feature in `counts`. The bit is set if the node has the feature.
     parts: FxHashMap<u32, u64>,
-    /// For each counted feature, the number of nodes that must have it.
+    /// The number of nodes that must have each counted feature.
     counts: Vec<u32>,
 }
 
@@ -28,8 +28,8 @@ impl CountedFeatures {
         Self { parts, counts: choice.counted.iter().map(|part| part.1).collect() }
     }
 
-    /// Moves nodes that together satisfy all counted features to the front. The order of all other nodes does not
-    /// change. Returns the number of nodes at the front, or `None` if there are no such nodes.
+    /// Moves nodes to the front that together satisfy all counted features. The other nodes keep their order. Returns
+    /// the number of moved nodes, or `None` if no nodes satisfy all features.
     pub fn put_first(&self, rooms: &mut [(u32, u32)]) -> Option<usize> {
         put_counted_first(rooms, &self.counts, |one| self.parts.get(&one.0).copied().unwrap_or(0))
     }

@@ -11,12 +11,12 @@ use super::shares::Shares;
 #[derive(Debug)]
 pub(super) struct Priorities {
     rules: PriorityRules,
-    /// The index of each weighted amount, its weight, and its total.
+    /// For each weighted amount, its index, its weight, and the total of the platform.
     tres: Vec<(usize, f64, f64)>,
 }
 
 impl Priorities {
-    /// Returns the priorities for a platform. Weights of resources that the platform does not have are ignored.
+    /// Returns the priorities for a platform. Ignores weights of resources that the platform does not have.
     pub fn new(rules: PriorityRules, platform: &Platform) -> Self {
         let tres = rules.tres.iter().filter_map(|(name, weight)| {
             let at = position(platform, name)?;
@@ -31,7 +31,7 @@ impl Priorities {
         Self { tres: tres.collect(), rules }
     }
 
-    /// Returns the current priority of a job, using the fair shares as last computed.
+    /// Returns the current priority of a job, for the fair shares as last computed.
     pub fn of(&self, asked: &JobRequest, shares: &Shares, now: Time) -> u64 {
         if let Some(fixed) = asked.fixed {
             return fixed.into();

@@ -5,7 +5,7 @@ use makespan_core::Time;
 use crate::catalogue::{Parameter, Spec, SpecError};
 use crate::policy::order::Request;
 
-/// The parameters of the two cycles and of priorities. Their names are those in `slurm.conf`.
+/// The parameters of the two cycles and of priorities. They have the names of the parameters in `slurm.conf`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmRules {
     /// `bf_interval`: time between two backfill cycles.
@@ -22,9 +22,9 @@ pub struct SlurmRules {
     pub bf_max_job_user: usize,
     /// `bf_max_job_start`: maximum number of jobs that a backfill cycle starts. 0 means no limit.
     pub bf_max_job_start: usize,
-    /// `bf_min_age_reserve`: minimum age of jobs that are planned for a later start.
+    /// `bf_min_age_reserve`: minimum time that a job must have waited to be planned for a later start.
     pub bf_min_age_reserve: Time,
-    /// `bf_min_prio_reserve`: minimum priority of jobs that are planned for a later start.
+    /// `bf_min_prio_reserve`: minimum priority of a job to be planned for a later start.
     pub bf_min_prio_reserve: u64,
     /// `default_queue_depth`: maximum number of jobs that the main cycle visits at an event.
     pub default_queue_depth: usize,
@@ -54,13 +54,13 @@ pub struct PriorityRules {
     pub tres: Vec<(Box<str>, u32)>,
     /// `PriorityMaxAge`: age at which the age factor is 1.
     pub max_age: Time,
-    /// `PriorityDecayHalfLife`: time after which past usage counts half as much. 0 means that usage never decays.
+    /// `PriorityDecayHalfLife`: time after which past usage is halved. 0 means that usage never decays.
     pub half_life: Time,
     /// `PriorityCalcPeriod`: time between two computations of usage and priorities.
     pub calc_period: Time,
-    /// Whether the fair-share factor is computed by the fair tree. If not, by the classic algorithm (`NO_FAIR_TREE`).
+    /// Whether the fair tree computes the fair-share factor. If not, the classic algorithm does (`NO_FAIR_TREE`).
     pub fair_tree: bool,
-    /// `PriorityFavorSmall`: whether small jobs get the higher size factor.
+    /// `PriorityFavorSmall`: whether small jobs get a higher size factor than large jobs.
     pub favor_small: bool,
 }
 
@@ -98,7 +98,7 @@ impl Default for SlurmRules {
 }
 
 impl PriorityRules {
-    /// Returns whether priorities depend on factors. If not, they are only the values that operators set.
+    /// Returns whether any factor of the priority has a weight. Without weights, only operators set priorities.
     pub(super) fn weighs(&self) -> bool {
         self.age > 0
             || self.fairshare > 0

@@ -1,4 +1,4 @@
-//! Fair shares: the usage of each user, compared with the user's shares.
+//! Fair shares compare the usage of each user with the shares of the user.
 
 use std::cmp::Ordering;
 
@@ -12,15 +12,15 @@ struct Member {
     children: Vec<usize>,
     is_user: bool,
     shares: f64,
-    /// Decayed usage in processor seconds, at the instant of the tree.
+    /// Usage in processor seconds, with decay, at the instant of the tree.
     usage: f64,
     /// Number of processors that the user holds.
     rate: f64,
-    /// The fair-share factor, in [0, 1].
+    /// The fair-share factor, from 0 to 1.
     factor: f64,
 }
 
-/// The tree of accounts and users. A user or account that the site does not contain gets one share. It is added below
+/// The tree of accounts and users. If the site does not contain a user or account, it is added with one share, below
 /// the root or below a known account.
 #[derive(Debug)]
 pub(super) struct Shares {
@@ -33,7 +33,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Returns the accounts of a site. Usage decays with this half-life, or never if it is zero.
+    /// Returns the accounts of a site. Usage decays with the half-life `half_life`. If this is zero, usage never
+    /// decays.
     pub fn new(site: Option<&Site>, half_life: Time) -> Self {
         let root =
             Member { parent: None, children: vec![], is_user: false, shares: 1.0, usage: 0.0, rate: 0.0, factor: 1.0 };
@@ -72,7 +73,7 @@ impl Shares {
         at
     }
 
-    /// Returns the number of a user in an account. Adds the user if necessary.
+    /// Returns the number of a user in an account. Adds the user if it is new.
     pub fn user(&mut self, account: Option<&str>, user: &str) -> usize {
         let account = match account {
             None => 0,
@@ -98,7 +99,7 @@ impl Shares {
         self.members[user].rate += processors;
     }
 
-    /// Updates the usage of all members: adds the processor time that was held since the last update, and applies the decay.
+    /// Updates the usage of all members. Adds the processor time since the last update, and applies the decay.
     fn advance(&mut self, now: Time) {
         let passed = (now - self.at).seconds();
         if passed <= 0.0 {
@@ -116,7 +117,7 @@ impl Shares {
         }
     }
 
-    /// Computes the factors.
+    /// Computes the fair-share factors.
     pub fn compute(&mut self, now: Time, fair_tree: bool) {
         self.advance(now);
         self.sum_up(0);
@@ -131,8 +132,8 @@ impl Shares {
         self.members[at].usage
     }
 
-    /// Computes the classic factor `2^(-U / S)`, where S is the normalised share, and U is the effective usage, which
-    /// includes a part of the usage of siblings.
+    /// Computes the classic factor `2^(-U / S)`. S is the normalised share. U is the effective usage, which includes a
+    /// part of the usage of siblings.
     fn classic(&mut self) {
         let total = self.members[0].usage;
         let mut stack = vec![(0, 1.0, if total > 0.0 { 1.0 } else { 0.0 })];
@@ -149,7 +150,7 @@ impl Shares {
         }
     }
 
-    /// Computes the factors of the fair tree: ranks users depth first.
+    /// Computes the factors of the fair tree, which ranks users depth first.
     fn rank(&mut self) {
         let users = self.members.iter().filter(|member| member.is_user).count();
         let mut ranks = Ranks { left: users, ties: 0, users };
@@ -157,7 +158,7 @@ impl Shares {
         self.rank_below(children, &mut ranks);
     }
 
-    /// Ranks the users below some siblings. Accounts of equal level are merged, and users of equal level have equal ranks.
+    /// Ranks the users below some siblings. Accounts of equal level are merged. Users of equal level get equal ranks.
     fn rank_below(&mut self, siblings: Vec<usize>, ranks: &mut Ranks) {
         let mut levels: Vec<(f64, usize)> = siblings.into_iter().map(|at| (self.level(at), at)).collect();
         let is_account = |shares: &Self, at: usize| !shares.members[at].is_user;
@@ -183,8 +184,8 @@ impl Shares {
         }
     }
 
-    /// Returns the member's fraction of the shares of all siblings, divided by its fraction of the usage of all
-    /// siblings. The result is infinite if the usage of the member is zero.
+    /// Returns the level of a member. It is the member's fraction of the shares of all siblings, divided by its
+    /// fraction of their usage. If the member has no usage, the level is infinite.
     fn level(&self, at: usize) -> f64 {
         let member = &self.members[at];
         if member.shares <= 0.0 {
@@ -196,13 +197,13 @@ impl Shares {
         if usage > 0.0 { member.shares / sum(|one| one.shares) / usage } else { f64::INFINITY }
     }
 
-    /// Returns the factor of a user as last computed, or 1 for a new user.
+    /// Returns the last computed factor of a user. For a new user, returns 1.
     pub fn factor(&self, user: usize) -> f64 {
         self.members[user].factor
     }
 }
 
-/// Ranks that are assigned from the highest to the lowest.
+/// Assigns ranks, from the highest to the lowest.
 struct Ranks {
     left: usize,
     ties: usize,
@@ -210,7 +211,7 @@ struct Ranks {
 }
 
 impl Ranks {
-    /// Assigns the next rank, or the previous rank if the user is tied with the previous user.
+    /// Assigns the next rank to a user. If the user has the level of the previous user, assigns the previous rank.
     fn give(&mut self, user: &mut Member, is_new: bool) {
         if is_new {
             self.left -= self.ties;
@@ -248,7 +249,7 @@ mod tests {
         assert!((kept.members[ann].usage - 400.0).abs() < 1e-9);
     }
 
-    /// Checks the case of two accounts with equal shares, in which only the users of one account have used processors.
+    /// Checks two accounts with equal shares. Only the users of one account have used processors.
     #[test]
     fn the_fair_tree_ranks_accounts_before_their_users() {
         let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
@@ -273,7 +274,8 @@ mod tests {
         assert_eq!((factor("physics", "light"), factor("physics", "heavy")), (0.4, 0.2));
         shares.compute(Time::ZERO, false);
         let light = shares.user(Some("physics"), "light");
-        // The effective usage is 1 of 1201, plus half of the additional usage of physics. The user has a quarter of all shares.
+        // The effective usage is 1 of 1201, plus half of the additional usage of physics. The share of the user is a
+        // quarter.
         let (own, above) = (1.0 / 1201.0, 901.0 / 1201.0);
         let effective = own + (above - own) * 0.5;
         assert!((shares.factor(light) - f64::exp2(-effective / 0.25)).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Tests that each parameter, and each rule of a site, has an effect.
+//! Checks that each parameter and each rule of a site has an effect.
 
 use makespan_core::{
     Actual, Association, EndedTasks, Instance, Job, Limits, Node, Partition, Platform, Policy, ProcSet, Profile, Qos,
@@ -16,7 +16,7 @@ fn minutes(count: i64) -> Time {
     seconds(60 * count)
 }
 
-/// Returns a job with this number of processors, a length in minutes and a release in seconds.
+/// Returns a job. The length is in minutes, and the release in seconds.
 fn job(name: &str, processors: u32, length: i64, release: i64) -> Job {
     Job::new(name, Profile::rigid(processors, minutes(length)).unwrap()).with_release(seconds(release))
 }
@@ -40,7 +40,7 @@ fn on_site(nodes: u32, each: u32, site: Site, jobs: Vec<Job>) -> Instance {
     Instance::new(platform, jobs, vec![]).unwrap()
 }
 
-/// Returns the start of each job in seconds, in the order of the instance. The start is -1 if the job is cancelled.
+/// Returns the start of each job in seconds, in the order of the instance. If a job is cancelled, its start is -1.
 fn starts(spec: &str, instance: &Instance) -> Vec<i64> {
     let mut policy = policy(spec, 1).unwrap();
     starts_by(policy.as_mut(), instance)
@@ -53,8 +53,8 @@ fn starts_by(policy: &mut dyn Policy, instance: &Instance) -> Vec<i64> {
     starts
 }
 
-/// Returns a queue in which `a` holds 3 of 4 processors for 10 minutes, and `b` waits for all 4. `c` and `d` need one
-/// processor for 9 and 20 minutes.
+/// Returns a queue in which `a` holds 3 of 4 processors for 10 minutes, and `b` waits for all 4. `c` needs one
+/// processor for 9 minutes, and `d` needs one processor for 20 minutes.
 fn queue() -> Instance {
     flat(4, vec![job("a", 3, 10, 0), job("b", 4, 5, 1), job("d", 1, 20, 2), job("c", 1, 9, 3)])
 }
@@ -114,7 +114,7 @@ fn the_main_cycle_looks_at_so_many_jobs() {
     assert_eq!(starts(&format!("slurm[{rare},partition_job_depth=1]"), &instance)[1..], [1, 61]);
 }
 
-/// Returns an instance in which `x` holds all processors for ten minutes while the given jobs arrive.
+/// Returns an instance in which `x` holds all processors for ten minutes. The jobs `jobs` arrive during this time.
 fn contest(jobs: Vec<Job>) -> Instance {
     flat(4, std::iter::once(job("x", 4, 10, 0)).chain(jobs).collect())
 }
@@ -137,7 +137,7 @@ fn each_factor_of_the_priority_counts() {
         order("slurm[weight_tres=cpu:100]", &contest(vec![job("narrow", 3, 1, 1), job("wide", 4, 1, 2)])),
         [2, 1]
     );
-    // The age of the first job counts more than the size of the second job, unless the age only counts up to a second.
+    // The age of the first job has more weight than the size of the second job, unless the maximum age is one second.
     let ages = contest(vec![job("small", 3, 1, 1), job("large", 4, 1, 300)]);
     assert_eq!(order("slurm[weight_age=100,max_age=10m,weight_job_size=10]", &ages), [1, 2]);
     assert_eq!(order("slurm[weight_age=100,max_age=1,weight_job_size=10]", &ages), [2, 1]);
@@ -163,9 +163,9 @@ fn who_has_used_less_is_first() {
     assert_eq!(order("slurm", &instance), [1, 2]);
     assert_eq!(order("slurm[weight_fairshare=1000]", &instance), [2, 1]);
     assert_eq!(order("slurm[weight_fairshare=1000,fair=classic]", &instance), [2, 1]);
-    // Here the shares are computed once at the beginning, when no user had used anything.
+    // The shares are computed only at the beginning, when no user had used anything.
     assert_eq!(order("slurm[weight_fairshare=1000,calc_period=1d]", &instance), [1, 2]);
-    // Much later, the usage of `ann` has decayed, and the recent usage of `bob` has not.
+    // Much later, the usage of `ann` has decayed. The recent usage of `bob` has not decayed.
     let mut jobs = vec![by(job("old", 4, 100, 0), "ann", "a"), by(job("new", 4, 20, 90_000), "bob", "a")];
     jobs.extend([by(job("anns", 4, 1, 91_000), "ann", "a"), by(job("bobs", 4, 1, 90_999), "bob", "a")]);
     let instance = flat(4, jobs);
@@ -177,7 +177,8 @@ fn who_has_used_less_is_first() {
 #[test]
 fn an_account_that_has_used_much_holds_its_users_back() {
     let user = |name: &str, account: &str, usage: f64| Association { usage, ..Association::user(name, account) };
-    // `light` has used little in an account with much usage. `new` has used slightly more in an account without other usage.
+    // `light` has used little, in an account with much usage. `new` has used slightly more, in an account without
+    // other usage.
     let associations = vec![
         Association::account("a"),
         Association::account("b"),
@@ -309,7 +310,7 @@ fn jobs_go_where_their_nodes_are() {
     assert_eq!(at(|own| own.constraint = Some("ib".into())), [0, 600]);
     assert_eq!(at(|own| own.only = vec!["n2".into()]), [0, 600]);
     assert_eq!(at(|own| own.except = vec!["n0".into(), "n1".into()]), [0, 600]);
-    // If each job takes one processor on each of two nodes, both jobs can run in parallel.
+    // If each job takes one processor on each of two nodes, both jobs can run at the same time.
     assert_eq!(at(|own| own.nodes = Some((2, 2))), [0, 1]);
     assert_eq!(at(|own| (own.nodes, own.exclusive) = (Some((2, 2)), true)), [0, 600]);
     assert_eq!(at(|own| own.per_node = Some(1)), [0, 1]);
@@ -341,14 +342,14 @@ fn reservations_keep_nodes_for_some() {
     let mut jobs = vec![stranger, job("long", 2, 10, 0), job("short", 2, 4, 0)];
     jobs.extend([within(job("in", 2, 10, 0)), within(job("late", 2, 26, 0))]);
     let instance = on_site(1, 2, site, jobs);
-    // The long job would run into the reservation, and the last job would run beyond the end of the reservation.
+    // The long job would run into the reservation. The last job would run beyond the end of the reservation.
     assert_eq!(starts("slurm", &instance), [-1, 1800, 30, 300, -1]);
 }
 
 #[test]
 fn limits_are_whole_minutes() {
-    // A limit of 61 s counts as two minutes, so `b` is planned at 120 s. `c`, which ends at 31 + 60 s, is expected to
-    // end before that.
+    // A limit of 61 s is rounded up to two minutes, so `b` is planned at 120 s. `c` ends at 91 s, and is expected to
+    // end before 120 s.
     let second = |name: &str, processors, length, release| {
         Job::new(name, Profile::rigid(processors, seconds(length)).unwrap()).with_release(seconds(release))
     };
@@ -439,8 +440,8 @@ fn what_a_policy_without_rules_leaves_out_is_counted() {
 }
 
 proptest::proptest! {
-    /// `r` holds half of the processors for the rest of its limit. `b` needs all processors. Checks that `c` starts in
-    /// parallel to `r` at the first backfill cycle if and only if `c` would end no later than `r`.
+    /// `r` holds half of the processors for the rest of its limit. `b` needs all processors. Checks when `c` starts at
+    /// the first backfill cycle, in parallel to `r`. This must happen if and only if `c` would end no later than `r`.
     #[test]
     fn what_is_left_of_a_limit_is_no_whole_number_of_minutes(left in 31_i64..400, length in 1_i64..7) {
         let running = Job::new("r", Profile::rigid(2, seconds(left)).unwrap()).with_walltime(seconds(left));
@@ -468,7 +469,8 @@ fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
     let jobs = |time| vec![job("a", 3, 10, 0), job("b", 4, 5, 1), least(job("d", 1, 20, 2), time)];
     assert_eq!(starts("slurm", &flat(4, jobs(9)))[2], 30);
     assert_eq!(starts("slurm", &flat(4, jobs(10)))[2], 900);
-    // A job that ends within its granted time delays no other job: `b` begins when `a` ends, as it would without `d`.
+    // A job that ends within its granted time must not delay other jobs. `b` begins when `a` ends, as it would without
+    // `d`.
     for time in 1..=9 {
         let instance = flat(4, jobs(time));
         let mut slurm = policy("slurm", 1).unwrap();
@@ -478,7 +480,7 @@ fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
         let start = |task| started.iter().find(|one| one.task == TaskId(task)).unwrap().start;
         assert_eq!((start(1), start(2)), (seconds(600), seconds(30)), "{time}");
     }
-    // A job that can start when all processors are free again is treated like all other jobs.
+    // If a job can start when all processors are free again, it is treated like all other jobs.
     assert_eq!(starts("slurm", &flat(4, vec![job("a", 4, 10, 0), least(job("d", 1, 20, 2), 5)]))[1], 600);
 }
 

@@ -1,4 +1,4 @@
-//! Reports the jobs that the rules of a cluster affect, for policies that ignore these rules.
+//! Reports the jobs that the rules of a cluster affect. For policies that ignore these rules.
 
 use makespan_core::{Instance, Submission, TaskId};
 
@@ -9,20 +9,20 @@ use super::limits::AllLimits;
 use super::shares::Shares;
 use crate::policy::order::{Request, Widths};
 
-/// Jobs that are affected by the rules of a cluster, for policies that ignore these rules.
+/// The jobs that the rules of a cluster affect, for a policy that ignores these rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredRules {
-    /// Tasks that can never start: they are held, request more than the rules allow, or request something that no node
-    /// has.
+    /// Tasks that could never start on the cluster. They are held, request more than the rules allow, or request
+    /// something that no node has.
     pub never: Vec<TaskId>,
-    /// Number of other jobs that are affected by at least one rule that such a policy ignores.
+    /// Number of other jobs that at least one ignored rule affects.
     pub jobs: usize,
-    /// The rules, with the number of jobs that each affects.
+    /// Each ignored rule, and the number of jobs that it affects.
     pub rules: Vec<(&'static str, usize)>,
 }
 
-/// Returns the rules that the policy `slurm` would apply to these tasks. The result is empty if the cluster has no
-/// rules.
+/// Returns the rules that the policy `slurm` would apply to some tasks. If the cluster has no rules, the result is
+/// empty.
 pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> IgnoredRules {
     let Some(site) = instance.platform().site() else { return IgnoredRules::default() };
     if super::supports(instance).is_err() {

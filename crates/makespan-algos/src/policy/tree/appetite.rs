@@ -1,4 +1,4 @@
-//! The speed at which children take tasks, as observed by their parent.
+//! The speed at which the children of a node take tasks, as the node observes it.
 
 use makespan_core::Time;
 use makespan_core::network::NodeView;
@@ -6,28 +6,30 @@ use makespan_core::network::NodeView;
 /// The observations of one child.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// Work units in the buffer of the child or on the way to it.
+    /// Work units in the buffer of the child, or on the way to it.
     backlog: f64,
-    /// Work units that have left the buffer, and the number of seconds in which it was not empty.
+    /// Work units that have left the buffer of the child.
     freed: f64,
+    /// Number of seconds in which the buffer of the child was not empty.
     busy: f64,
-    /// Number of requests since the last time at which the weight of all earlier observations was halved.
+    /// Number of requests since the weight of all observations was last halved.
     requests: u32,
     since: Time,
 }
 
-/// A send that is considered.
+/// A send that the node considers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     /// Work units of the task.
     pub(super) work: f64,
-    /// Seconds for which the port is busy.
+    /// Seconds for which the send occupies the port.
     pub(super) seconds: f64,
-    /// Minimum seconds of a hop.
+    /// Minimum time of a hop, in seconds.
     pub(super) shortest: f64,
 }
 
-/// For each child, the work per second that leaves its buffer while the buffer is not empty, observed from its requests.
+/// The observations of all children. From its requests, the node learns how much work per second leaves the buffer of
+/// a child while this buffer is not empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Appetites {
     children: Vec<Seen>,
@@ -35,7 +37,7 @@ pub(super) struct Appetites {
     window: u32,
 }
 
-/// The weight of observations is halved after this number of requests for each task of a buffer.
+/// For each task of a buffer, the number of requests after which the weight of observations is halved.
 const WINDOW: u32 = 8;
 
 impl Appetites {
@@ -43,7 +45,7 @@ impl Appetites {
         Self { children: Vec::new(), window: WINDOW.saturating_mul(buffer.saturating_add(1)) }
     }
 
-    /// Updates the observations of a child after it has sent a request or was sent a task.
+    /// Updates the observations of a child, after the child has sent a request or a task was sent to it.
     pub(super) fn look(&mut self, view: &NodeView<'_>, child: usize) {
         if self.children.len() < view.degree() {
             self.children.resize(view.degree(), Seen::default());
@@ -62,7 +64,7 @@ impl Appetites {
         }
     }
 
-    /// Records that a task with this work is being sent to a child.
+    /// Records that a task with `work` units of work is being sent to a child.
     pub(super) fn sent(&mut self, view: &NodeView<'_>, child: usize, work: f64) {
         self.look(view, child);
         self.children[child].backlog += work;
@@ -75,11 +77,12 @@ impl Appetites {
         }
     }
 
-    /// Returns the instant until which a send to `child` should wait, because another child would run out of work
-    /// during this send, and would lose more work than the sent task contains. If the other child has not requested a
-    /// task by the returned instant, it takes tasks so slowly that it would not lose more. Returns `None` if no other
-    /// child would lose more work. The loss of another child is at most the work of the kinds in `offered` that it
-    /// could be sent.
+    /// Returns the instant until which a send to `child` should wait, or `None` if it need not wait.
+    ///
+    /// The send should wait if, during the send, another child would run out of work and lose more work than the sent
+    /// task contains. The loss of this other child is at most the work that it could be sent, of the kinds in
+    /// `offered`. If it has not requested a task by the returned instant, it takes tasks so slowly that it would not
+    /// lose more.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);
@@ -104,7 +107,7 @@ impl Seen {
     }
 
     fn until(&self, now: Time, work: f64, seconds: f64) -> Option<Time> {
-        // The child would lose this work: freed / busy * seconds - backlog.
+        // The child would lose the work freed / busy * seconds - backlog.
         let busy = self.busy + (now - self.since).seconds();
         let enough = self.freed * seconds / (work + self.backlog);
         if self.backlog <= 0.0 || enough <= busy * (1.0 + 1e-9) {

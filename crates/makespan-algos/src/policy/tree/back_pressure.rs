@@ -1,51 +1,51 @@
-//! Back-pressure: tasks flow towards the lowest pressure.
+//! Back-pressure: tasks flow to where queues are short.
 
 use makespan_core::Time;
 use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::appetite::{Appetites, Hop};
 
-/// Back-pressure: serves an idle processor of the node itself first. Otherwise, the port sends the pair of child and
-/// kind with the largest difference of queue lengths times the rate of the hop,
-/// `(Q_u - Q_child) / (latency + data / bandwidth)`.
+/// Back-pressure. An idle processor of the node is served first. Otherwise, the port sends a task of some kind to some
+/// child. The pair of child and kind has the largest value of `(Q_u - Q_child) / (latency + data / bandwidth)`: the
+/// difference of the two queue lengths, divided by the time of the hop.
 ///
 /// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
 /// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
 /// stable, if queues are unbounded. In this policy, a queue is a buffer of a few tasks. The queues of the root are
-/// virtual. The queue of the kind that is furthest behind has B + 1 tasks. The queue of any other kind is shorter by
-/// the number of weighted tasks by which this kind is ahead. This makes the throughput fair. As long as other queues
-/// are longer, the last few tasks of a kind would wait. Therefore a kind that was passed over for `PATIENCE` buffers
-/// of tasks is sent first.
+/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. Each other kind is
+/// ahead of it by some number of weighted tasks, and its queue is shorter by this number. This makes the throughput
+/// fair. The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind was passed over
+/// for `PATIENCE` buffers of tasks, it is sent first.
 ///
 /// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from
-/// the requests of its children how fast they take work. The node waits instead of beginning a hop during which
-/// another child would run out of work and lose more work than the hop brings.
+/// the requests of its children how fast they take work. If another child would run out of work during a hop, and
+/// would lose more work than the hop brings, the node waits.
 ///
-/// A node needs to know only the queues of its children, which they report with their requests. A decision takes
-/// O(children * kinds). If hops are long, it takes O(children^2).
+/// A node needs only the queue lengths of its children, which they report with their requests. A decision takes
+/// O(children * kinds), or O(children^2) if hops are long.
 #[derive(Clone, Debug)]
 pub struct BackPressure {
-    /// At the root, the number of tasks given of each kind. Empty at other nodes.
+    /// At the root, the number of tasks of each kind that the root has given away. Empty at other nodes.
     given: Vec<f64>,
     top: f64,
-    /// For each kind, the least weight of any kind divided by the weight of this kind.
+    /// For each kind, the minimum weight of all kinds divided by the weight of this kind.
     step: Vec<f64>,
-    /// For each kind, the number of times that another kind was chosen while this kind waited: for the own processors
-    /// (`COMPUTE`), and for sends.
+    /// For each kind, the number of times that it waited while another kind was chosen. First for the node's own
+    /// processors (`COMPUTE`), then for sends (`SEND`).
     passed: [Vec<u32>; 2],
-    /// If the number in `passed` of a kind reaches this number, the kind is chosen first.
+    /// Number of times after which a kind that was passed over is chosen first.
     patience: u32,
     appetites: Appetites,
     /// Kinds that may be sent now.
     offered: Vec<bool>,
-    /// The instant until which the port was last left idle on purpose.
+    /// The instant until which the port was last left idle intentionally.
     until: Time,
 }
 
-/// Number of full buffers of tasks of other kinds that may be chosen while a task waits.
+/// Maximum number of tasks of other kinds that may be chosen while a task waits, in full buffers.
 const PATIENCE: u32 = 2;
-/// Time in seconds that is assumed for a hop that takes no time: one tick.
+/// Time that is assumed for a hop that takes no time, in seconds: one tick.
 const SHORTEST: f64 = 1e-9;
 /// Indices into `passed`.
 const COMPUTE: usize = 0;
@@ -76,8 +76,8 @@ impl BackPressure {
         Self { given: vec![0.0; kinds.len()], step, ..any }
     }
 
-    /// Returns the queue length of a kind. At the root, the length is computed from the number of weighted tasks by
-    /// which the kind is behind.
+    /// Returns the queue length of a kind. At the root, this length follows from `behind`, the number of weighted
+    /// tasks given of the kind that is furthest behind.
     fn level(&self, view: &NodeView<'_>, kind: usize, behind: f64) -> f64 {
         match self.given.get(kind) {
             None => f64::from(view.ready[kind]),
@@ -87,7 +87,7 @@ impl BackPressure {
 }
 
 impl BackPressure {
-    /// Returns the best kind for an idle processor: the one with the largest quotient of queue length and work of a task.
+    /// Returns the best kind for an idle processor. It has the largest quotient of queue length and work of a task.
     fn computed(&self, view: &NodeView<'_>, behind: f64) -> Option<usize> {
         let mut best = Best::default();
         for kind in (0..view.kinds.len()).filter(|&kind| view.can_compute(kind)) {
@@ -105,14 +105,14 @@ impl BackPressure {
         }
     }
 
-    /// Returns the best child and kind for the port. If all possible sends should wait, also returns the instant until which they
+    /// Returns the best child and kind for the port. If sends should wait, also returns the instant until which they
     /// should wait.
     fn sent(&self, view: &NodeView<'_>, behind: f64) -> (Option<(usize, usize)>, Option<Time>) {
         let (mut best, mut wait): (_, Option<Time>) = (Best::default(), None);
         let offered = (0..view.kinds.len()).filter(|&kind| self.offered[kind] && view.ports[view.lane(kind)] > 0);
         for kind in offered {
             let (level, urgency) = (self.level(view, kind, behind), self.urgency(SEND, kind));
-            // If the best send of a kind waits, do not make a longer hop of this kind.
+            // If the best send of a kind should wait, do not make a longer hop of this kind.
             let (mut of_kind, mut shortest_wait) = (Best::default(), f64::INFINITY);
             for child in (0..view.degree()).filter(|&child| view.asks(child, view.lane(kind))) {
                 let fall = level - f64::from(view.level(child, kind));
@@ -142,7 +142,7 @@ impl BackPressure {
         (best.choice, wait)
     }
 
-    /// Leaves the port idle until an instant. Requests a call at this instant, unless it has already done so.
+    /// Leaves the port idle until an instant. Requests a call at this instant if it has not done so yet.
     fn waits(&mut self, now: Time, until: Time) -> Option<NodeDecision> {
         if now < self.until && self.until <= until {
             return None;
@@ -151,20 +151,21 @@ impl BackPressure {
         Some(NodeDecision::Wait { until })
     }
 
-    /// Returns the number of times that a kind was passed over, minus the patience. At the root the result is always
-    /// 0, because the root balances its kinds by itself.
+    /// Returns the number of times that a kind was passed over, minus the patience. At the root, returns 0, because
+    /// the virtual queues balance its kinds.
     fn urgency(&self, what: usize, kind: usize) -> u32 {
         if self.given.is_empty() { self.passed[what][kind].saturating_sub(self.patience) } else { 0 }
     }
 
-    /// Returns the least number of tasks that the root gave of any remaining kind, weighted by `step`.
+    /// Returns the minimum number of tasks that the root has given of a remaining kind. Each number is weighted by
+    /// `step`.
     fn behind(&self, view: &NodeView<'_>) -> f64 {
         let kinds = self.given.iter().enumerate().filter(|&(kind, _)| view.ready[kind] > 0);
         kinds.map(|(kind, given)| given * self.step[kind]).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// The first choice with the largest value among those with the largest urgency.
+/// The best choice: the largest urgency, then the largest value. Among equal choices, the first one.
 struct Best<T> {
     urgency: u32,
     value: f64,

@@ -1,10 +1,11 @@
 //! One-dimensional load balancing.
 
-/// Choices, each with its frequency and the number of times that it was made.
+/// Balances choices by frequencies. Contains the frequency of each choice, and the number of times that it was made.
 ///
-/// Source: P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous computing platforms"
-/// (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS 2006, section 4.1). If choice i must
-/// be made with frequency f(i) and was made g(i) times, the next choice is the one with the least (g(i) + 1) / f(i).
+/// Source: P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous
+/// computing platforms" (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS
+/// 2006, section 4.1). Let f(i) be the frequency of choice i, and g(i) the number of times that it was made. The next
+/// choice is the one with the least (g(i) + 1) / f(i).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balance {
     frequency: Vec<f64>,
@@ -17,12 +18,13 @@ impl Balance {
         Self { frequency, made }
     }
 
-    /// Returns the instant at which a choice is due, or infinity if it is never made.
+    /// Returns when a choice is due: the number (g(i) + 1) / f(i). If its frequency is zero, returns infinity.
     pub(super) fn due(&self, choice: usize) -> f64 {
         if self.frequency[choice] > 0.0 { (self.made[choice] + 1.0) / self.frequency[choice] } else { f64::INFINITY }
     }
 
-    /// Returns the possible choice that is due first. Ties are broken in favour of the first choice.
+    /// Returns the first choice that is due among the possible choices. If several are due first, returns the first of
+    /// them.
     pub(super) fn next(&self, possible: impl Iterator<Item = usize>) -> Option<usize> {
         let due = possible.map(|choice| (self.due(choice), choice)).filter(|(due, _)| due.is_finite());
         due.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, choice)| choice)
@@ -33,12 +35,12 @@ impl Balance {
         self.frequency.len()
     }
 
-    /// Returns whether a choice is ever made.
+    /// Returns whether the frequency of a choice is positive.
     pub(super) fn is_made(&self, choice: usize) -> bool {
         self.frequency[choice] > 0.0
     }
 
-    /// Stops a choice, so that it is never made again.
+    /// Sets the frequency of a choice to zero, so that it is never made again.
     pub(super) fn stop(&mut self, choice: usize) {
         self.frequency[choice] = 0.0;
     }

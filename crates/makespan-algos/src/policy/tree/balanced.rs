@@ -4,26 +4,26 @@ use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::balance::Balance;
 
-/// Follows rates. A thread is an idle processor of the node or a child that has sent a request. The next pair (thread,
-/// kind) is chosen from the possible pairs by one-dimensional load balancing.
+/// Follows rates. A thread is an idle processor of the node, or a child that has sent a request. One-dimensional load
+/// balancing chooses the next pair (thread, kind) from the possible pairs.
 ///
 /// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of
-/// the linear programme. Deviation: in the paper, the choice is made among all pairs, and the node then waits until
-/// the chosen pair is possible. The throughput is then 1.3 to 1.4 times lower, so this policy chooses among the pairs
-/// that are possible now.
+/// the linear programme. Deviation: the paper chooses among all pairs, and then waits until the chosen pair is
+/// possible. This reduces the throughput by a factor of 1.3 to 1.4. So this policy chooses among the pairs that are
+/// possible now.
 ///
-/// A kind may have no rate at a node, because the rates or the machines have changed. A task of such a kind is
-/// computed or sent when no pair with a rate is possible, so that the task does not wait forever.
+/// If the rates or the machines have changed, a kind may have no rate at a node. A task of such a kind is computed or
+/// sent when no pair with a rate is possible, so that it does not wait forever.
 #[derive(Clone, Debug)]
 pub struct Balanced {
-    /// The choices: the own processors by kind, and then each child by kind.
+    /// The choices: first the node's own processors by kind, and then each child by kind.
     balance: Balance,
-    /// For each kind, whether some thread has a rate.
+    /// Whether some thread has a rate for each kind.
     served: Vec<bool>,
 }
 
 impl Balanced {
-    /// Returns the policy of a node with these rates: `compute` by kind, and `sent` by child and kind.
+    /// Returns the policy of a node that follows rates: `compute` by kind, and `sent` by child and kind.
     pub fn new(compute: &[f64], sent: &[f64]) -> Self {
         let balance = Balance::new(compute.iter().chain(sent).copied().collect());
         let mut balanced = Self { served: vec![true; compute.len()], balance };
@@ -40,7 +40,7 @@ impl Balanced {
     }
 }
 
-/// Returns the pairs that are possible now, numbered as in the balance.
+/// Returns the pairs that are possible now, with their numbers in the balance.
 fn possible<'a>(view: &'a NodeView<'_>) -> impl Iterator<Item = usize> + 'a {
     let kinds = view.kinds.len();
     let own = (0..kinds).filter(|&kind| view.can_compute(kind));

@@ -1,22 +1,23 @@
-//! Bandwidth-centric scheduling: the child with the fastest link comes first.
+//! Bandwidth-centric scheduling serves the child with the fastest link first.
 
 use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 /// Bandwidth-centric scheduling serves the request of the child with the largest bandwidth first. The node's own
-/// processor counts as a child with infinite bandwidth. The bandwidth is the effective bandwidth for a task: the bytes
-/// of the task divided by the time of its hop, including latency, as measured in the paper of 2006 (section 5.1.4).
+/// processor is treated as a child with infinite bandwidth. The bandwidth is the effective bandwidth for a task: the
+/// bytes of the task divided by the time of its hop. This time includes latency, as in the measurements of the paper
+/// of 2006 (section 5.1.4).
 ///
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand and Y. Robert, "Bandwidth-centric allocation of independent
 /// tasks on heterogeneous platforms" (IPDPS 2002, DOI 10.1109/IPDPS.2002.1015540). The rule is optimal for one
 /// application in the steady state. It is part of CGBC and PBC in the paper of 2006 (DOI 10.1109/IPDPS.2006.1639262,
 /// sections 4.3 and 4.4). For CGBC, the kinds are macro-tasks, followed by the remaining tasks of each application.
 /// For PBC, each kind has its own lane, and the lanes of a node share its port and processors evenly. The paper's root
-/// allocates tasks to its schedulers in the ratio of the weights. We take this to mean that the numbers of tasks of
-/// the applications have this ratio. If the root kept the ratio during the run, no application could starve, but with
-/// PBC an application starves in a third of the paper's settings.
+/// allocates tasks to its schedulers in the ratio of the weights. We assume that the total numbers of tasks of the
+/// applications have this ratio. The root cannot keep the ratio during the run. If it did, no application could
+/// starve, but in the paper, an application starves with PBC in a third of the settings.
 #[derive(Clone, Debug, Default)]
 pub struct BandwidthCentric {
-    /// For each kind, the children by increasing time of their hop. Sorted when it is first needed, and again after a
+    /// For each kind, the children by increasing time of their hop. Sorted at the first use, and again after a
     /// bandwidth has changed.
     order: Vec<Vec<u32>>,
     sorted: bool,
@@ -39,7 +40,7 @@ impl BandwidthCentric {
         }
     }
 
-    /// Returns the next decision for this kind.
+    /// Returns the next decision for a kind.
     fn of_kind(&self, view: &NodeView<'_>, kind: usize) -> Option<NodeDecision> {
         if view.can_compute(kind) {
             return Some(NodeDecision::Compute { kind });

@@ -7,23 +7,23 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 use super::balance::Balance;
 
 /// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications"
-/// (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in their order, with tasks in the
-/// order of their arrival. The root chooses the kind by one-dimensional load balancing, with the weights as
-/// frequencies.
+/// (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in the order of their arrival,
+/// with tasks in the order of their arrival. The root chooses the kind by one-dimensional load balancing, with the
+/// weights as frequencies.
 ///
-/// An idle processor of the node also counts as a request, from the instant at which it became idle. If several
-/// requests come at the same instant, those of children come first. The paper leaves open whether a request that waits
-/// for the port delays the node's own processor. In this policy, such a request causes no delay: the own processor
-/// takes the oldest task as soon as it is idle and no older request can be served.
+/// When a processor of the node becomes idle, this is also a request. If several requests come at the same instant,
+/// those of children come first. The paper does not say whether a request that waits for the port delays the node's
+/// own processors. In this policy, it does not. An idle processor takes the oldest task unless an older request can be
+/// served.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
-    /// The children with requests, oldest first, each with its position in the order of all requests.
+    /// The children with requests, the oldest request first. Each has the position of its request among all requests.
     requests: VecDeque<(u32, u64)>,
-    /// For each request of an idle processor, oldest first, its position in the order of all requests.
+    /// The positions of the requests of idle processors among all requests, the oldest first.
     own: VecDeque<u64>,
     /// Number of requests so far.
     asked: u64,
-    /// The kinds of the waiting tasks, oldest first. Not used at the root.
+    /// The kinds of the waiting tasks, the oldest first. The root does not use this field.
     tasks: VecDeque<u32>,
     root: Option<Balance>,
 }

@@ -1,4 +1,4 @@
-//! The heuristics by name.
+//! The catalogue of heuristics for nodes of a tree.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,16 +16,16 @@ pub enum Heuristic {
     BackPressure,
     /// [`Balanced`], with the rates of the linear programme.
     Lp,
-    /// [`DataCentric`], with a maximum number of waves of messages for each search.
+    /// [`DataCentric`], with a maximum number of operations.
     DataCentric {
-        /// Maximum number of operations of a search.
+        /// Maximum number of operations of a search. Each takes one wave of messages up the tree and one down.
         waves: usize,
     },
     /// [`BandwidthCentric`], with macro-tasks.
     Cgbc,
     /// [`Fcfs`].
     Fcfs,
-    /// [`BandwidthCentric`], with a lane for each application.
+    /// [`BandwidthCentric`], with a separate lane for each application.
     Pbc,
 }
 
@@ -35,14 +35,14 @@ pub struct OfHeuristic {
     build: fn(&mut Spec) -> Result<Heuristic, SpecError>,
 }
 
-/// The data that a run of a heuristic needs.
+/// The data with which a run of a heuristic begins.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The network, with the kinds that the heuristic sends.
+    /// The network. Its kinds are those that the heuristic sends.
     pub network: Network,
-    /// Maximum number of tasks, of the kinds of `network`, that a buffer holds.
+    /// Maximum number of tasks in a buffer, counted in kinds of `network`.
     pub buffer: u32,
-    /// Whether each kind has its own lane, so that the kinds of a node share its port and processors evenly.
+    /// Whether each kind has its own lane. If so, the kinds of a node share its port and processors evenly.
     pub lanes: bool,
     /// The policies of the nodes, in the order of the network.
     pub policies: Vec<TreePolicy>,
@@ -66,13 +66,13 @@ pub enum TreePolicy {
 /// Reason why a heuristic cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
-    /// The heuristic follows rates, but the caller gave none.
-    #[error("lp follows the rates of the linear programme, and there are none")]
+    /// The heuristic follows rates, but the caller provided none.
+    #[error("lp follows the rates of the linear programme, but no rates are given")]
     NoRates,
     /// The rates are for other nodes or applications.
     #[error("the rates are for another network: {found} figures for {expected} pairs of node and application")]
     OtherRates {
-        /// Number of given rates.
+        /// Number of rates that the caller provided.
         found: usize,
         /// Number of required rates.
         expected: usize,
@@ -112,17 +112,21 @@ const fn plain(
 static HEURISTICS: [Entry<OfHeuristic>; 6] = [
     plain(
         "back-pressure",
-        "a task goes where the queue falls most steeply for the time of the hop; recommended",
+        "each task goes to the child with the shortest queue, relative to the time of the hop: recommended",
         "Tassiulas, Ephremides, IEEE Trans. Automatic Control 1992, doi:10.1109/9.182479",
         |_| Ok(Heuristic::BackPressure),
     ),
-    plain("lp", "follows the rates of the linear programme, found at one place", PAPER, |_| Ok(Heuristic::Lp)),
+    plain("lp", "follows the rates of a linear programme, which one node solves", PAPER, |_| Ok(Heuristic::Lp)),
     Entry {
         name: "data-centric",
-        summary: "follows rates found by trading tasks along the tree, again whenever a machine changes",
+        summary: "follows rates that nodes find by trading tasks along the tree; they trade again when a machine changes",
         supports: BAGS,
         source: PAPER,
-        parameters: &[Parameter { name: "waves", values: "waves of messages a search", default: "3000" }],
+        parameters: &[Parameter {
+            name: "waves",
+            values: "maximum waves of messages for each search",
+            default: "3000",
+        }],
         kind: OfHeuristic {
             build: |spec| {
                 let waves = spec.take("waves", WAVES, |text| number(text, 1_000_000).map(|waves| waves as usize))?;
@@ -130,11 +134,11 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
             },
         },
     },
-    plain("cgbc", "macro-tasks of all applications; the child with the widest link first", PAPER, |_| {
+    plain("cgbc", "macro-tasks of all applications; the child with the largest bandwidth first", PAPER, |_| {
         Ok(Heuristic::Cgbc)
     }),
-    plain("fcfs", "requests and tasks in the order in which they came", PAPER, |_| Ok(Heuristic::Fcfs)),
-    plain("pbc", "each application for itself, the child with the widest link first; not fair", PAPER, |_| {
+    plain("fcfs", "requests and tasks in the order of their arrival", PAPER, |_| Ok(Heuristic::Fcfs)),
+    plain("pbc", "each application separately, the child with the largest bandwidth first; not fair", PAPER, |_| {
         Ok(Heuristic::Pbc)
     }),
 ];
@@ -145,15 +149,15 @@ pub fn heuristics() -> &'static [Entry<OfHeuristic>] {
 }
 
 impl Heuristic {
-    /// Every heuristic with its default parameters. The first one is recommended.
+    /// All heuristics with their default parameters. The first heuristic is recommended.
     pub const ALL: [Self; 6] =
         [Self::BackPressure, Self::Lp, Self::DataCentric { waves: WAVES }, Self::Cgbc, Self::Fcfs, Self::Pbc];
 
-    /// Creates the policies of all nodes. `buffer` is the number of tasks that can wait at a node, and `rates` are the rates for
-    /// [`Heuristic::Lp`].
+    /// Creates the policies of all nodes. `buffer` is the maximum number of tasks that wait at a node. `rates` are the
+    /// rates for [`Heuristic::Lp`].
     ///
     /// # Errors
-    /// [`SetupError`] if rates are missing or do not fit, or if tasks cannot be combined.
+    /// [`SetupError`] if rates are missing or belong to another network, or if tasks cannot be combined.
     pub fn setup(self, network: &Network, buffer: u32, rates: Option<&NodeRates>) -> Result<Setup, SetupError> {
         let nodes = network.nodes().len();
         let (network, kinds) = (network.clone(), network.kinds().len());

@@ -1,7 +1,7 @@
 //! Decentralised schedulers for bags of tasks on trees, with a separate policy for each node.
 //!
-//! [`Heuristic`] names them by specs such as `back-pressure`. [`Heuristic::setup`] creates the policies of all nodes of a
-//! [`makespan_core::network::Network`].
+//! A [`Heuristic`] is such a scheduler, with a spec such as `back-pressure`. [`Heuristic::setup`] creates the policies
+//! of all nodes of a [`makespan_core::network::Network`].
 
 mod appetite;
 mod back_pressure;

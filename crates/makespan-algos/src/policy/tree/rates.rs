@@ -1,18 +1,20 @@
-//! The amount that each node computes in the steady state.
+//! The tasks that each node computes and receives in the steady state.
 
 use makespan_core::network::Network;
 
-/// The tasks per second of a steady state, on a network with one kind for each application, in the order of the network's nodes.
+/// The tasks per second of a steady state. The network has one kind for each application. Nodes are in the order of
+/// the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRates {
-    /// Computed tasks, by node and kind.
+    /// Tasks that the nodes compute, by node and kind.
     pub compute: Vec<f64>,
-    /// Tasks received from the parent, by node and kind. Zero for the root.
+    /// Tasks that the nodes receive from their parents, by node and kind. Zero for the root.
     pub sent: Vec<f64>,
 }
 
 impl NodeRates {
-    /// Returns the rates in which each node sends to its children all tasks that it receives and does not compute.
+    /// Returns the rates for which `compute` are the compute rates. Each node sends all tasks that it does not compute
+    /// to its children.
     pub fn from_compute(network: &Network, compute: Vec<f64>) -> Self {
         let kinds = network.kinds().len();
         let mut sent = compute.clone();
@@ -26,8 +28,8 @@ impl NodeRates {
         Self { compute, sent }
     }
 
-    /// Returns the rates for `compute`, which is given by kind and then by node. The nodes are in their original
-    /// order, before the network was created.
+    /// Returns the rates for `compute`, by kind and then by node. These nodes have the order that they had before the
+    /// network was created.
     pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
         let kinds = network.kinds().len();
         let of_node = |node: usize| {
@@ -50,7 +52,7 @@ impl NodeRates {
         (0..kinds).map(|kind| self.compute.iter().skip(kind).step_by(kinds).sum()).collect()
     }
 
-    /// Returns the fair throughput: the minimum, over the kinds, of the throughput divided by the weight.
+    /// Returns the fair throughput: the minimum over all kinds of throughput divided by weight.
     pub fn fair(&self, network: &Network) -> f64 {
         let throughput = self.throughput(network.kinds().len());
         let weighted = throughput.iter().zip(network.kinds()).map(|(rate, kind)| rate / kind.weight);

@@ -56,8 +56,8 @@ fn networks() -> impl Strategy<Value = Network> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Checks that every heuristic finishes all tasks, also if a link is slowed to a hundredth and a node leaves, and
-    /// that a second run gives the same result.
+    /// Checks that every heuristic finishes all tasks, even if a link is slowed to a hundredth and a node leaves.
+    /// Checks that a second run gives the same result.
     #[test]
     fn every_heuristic_finishes(network in networks(), at in 0_i64..20, which in any::<prop::sample::Index>()) {
         let nodes = network.nodes().len();
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// Checks that the rates of DATA-CENTRIC do not exceed the capacities of processors and ports.
+    /// Checks that the rates of DATA-CENTRIC do not exceed the capacity of any processor or port.
     #[test]
     fn traded_rates_are_feasible(network in networks()) {
         let bandwidth: Vec<f64> = network.nodes().iter().map(|node| node.bandwidth).collect();
@@ -103,11 +103,12 @@ proptest! {
     }
 }
 
-/// A star in which bandwidth-centric scheduling is optimal: the port feeds the first child fully, and the second one in part.
+/// A star on which bandwidth-centric scheduling is optimal. The port feeds the first child completely, and the second
+/// child in part.
 #[test]
 fn bandwidth_centric_is_near_the_optimum_for_one_application() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 4.0), node(Some(0), 3.0, 2.0), node(Some(0), 5.0, 1.0)];
-    // The root does work 1. A quarter of the port gives 1, and three quarters give 1.5.
+    // The root does 1 unit of work. A quarter of the port's time gives 1 unit, and three quarters give 1.5 units.
     let network = network(&nodes, &[(1.0, 1.0, 1.0, 2000)]);
     for heuristic in [Heuristic::Cgbc, Heuristic::Pbc, Heuristic::BackPressure, Heuristic::DataCentric { waves: 100 }] {
         let run = play(heuristic, &network, &NetworkOptions::default());
@@ -129,8 +130,8 @@ fn throughput_is_in_proportion_to_weights() {
     }
 }
 
-/// Checks that the last tasks of an application do not wait for the end of the other application, although the other
-/// application has longer queues.
+/// Checks that the last tasks of an application do not wait for the end of the other application, which has longer
+/// queues.
 #[test]
 fn the_last_tasks_of_an_application_are_not_left_behind() {
     let nodes = [
@@ -143,22 +144,22 @@ fn the_last_tasks_of_an_application_are_not_left_behind() {
     let network = network(&nodes, &[(20.0, 30.0, 1.0, 4000), (40.0, 10.0, 2.0, 3000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
     let given = |application: usize| run.done(application).unwrap().seconds();
-    // The second application has twice the weight and three quarters of the tasks, so it is finished when 1500 tasks of the first
-    // are done.
+    // The second application has twice the weight and three quarters of the tasks. So it ends when 1500 tasks of the
+    // first are done.
     assert!((0.6..0.7).contains(&(given(1) / given(0))), "{} and {}", given(1), given(0));
 }
 
-/// Checks that the port waits instead of making a hop that lasts longer than the buffer of the other child. Such a hop
-/// is not worth its task.
+/// Checks that the port waits and does not make a hop that lasts longer than the buffer of the other child. Such a hop
+/// costs more work than its task contains.
 #[test]
 fn a_long_hop_does_not_starve_a_fast_child() {
     let switch = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };
     let nodes = [switch, node(Some(0), 5.0, 0.01), node(Some(0), 5.0, 20.0)];
     let network = network(&nodes, &[(1.0, 1.0, 1.0, 5000), (1.0, 2.0, 1.0, 5000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
-    // Alone, the fast child does 15000 units of work in 3000 s. A hop to the slow child takes 100 s.
+    // The fast child alone does 15000 units of work in 3000 s. A hop to the slow child takes 100 s.
     assert!(run.end.seconds() < 3200.0, "{} with {:?}", run.end, run.received);
-    // If the fast child stands still, the slow one gets tasks again.
+    // If the fast child stops, the slow child gets tasks again.
     let still = Change { at: Time::from_seconds(100), node: 2, what: Changed::Speed(1e-6) };
     let options = NetworkOptions {
         changes: vec![still],
@@ -169,21 +170,23 @@ fn a_long_hop_does_not_starve_a_fast_child() {
     assert!(run.received[2] + run.received[3] > 100, "{:?}", run.received);
 }
 
-/// The time of a hop includes the latency: small tasks are not sent to nodes for which each of them holds the port for long.
+/// The time of a hop includes the latency. Small tasks are not sent to a node if the latency of each task blocks the
+/// port for long.
 #[test]
 fn latency_is_part_of_a_hop() {
     let far = NetworkNode { latency: Time::from_seconds(2), ..node(Some(0), 3.0, 500.0) };
     let nodes = [NetworkNode { processors: 0, ..node(None, 1.0, 1.0) }, far, node(Some(0), 3.0, 300.0)];
     let network = network(&nodes, &[(10.0, 5.0, 1.0, 2000), (300.0, 5.0, 1.0, 2000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
-    // The port can feed the near child fully and, in the remaining time, the far one with 1 task every 2 s.
+    // The port can feed the near child completely. In the remaining time, it can feed the far child with 1 task every
+    // 2 s.
     assert!(run.end.seconds() < 4800.0, "{} with {:?}", run.end, run.received);
 }
 
-/// Watches the [`Fcfs`] policy of one node: no request waits for a younger request that could be served as well.
+/// Watches the [`Fcfs`] policy of one node. No request may wait for a younger request that could be served instead.
 struct Watched {
     policy: Fcfs,
-    /// The instant at which each idle processor became idle, and the requests with their instants.
+    /// The instant at which each idle processor became idle.
     idle: VecDeque<Time>,
     asked: VecDeque<(usize, Time)>,
 }
@@ -221,7 +224,7 @@ impl NodePolicy for Watched {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Own processors are requests like all others, from the instant at which they become idle.
+    /// A processor that becomes idle is a request like all others.
     #[test]
     fn fcfs_serves_no_younger_request_first(network in networks(), buffer in 1_u32..5) {
         let policy = |node| Watched {
@@ -236,7 +239,7 @@ proptest! {
     }
 }
 
-/// A macro-task must fit into a buffer as a whole. The buffer holds no more tasks than the buffer of any other policy.
+/// A buffer must hold a whole macro-task. It holds no more tasks than a buffer of any other policy.
 #[test]
 fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
     let network =
@@ -247,7 +250,7 @@ fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
     assert_eq!(Heuristic::Cgbc.setup(&network, 403, None).unwrap().buffer, 2);
 }
 
-/// The queue of requests is served in order, although the second child is faster.
+/// Requests are served in their order, although the second child is faster.
 #[test]
 fn first_come_is_first_served() {
     let nodes =
@@ -257,7 +260,7 @@ fn first_come_is_first_served() {
     assert_eq!(run.received, [0, 2, 1]);
 }
 
-/// A traded rate follows a change: afterwards, the slowed link gets nearly nothing.
+/// The traded rates follow a change. Afterwards, the slowed link gets nearly no tasks.
 #[test]
 fn data_centric_trades_again_when_a_link_is_cut() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 5.0, 5.0), node(Some(0), 5.0, 4.0)];

@@ -12,19 +12,19 @@ use crate::scheduler::{GoalTask, NumberedWholes};
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of tasks for which the best position is searched. If there are more, their keys determine the
+/// Maximum number of new tasks for which the best positions are searched. If there are more, their keys determine the
 /// positions.
 const FEW: usize = 16;
-/// Maximum of the number of inserted tasks times the number of tasks of the plan. Each tried position requires an
-/// insertion of all tasks of the plan.
+/// Maximum product of the number of new tasks and the number of tasks in the plan, for this search. Each tried
+/// position requires an insertion of all tasks of the plan.
 const PLACED: usize = 2000;
-/// Price of the area of a task, as a share of the cost of tasks that arrived recently. "Recently" means within the last
-/// period that is as long as the waiting tasks take on all processors. The value was measured on moldable replays at
-/// loads of 0.8 to 1.2.
+/// Price of the area of a task, as a fraction of the cost of tasks that arrived recently. Recent arrivals are those in
+/// a period as long as the time that all processors need for the waiting tasks. The value was measured on moldable
+/// replays at loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
 impl WaitingPlan {
-    /// Returns the sort key of a task, for orders that are not planned.
+    /// Returns the sort key of a task. Keys order tasks that have no position in the plan.
     pub(super) fn key(&self, instance: &Instance, task: TaskId) -> PlanSortKey {
         if let Some(&(place, _)) = self.given.get(&task) {
             return PlanSortKey(0, f64::from(place), 0.0);
@@ -41,7 +41,8 @@ impl WaitingPlan {
         PlanSortKey(1, figure, 0.0)
     }
 
-    /// Adds a task, and returns its number. Its allotment minimises the total delay of the task and of `others` waiting tasks.
+    /// Adds a task, and returns its number. The chosen allotment minimises the total delay of the task and of `others`
+    /// waiting tasks.
     fn add(&mut self, instance: &Instance, task: TaskId, others: usize) -> u32 {
         let (job, profile) = (instance.job_of(task), instance.profile(task));
         if self.tasks.is_empty() {
@@ -69,7 +70,8 @@ impl WaitingPlan {
         number
     }
 
-    /// Replaces tasks whose times have changed. Each keeps its position in the order and, as nearly as possible, its width.
+    /// Replaces the data of tasks whose run times have changed. Each task keeps its position in the order. Its width
+    /// changes as little as possible.
     pub(super) fn restate(&mut self, restated: &TaskSet, instance: &Instance) {
         if restated.is_empty() {
             return;
@@ -92,7 +94,7 @@ impl WaitingPlan {
         }
     }
 
-    /// Inserts tasks into the plan, and adds tasks from the line at its end.
+    /// Inserts new tasks into the plan. If there is space, also inserts tasks that wait outside the plan.
     pub fn insert(&mut self, new: Vec<TaskId>, view: &View<'_>, outlook: &Outlook) {
         let instance = view.instance;
         self.prepare(instance);
@@ -110,7 +112,7 @@ impl WaitingPlan {
         {
             self.insert_by_key(instance, task);
         }
-        // The task that has waited longest is always in the plan.
+        // The task that has waited longest must be in the plan.
         if let Some(oldest) = self.oldest()
             && self.line.remove(&(self.key(instance, oldest), oldest))
         {
@@ -146,12 +148,12 @@ impl WaitingPlan {
         self.plan = plan;
     }
 
-    /// Returns the bags of the plan, if there are any.
+    /// Returns the bags of the plan, or `None` if there are none.
     fn bags(&self, instance: &Instance) -> Option<NumberedWholes> {
         if !self.plan.order.iter().any(|&number| instance.job(self.jobs[number as usize]).is_bag()) {
             return None;
         }
-        // A task that does not belong to a bag counts as a bag of its own.
+        // Treat a task that does not belong to a bag as a bag of one task.
         let mut numbers: FxHashMap<JobId, u32> = FxHashMap::default();
         let (mut of, mut weights) = (Vec::with_capacity(self.jobs.len()), Vec::new());
         for &id in &self.jobs {
@@ -167,7 +169,7 @@ impl WaitingPlan {
         Some(NumberedWholes { of, weights })
     }
 
-    /// Computes the data of the search that depend on all tasks of the plan.
+    /// Computes the data for the search that depend on all tasks of the plan.
     fn prepare(&mut self, instance: &Instance) {
         let order = &self.plan.order;
         let area = |number: &u32| self.chosen(*number).time as f64 * f64::from(self.chosen(*number).processors);
@@ -190,7 +192,7 @@ impl WaitingPlan {
     }
 }
 
-/// Returns the weight of a task, which is always positive here.
+/// Returns the weight of a task. A weight of zero is replaced by a positive one.
 fn weight(job: &Job<Rows>) -> f64 {
     job.task_weight().as_f64().max(1e-6)
 }

@@ -1,4 +1,4 @@
-//! The tasks that start now.
+//! Starts the tasks that may start now.
 
 use makespan_core::{Decision, FreeAmounts, ProcSet, TaskId, Time, View};
 
@@ -7,8 +7,8 @@ use crate::kernel::packing::{HeldPart, Packing};
 use crate::scheduler::{DecodedList, Remains};
 
 impl DependentPlan {
-    /// Returns the list, followed by tasks of bags without weight: all tasks that may begin now. They do not delay the
-    /// tasks of the list.
+    /// Returns all tasks that may start now: the list, followed by tasks of bags without weight. These do not delay
+    /// the tasks of the list.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,
@@ -19,8 +19,8 @@ impl DependentPlan {
         let mut all = listed.clone();
         let extra = self.best_effort.iter().take(view.free.len() as usize);
         all.list.extend(extra.map(|task| entry(packing, task, 1)));
-        // Tasks that do not fit are removed. The tasks of a bag are equal, so if one task does not fit, later tasks of
-        // the bag do not fit.
+        // Remove tasks that do not fit. The tasks of a bag are equal. So if one of them does not fit, remove the later
+        // tasks of its bag, too.
         while let Err(at) = remains.carry(&all) {
             let planned = listed.list.len();
             if at < planned {
@@ -34,7 +34,7 @@ impl DependentPlan {
         all
     }
 
-    /// Starts the tasks of the list that are due. Returns the next start.
+    /// Starts the tasks of the list whose start is now. Returns the next start.
     pub(super) fn start(
         &mut self,
         packing: &Packing<'_>,
@@ -75,15 +75,15 @@ impl DependentPlan {
             self.pending.remove(&task);
             self.best_effort.remove(task);
         }
-        // Also wake up when processors open, because tasks of bags without weight may start then, and the plan does
-        // not contain their starts.
+        // Also wake up when processors open. The plan does not contain tasks of bags without weight, but they may
+        // start then.
         let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
         let opens = opens.filter(|_| !self.best_effort.is_empty());
         next.into_iter().chain(opens).min()
     }
 }
 
-/// Returns the lowest free processors of these cells, if there are enough.
+/// Returns the lowest free processors of the cells in `parts`, or `None` if there are too few.
 fn ids(packing: &Packing<'_>, parts: &[HeldPart], free: &ProcSet) -> Option<ProcSet> {
     let mut all = Vec::new();
     for part in parts {

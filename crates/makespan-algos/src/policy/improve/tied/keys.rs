@@ -1,4 +1,4 @@
-//! Sort keys of tasks, for orders that are not planned.
+//! Sort keys that order tasks without a position in the current plan.
 
 use makespan_core::{JobId, Objective, TaskId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,7 +10,7 @@ use crate::policy::improve::PlanSortKey;
 /// The keys of all remaining tasks.
 pub(super) struct Keys<'k> {
     given: &'k FxHashMap<TaskId, (u32, u32)>,
-    /// For each row, its key.
+    /// The key of each row. A row is a task or the equal tasks of a bag.
     of_rows: FxHashMap<Row, PlanSortKey>,
 }
 
@@ -53,8 +53,8 @@ impl<'k> Keys<'k> {
         }
     }
 
-    /// Returns up to `most` tasks: the task that has waited longest, and the tasks with the smallest keys whose
-    /// predecessors are all returned as well.
+    /// Returns up to `most` tasks. The task that has waited longest is one of them. The others have the smallest keys
+    /// among the tasks whose predecessors are also returned.
     pub fn chosen(&self, packing: &Packing<'_>, survey: &Survey, most: usize) -> FxHashSet<TaskId> {
         if survey.alive.len() <= most {
             return survey.alive.iter().copied().collect();

@@ -23,17 +23,17 @@ use survey::Survey;
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of new tasks for which the best position is searched. The search is made only if the plan has at
-/// most `PLACED` tasks.
+/// Maximum number of new tasks for which the best positions are searched.
 const FEW: usize = 4;
+/// Maximum number of tasks in the plan for which the best positions of new tasks are searched.
 const PLACED: usize = 100;
-/// Maximum number of insertions at an event while the plan is improved. This takes some milliseconds.
+/// Maximum number of insertions at an event to improve the plan. They take some milliseconds.
 const WORK: u64 = 8_000;
-/// Up to this position, tasks that do not fit are removed from a plan one by one. If a later task does not fit, it and all tasks
-/// after it are removed.
+/// If a task does not fit, and its position is at most this number, only this task is removed from the plan.
+/// Otherwise, the task and all later tasks are removed.
 const STUCK: usize = 8;
 
-/// A task of the plan with its allotment and its site.
+/// A task of the plan, with its allotment and its site (a set of nodes).
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     task: TaskId,
@@ -41,30 +41,30 @@ struct Planned {
     site: NodeSet,
 }
 
-/// Keeps a plan of the tasks that have not begun: an order with allotments and, if nodes differ, sites. Serial
-/// insertion ([`crate::kernel::packing::Inserter`]) places these tasks after the tasks that have begun are placed.
-///
-/// The plan contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
+/// Keeps a plan of the tasks that have not started: an order with allotments and, if nodes differ, sites.
+/// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts these tasks. The plan
+/// contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
 #[derive(Debug)]
 pub(super) struct DependentPlan {
     improving: Improving,
     plan: Vec<Planned>,
-    /// The known tasks that have not begun. Best-effort tasks are stored separately.
+    /// The tasks that have arrived or belong to a job of an arrived task, and have not started. Best-effort tasks are
+    /// stored separately.
     pending: BTreeSet<TaskId>,
     best_effort: TaskSet,
     /// Tasks that ended without success.
     failed: FxHashSet<TaskId>,
-    /// The position and the width of each task in a given plan.
+    /// The position and the width of each task in a plan that was given at the beginning.
     given: FxHashMap<TaskId, (u32, u32)>,
     began: bool,
-    /// The plan takes unavailable periods into account that begin before this instant.
+    /// The plan takes an unavailable period into account if the period begins before this instant.
     told: Time,
     promise: PromisedStart<()>,
     searches: Searches,
 }
 
-/// Returns whether a task needs more than a number of equal processors: it depends on other tasks, needs resources, or has a time
-/// for each machine.
+/// Returns whether a number of equal processors is not enough for a task. This is so if the task depends on other
+/// tasks, needs resources, or has its own time on each machine.
 pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
     instance.job_of(task).is_compound()
         || !instance.demands(task).is_empty()
@@ -72,8 +72,8 @@ pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
         || instance.profile(task).machine_times().is_some()
 }
 
-/// Returns whether a task is added only after the plan is made: it belongs to a bag without weight, and no task with
-/// weight depends on it, directly or indirectly.
+/// Returns whether a task is added only after the plan is made. Such a task belongs to a bag without weight, and no
+/// task with a weight depends on it, directly or indirectly.
 fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
     while let Some(task) = next.pop() {
@@ -89,7 +89,7 @@ fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl DependentPlan {
-    /// Returns the state with a given plan: the position and the width of each task.
+    /// Returns the state without tasks. `given` contains the position and the width of each task in a given plan.
     pub fn new(improving: Improving, seed: u64, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
         Self {
             improving,
@@ -129,8 +129,8 @@ impl DependentPlan {
             let competes = |task: &TaskId| view.instance.has_task(*task) && !is_filled_in(view.instance, *task);
             let given = self.given.keys().copied().filter(competes);
             let waits = given.filter(|task| view.ended.run(*task).is_none() && !runs.contains(task));
-            // The view does not report the end of a task if no other task waits for this end. The task has ended if it
-            // no longer waits.
+            // If no other task waits for the end of a task, the view does not report this end. The task has ended if
+            // it does not wait.
             let waits = waits.filter(|task| {
                 view.waiting.contains(*task)
                     || !view.instance.incoming_edges(*task).is_empty()
@@ -160,8 +160,8 @@ impl DependentPlan {
         }
     }
 
-    /// Makes the decisions of an instant. Returns whether a task starts, and the next instant at which this function
-    /// must be called.
+    /// Decides which tasks start at an instant. Returns whether a task starts, and the next instant at which this
+    /// function must be called.
     ///
     /// Unavailable periods that begin after the end of the plan are ignored, so that they do not change the plan.
     pub fn on(
@@ -183,7 +183,8 @@ impl DependentPlan {
             }
             let (mut remains, listed) = self.planned(&packing, view, searches > 0);
             let all = self.with_best_effort(&packing, &mut remains, &listed, view);
-            // If a task does not fit, take all periods into account, because any of them may be the reason.
+            // If a task does not fit, take all unavailable periods into account, because any of them may be the
+            // reason.
             let ends = remains.carry(&all).map(|carried| carried.ends().iter().max().copied().unwrap_or(0));
             let end = ends.map_or(Time::MAX, Time::from_ticks);
             if untold(view, self.told).is_some_and(|begin| begin < end) {
@@ -226,7 +227,8 @@ impl DependentPlan {
         (remains, listed)
     }
 
-    /// Returns the plan, in which new tasks are inserted by their keys, and the new tasks that may be moved to a better position.
+    /// Returns the plan with the new tasks, which are inserted by their keys. Also returns the new tasks that may be
+    /// moved to better positions.
     fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (DecodedList, Vec<TaskId>) {
         let keys = Keys::of(packing, survey, self.improving.objective, &self.given);
         let chosen: FxHashSet<TaskId> = keys.chosen(packing, survey, MOST);
@@ -252,7 +254,8 @@ impl DependentPlan {
         (listed, few)
     }
 
-    /// Moves new tasks to the best of a few positions and allotments. If no task was planned before, chooses all allotments.
+    /// Moves new tasks to the best of a few positions and allotments. If the plan was empty before, chooses all
+    /// allotments.
     fn place_new(
         &self,
         packing: &Packing<'_>,
@@ -289,8 +292,8 @@ impl DependentPlan {
         }
     }
 
-    /// Moves the task that has waited longest to the beginning of the list if it would start after its promised start.
-    /// Then renews the promise that this task waits at most twice as long as planned.
+    /// If the task that has waited longest would start after its promised start, moves it to the beginning of the
+    /// list. Then renews the promise, that this task waits at most twice as long as planned.
     fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut DecodedList, view: &View<'_>) {
         if !self.promise.is_meant() {
             return;
@@ -328,19 +331,19 @@ impl DependentPlan {
         self.plan = listed.list.iter().filter(|entry| self.pending.contains(&entry.task)).map(planned).collect();
     }
 
-    /// Takes a better plan of the same tasks.
+    /// Replaces the plan by a better plan of the same tasks.
     fn take(&mut self, packing: &Packing<'_>, found: &DecodedList) {
         if found.list.len() == self.plan.len() && found.list.iter().all(|entry| self.pending.contains(&entry.task)) {
             self.remember(packing, found);
         }
     }
 
-    /// Returns whether the plan cannot be improved.
+    /// Returns whether the plan cannot be improved any more.
     pub fn is_settled(&self) -> bool {
         self.plan.len() < 2
     }
 
-    /// Returns the current plan, and a function that improves a plan.
+    /// Returns the current plan, and a function that improves plans.
     pub fn improvement(&self, view: &View<'_>) -> Option<(DecodedList, Improvement<DecodedList>)> {
         let instance = shown(view.instance, view.now, self.told).into_owned();
         let (listed, begun) = {
@@ -359,8 +362,8 @@ impl DependentPlan {
     }
 }
 
-/// Returns the instance with the current unavailable periods and the periods that begin before `told`. The other
-/// periods are omitted, because processors with different closed periods cannot be treated as equal.
+/// Returns the instance with the unavailable periods that have begun or begin before `told`. The other periods are
+/// omitted. Otherwise, processors would differ by their closed periods and could not be treated as equal.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {
@@ -371,7 +374,8 @@ fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     shown.map_or(Cow::Borrowed(instance), Cow::Owned)
 }
 
-/// Returns a task with its largest allotment of at most `processors` processors, or with its smallest allotment if there is none.
+/// Returns a task with its largest allotment of at most `processors` processors. If there is none, returns it with its
+/// smallest allotment.
 fn entry(packing: &Packing<'_>, task: TaskId, processors: u32) -> ListEntry {
     let own = packing.choices_of(packing.row_of(task));
     let fits = own.clone().take_while(|&choice| packing.choice(choice).processors <= processors);

@@ -6,15 +6,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::DependentPlan;
 use crate::kernel::packing::{Packing, RemainingTasks, Row};
 
-/// The tasks that have not begun and may still begin.
+/// The tasks that have not started and can still start.
 pub(super) struct Survey {
     /// The tasks in topological order.
     pub alive: Vec<TaskId>,
-    /// The rows of the tasks, in this order.
+    /// The rows of the tasks, in the order of the tasks. A row is a task or the equal tasks of a bag.
     pub rows: Vec<Row>,
-    /// The number of these tasks in each row.
+    /// The number of tasks that have not started, for each row.
     counts: FxHashMap<Row, u64>,
-    /// The last expected end of the running tasks of each row.
+    /// The last expected end of the running tasks, for each row.
     running: FxHashMap<Row, i64>,
 }
 
@@ -49,12 +49,12 @@ impl Survey {
         survey
     }
 
-    /// Returns the number of tasks of a row that have not begun.
+    /// Returns the number of tasks of a row that have not started.
     pub fn count(&self, row: Row) -> u64 {
         self.counts.get(&row).copied().unwrap_or(0)
     }
 
-    /// Returns the state that restricts a list, and the tasks of bags without weight after it.
+    /// Returns the state that restricts the tasks of a list and, after them, the tasks of bags without weight.
     pub fn begun(
         &self,
         packing: &Packing<'_>,
@@ -81,8 +81,8 @@ impl Survey {
             let mut waits = 0;
             for edge in instance.incoming(first) {
                 let from = packing.row_of(edge.from);
-                // Treat a predecessor outside the list as one that never ends, because tasks outside the list are
-                // planned after all tasks of the list.
+                // Treat a predecessor outside the list as a task that never ends. Tasks outside the list are planned
+                // after all tasks of the list.
                 waits += if counts.contains_key(&from) || self.count(from) == 0 {
                     counts.get(&from).copied().unwrap_or(0)
                 } else {
@@ -103,7 +103,7 @@ impl Survey {
     }
 }
 
-/// Adds the end and the processors of a task that has begun, from which its data are sent.
+/// Adds the end and the processors of a task that has started or ended. Its data are sent from these processors.
 fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut RemainingTasks) {
     let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
     let runs = || {
@@ -115,7 +115,7 @@ fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut Re
     }
 }
 
-/// Returns the tasks that have not begun, in topological order.
+/// Returns the tasks that have not started, in topological order.
 fn in_order(packing: &Packing<'_>, tied: &DependentPlan) -> Vec<TaskId> {
     let mut place = vec![0_u32; packing.rows().len()];
     (0..).zip(packing.order()).for_each(|(at, row)| place[row.index()] = at);

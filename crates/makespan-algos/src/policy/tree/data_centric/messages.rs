@@ -1,16 +1,16 @@
-//! The messages of the nodes: one wave up the tree, and one wave down.
+//! The messages of the nodes: a wave up the tree, and a wave down.
 
 use super::state::DataCentricState;
 
-/// The offer of a subtree to take part in a trade: the amount, and the node of the subtree.
+/// An offer to take part in a trade: the amount, and the node that offers it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TradeOffer {
     pub(super) amount: f64,
     pub(super) node: usize,
 }
 
-/// Returns the best offer of the tree. Every node sends its parent the best offer of its subtree: its own offer, or the offer of a
-/// child within the limit of the link to this child. Ties are broken in favour of the first offer.
+/// Returns the best offer of the tree. Every node sends the best offer of its subtree to its parent. This is its own
+/// offer, or the offer of a child, limited by the link to this child. Among equal offers, the first one is best.
 pub(super) fn best_offer(
     state: &DataCentricState<'_>,
     own: impl Fn(&DataCentricState<'_>, usize) -> f64,
@@ -28,8 +28,8 @@ pub(super) fn best_offer(
     offers[0]
 }
 
-/// Sends a decision down to a node. Each node on the way changes its send rate of a kind by `amount` tasks per second, and the last
-/// node changes its compute rate.
+/// Sends a decision down to the node `to`. Each node on the way changes its send rate of a kind by `amount` tasks per
+/// second. The node `to` changes its compute rate.
 pub(super) fn give(state: &mut DataCentricState<'_>, to: usize, kind: usize, amount: f64) {
     let kinds = state.kinds;
     let changed = |rate: &mut f64| *rate = (*rate + amount).max(0.0);

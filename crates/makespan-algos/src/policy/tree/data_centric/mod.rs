@@ -1,4 +1,4 @@
-//! Rates that are found by trading tasks along the tree.
+//! Rates that nodes find by trading tasks along the tree.
 
 mod messages;
 mod operations;
@@ -15,11 +15,11 @@ use super::rates::NodeRates;
 
 /// Returns the rates of DATA-CENTRIC for the current bandwidths and speeds of a network. Each application is one kind.
 ///
-/// Source: O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
-/// 10.1109/IPDPS.2006.1639262), section 4.5. The search starts with the bandwidth-centric rates of the application with the largest
-/// ratio of communication to computation. Let A be the application with the highest weighted throughput, and B the application with
-/// the lowest. In each step, the first possible one of four operations is performed. The search ends when the throughputs of A and
-/// B differ by less than a twentieth:
+/// Source: O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications"
+/// (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.5. The search begins with one application: the one with the
+/// largest ratio of communication to computation. Its initial rates are bandwidth-centric. Let A be the application
+/// with the highest weighted throughput, and B the application with the lowest. In each step, the first possible one
+/// of four operations is performed. The search ends when the throughputs of A and B differ by less than a twentieth:
 ///
 /// 1. communication trading: an underused node gets tasks of B instead of tasks of A with the same communication time;
 /// 2. gap filling: a node with unused processor time, below links with unused time, gets tasks of B;
@@ -27,17 +27,17 @@ use super::rates::NodeRates;
 /// 4. task trading on the root: the root gets tasks of B instead of tasks of A with the same work.
 ///
 /// A node knows its own rates and capacities, and those of the links to its children. An operation also needs data of
-/// remote nodes. These come up the tree as offers: each node sends its parent the best offer of its subtree, limited by
-/// each link on the way. Decisions go down the tree in the same way. One operation takes one wave of messages up and
-/// one down.
+/// remote nodes. These data come up the tree as offers. Each node sends its parent the best offer of its subtree,
+/// limited by each link on the way. Decisions go down the tree in the same way. One operation takes one wave of
+/// messages up and one down.
 ///
 /// In every operation, a task occupies a port for the latency of the link plus the bytes of the task divided by the bandwidth.
 ///
-/// Deviations: of all nodes that could take part in a trade, the node with the largest gain takes part. Throughputs are
-/// scaled by weight. If links have latencies, the ratio of the communication times of A and B differs between links,
-/// and operation 1 uses the link with the largest ratio. The denominator of operation 4 is 1 + c(A)/c(B), because with
-/// the printed b(A)/b(B) the trade does not make the throughputs equal. The search ends when the paper's limits allow
-/// no further trade, or after `waves` operations.
+/// Deviations: if several nodes could take part in a trade, the node with the largest gain takes part. Throughputs are
+/// scaled by weight. If links have latencies, the communication times of A and B have different ratios on different
+/// links. Operation 1 uses the link with the largest ratio. The denominator of operation 4 is 1 + c(A)/c(B). With the
+/// printed b(A)/b(B), the trade would not make the throughputs equal. The search ends when the paper's limits allow no
+/// further trade, or after `waves` operations.
 ///
 /// No guarantee. Complexity: O(waves * nodes * kinds).
 pub fn data_centric_rates(network: &Network, bandwidth: &[f64], speed: &[f64], waves: usize) -> NodeRates {

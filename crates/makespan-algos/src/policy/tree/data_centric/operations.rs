@@ -1,19 +1,19 @@
-//! The four operations, in their order.
+//! The four operations, in the order in which they are tried.
 
 use super::messages::{best_offer, give};
 use super::state::DataCentricState;
 
-/// Minimum amount of a trade, as a share of the highest throughput.
+/// Minimum amount of a trade, as a fraction of the highest throughput.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Performs the first possible operation. Returns whether there was one. As in the paper, A and B are the applications with the
-/// highest and the lowest weighted throughput.
+/// Performs the first possible operation. Returns `false` if no operation is possible. As in the paper, A is the
+/// application with the highest weighted throughput, and B the application with the lowest.
 pub(super) fn next(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let operations = [communication_trading, gap_filling, bus_desaturation, trading_on_the_root];
     operations.iter().any(|operation| operation(state, a, b))
 }
 
-/// Returns the difference of both throughputs, in weighted tasks per second.
+/// Returns the difference of the throughputs of A and B, in weighted tasks per second.
 fn gap(state: &DataCentricState<'_>, a: usize, b: usize) -> f64 {
     state.throughput(a) - state.throughput(b)
 }
@@ -22,9 +22,9 @@ fn is_worth(state: &DataCentricState<'_>, a: usize, amount: f64, b: usize) -> bo
     amount > LEAST_SHARE * state.throughput(a) * state.weight(b)
 }
 
-/// Gives a node with idle processors x tasks of B instead of some tasks of A, such that the busy time of no link
-/// increases. The number of tasks of A is x times the largest ratio, over the links above the node, of the hop of B to
-/// the hop of A. Thus no link limits the trade.
+/// Gives x tasks of B to a node with idle processors, in exchange for tasks of A. The busy time of no link may
+/// increase. On each link above the node, consider the ratio of the hop of B to the hop of A. The number of tasks of A
+/// is x times the largest of these ratios. Thus no link limits the trade.
 fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let mut each = vec![0.0_f64; state.network.nodes().len()];
     for node in 1..each.len() {
@@ -38,7 +38,7 @@ fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -
         if node == 0 || state.hop(node, a) <= 0.0 || more_work <= 0.0 {
             return 0.0;
         }
-        // Limit the trade so that the throughput of B does not exceed the throughput of A afterwards.
+        // Limit the trade. After the trade, the throughput of B must not exceed the throughput of A.
         let most = gap(state, a, b) / (1.0 / state.weight(b) + each / state.weight(a));
         let tasks = if each > 0.0 { has / each } else { f64::INFINITY };
         (state.idle(node) / more_work).min(tasks).min(most)
@@ -52,7 +52,7 @@ fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -
     true
 }
 
-/// Gives a node with idle processors more tasks of B, if no link on the way is busy.
+/// Gives more tasks of B to a node with idle processors, if no link on the way is busy.
 fn gap_filling(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let most = gap(state, a, b) * state.weight(b);
     let own = |state: &DataCentricState<'_>, node: usize| (state.idle(node) / state.work(b)).min(most);
@@ -70,8 +70,8 @@ fn gap_filling(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     true
 }
 
-/// Removes a tenth of the tasks of A from one branch below the root: the branch with the slowest link among the
-/// branches with tasks of A.
+/// Removes a tenth of the tasks of A from one branch below the root. Among the branches with tasks of A, the branch
+/// with the slowest link is used.
 fn bus_desaturation(state: &mut DataCentricState<'_>, a: usize, _b: usize) -> bool {
     let kinds = state.kinds;
     let least = LEAST_SHARE * state.throughput(a) * state.weight(a);

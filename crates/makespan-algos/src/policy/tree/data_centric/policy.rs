@@ -1,4 +1,4 @@
-//! Nodes that follow the traded rates, and trade again when a machine changes.
+//! Nodes that follow the traded rates. When a machine changes, they trade again.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,15 +8,15 @@ use makespan_core::network::{Network, NodeDecision, NodeEvent, NodePolicy, NodeV
 use super::data_centric_rates;
 use crate::policy::tree::{Balanced, NodeRates};
 
-/// DATA-CENTRIC: one-dimensional load balancing by the rates of [`data_centric_rates`]. The rates are computed again when a
-/// bandwidth or a speed changes or a node is removed. The messages of a search take no time, because the paper's requests have only
-/// a few bytes.
+/// DATA-CENTRIC: one-dimensional load balancing by the rates of [`data_centric_rates`]. When a bandwidth or a speed
+/// changes, or a node is removed, the rates are computed again. The messages of a search take no time here, because
+/// the paper's requests have only a few bytes.
 #[derive(Clone, Debug)]
 pub struct DataCentric {
     exchange: Rc<RefCell<Exchange>>,
     node: usize,
     balanced: Balanced,
-    /// The number of the search that computed the current rates.
+    /// The number of the search that found the current rates.
     search: u32,
 }
 
@@ -33,7 +33,7 @@ struct Exchange {
 }
 
 impl DataCentric {
-    /// Returns the policies of all nodes, which search together in up to `waves` waves.
+    /// Returns the policies of all nodes. A search of these nodes performs up to `waves` operations.
     pub fn of(network: &Network, waves: usize) -> Vec<Self> {
         let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
             network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();
@@ -55,7 +55,7 @@ impl Exchange {
         Balanced::new(compute, sent)
     }
 
-    /// Removes the speed of a node and of all nodes below it, so that no operation sends tasks to them.
+    /// Sets the speed of a node and of all nodes below it to zero, so that no operation sends tasks to them.
     fn without(&mut self, node: usize) {
         let mut below = vec![node];
         while let Some(node) = below.pop() {

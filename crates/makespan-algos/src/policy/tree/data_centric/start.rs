@@ -2,9 +2,9 @@
 
 use super::state::DataCentricState;
 
-/// Sets the rates of every node for the kind with the largest ratio of data to work. First, each node reports to its
-/// parent the amount that its subtree could take. Then each node assigns amounts: first to its own processors, and
-/// then to its children, by increasing time of their hop.
+/// Sets the rates of every node for one kind: the kind with the largest ratio of data to work. First, each node
+/// reports to its parent the amount that its subtree could take. Then each node distributes its amount. Its own
+/// processors come first, and then its children, by increasing time of their hop.
 pub(super) fn bandwidth_centric(state: &mut DataCentricState<'_>) {
     let ratio = |kind: usize| state.data(kind) / state.work(kind);
     let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);
@@ -27,7 +27,7 @@ pub(super) fn bandwidth_centric(state: &mut DataCentricState<'_>) {
     }
 }
 
-/// Returns the rate of each child, if all children of the node together get the rate `all`. The port serves the child
+/// Returns the rate of each child, if the children of a node together get the rate `all`. The port serves the child
 /// with the shortest hop first.
 fn shared(state: &DataCentricState<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
     let mut children: Vec<usize> = state.network.children(node).collect();

@@ -1,4 +1,4 @@
-//! The state of the nodes between two waves.
+//! The state of the nodes between two waves of messages.
 
 use std::cmp::Ordering;
 
@@ -7,11 +7,11 @@ use makespan_core::network::Network;
 pub(super) struct DataCentricState<'a> {
     pub(super) network: &'a Network,
     pub(super) bandwidth: &'a [f64],
-    /// For each node, the work units per second of all its processors.
+    /// For each node, the work units per second that its processors can do together.
     pub(super) capacity: Vec<f64>,
-    /// Tasks computed per second, by node and kind.
+    /// Tasks that nodes compute per second, by node and kind.
     pub(super) compute: Vec<f64>,
-    /// Tasks received from the parent per second, by node and kind.
+    /// Tasks that nodes receive from their parents per second, by node and kind.
     pub(super) sent: Vec<f64>,
     pub(super) kinds: usize,
 }
@@ -42,7 +42,8 @@ impl<'a> DataCentricState<'a> {
         self.network.kinds()[kind].weight
     }
 
-    /// Returns the seconds for which the port of a node's parent is busy with a task: latency plus bytes over bandwidth.
+    /// Returns the seconds for which a task to a node occupies the port of the parent: latency plus bytes divided by
+    /// bandwidth.
     pub(super) fn hop(&self, node: usize, kind: usize) -> f64 {
         let latency = self.network.nodes()[node].latency.seconds() * f64::from(self.network.kinds()[kind].size());
         latency + self.data(kind) / self.bandwidth[node]
@@ -53,12 +54,13 @@ impl<'a> DataCentricState<'a> {
         self.hop(a, kind).total_cmp(&self.hop(b, kind)).then(self.bandwidth[b].total_cmp(&self.bandwidth[a]))
     }
 
-    /// Returns tasks per second divided by weight.
+    /// Returns the throughput of a kind: tasks per second divided by weight.
     pub(super) fn throughput(&self, kind: usize) -> f64 {
         self.compute.iter().skip(kind).step_by(self.kinds).sum::<f64>() / self.weight(kind)
     }
 
-    /// Returns the kinds with the highest and with the lowest weighted throughput. Ties are broken in favour of the first kind.
+    /// Returns the kinds with the highest and with the lowest weighted throughput. Among equal throughputs, the first
+    /// kind is returned.
     pub(super) fn extremes(&self) -> (usize, usize) {
         let all: Vec<f64> = (0..self.kinds).map(|kind| self.throughput(kind)).collect();
         let mut extremes = (0, 0);
@@ -73,19 +75,19 @@ impl<'a> DataCentricState<'a> {
         extremes
     }
 
-    /// Returns whether these throughputs differ by less than a twentieth of the lower one.
+    /// Returns whether the throughputs of two kinds differ by less than a twentieth of the lower one.
     pub(super) fn balanced(&self, most: usize, least: usize) -> bool {
         let (most, least) = (self.throughput(most), self.throughput(least));
         most - least < 0.05 * least || most <= 0.0
     }
 
-    /// Returns the unused work units per second of a node.
+    /// Returns how many work units per second a node could do in addition.
     pub(super) fn idle(&self, node: usize) -> f64 {
         let used: f64 = (0..self.kinds).map(|kind| self.compute[node * self.kinds + kind] * self.work(kind)).sum();
         (self.capacity[node] - used).max(0.0)
     }
 
-    /// Returns the unused share of the time of a node's port.
+    /// Returns the fraction of time in which the port of a node is idle.
     pub(super) fn port_left(&self, node: usize) -> f64 {
         let of_child = |child: usize| -> f64 {
             (0..self.kinds).map(|kind| self.sent[child * self.kinds + kind] * self.hop(child, kind)).sum()

@@ -1,4 +1,4 @@
-//! Compares schedules on trees with latencies with the throughput bound that is proved for them.
+//! Compares schedules on trees with latencies with the proven throughput bound.
 
 use std::num::NonZeroU64;
 
@@ -11,8 +11,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Returns a random tree of two to seven nodes with two applications. Latencies are up to 2 s, which is similar to the time of the
-/// bytes.
+/// Returns a random tree of two to seven nodes, and two applications. Latencies are up to 2 s, about as long as the
+/// bytes take.
 fn drawn(seed: u64, tasks: u64) -> TreeProblem {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     let nodes = stream.random_range(2..8);
@@ -36,7 +36,7 @@ fn drawn(seed: u64, tasks: u64) -> TreeProblem {
     TreeProblem::new(&Instance::new(Platform::new(nodes).unwrap(), jobs, vec![]).unwrap()).unwrap()
 }
 
-/// Returns a run, its measured throughput, and the proved bound.
+/// Returns a run, its measured throughput, and the proven bound.
 fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) -> (NetworkRun, MeasuredThroughput, f64) {
     let best = throughput(problem, Precision::Float);
     let network = Network::of(problem).unwrap();
@@ -50,9 +50,9 @@ fn beside_the_bound(problem: &TreeProblem, heuristic: Heuristic, buffer: u32) ->
     (run, measured, float_of(&best.bound))
 }
 
-/// From the beginning, when all buffers are empty, no schedule completes more by any instant than the bound allows.
-/// Within a later part of a run, a schedule may also complete tasks that were in buffers at the beginning of this
-/// part.
+/// At the beginning, all buffers are empty. So from the beginning to any instant, no schedule completes more tasks
+/// than the bound allows. In a later part of a run, a schedule may also complete tasks that were in buffers at the
+/// beginning of this part.
 #[test]
 fn no_schedule_on_a_tree_with_latencies_passes_the_proved_bound() {
     for seed in 0..60 {
@@ -74,7 +74,7 @@ fn no_schedule_on_a_tree_with_latencies_passes_the_proved_bound() {
     }
 }
 
-/// The proved bound is nearly reached, because the linear programme takes latency into account.
+/// Checks that the bound is nearly reached, because the linear programme takes latency into account.
 #[test]
 fn lp_reaches_the_proved_bound_on_long_runs_with_latencies() {
     let mut logarithms = 0.0;
