@@ -24,12 +24,13 @@ pub use text::{
     records,
 };
 
-/// Names of the kinds of place in which a run starts its attempts: in pilots, or as separate Slurm jobs
-/// ([`makespan_exec::engine::Engine::place`]).
+/// Name of a place in which a run starts its attempts: pilots ([`makespan_exec::engine::Engine::place`]).
 const PILOTS: &str = "slurm:pilot";
+/// Name of a place in which a run starts its attempts: separate Slurm jobs.
 const JOBS: &str = "slurm:jobs";
 
-/// Returns an error if tasks of this run may still run at `place` and the run is resumed at another place, `own`.
+/// Returns an error if the run is resumed at the place `own`, and some of its tasks may still run at another place,
+/// `place`.
 fn follows(own: &str, place: &str) -> Result<(), String> {
     let here = match place {
         "" => return Ok(()),

@@ -18,7 +18,7 @@ impl Config {
         Self { settings: text.lines().filter_map(setting).collect() }
     }
 
-    /// Returns the unchanged names and values.
+    /// Returns the names and values as Slurm printed them.
     pub fn settings(&self) -> &[(String, String)] {
         &self.settings
     }

@@ -24,7 +24,8 @@ pub struct Share {
 pub struct Job {
     /// The id of the job.
     pub id: u64,
-    /// The id of the job array, and the task ids in Slurm's notation. A pending job may stand for several tasks, such as `3-10%2`.
+    /// The id of the job array, and the task ids in Slurm's notation. One pending job may represent several tasks,
+    /// such as `3-10%2`.
     pub array: Option<(u64, String)>,
     /// The name that the user gave the job.
     pub name: String,
@@ -42,9 +43,10 @@ pub struct Job {
     pub nodes: Vec<String>,
     /// Nodes that Slurm has planned for the job, if known.
     pub scheduled_nodes: Vec<String>,
-    /// Minimum and maximum number of requested nodes. For a running job, both are the number of nodes that it holds.
+    /// Minimum and maximum number of requested nodes. For a running job, both are the number of nodes that the job
+    /// holds.
     pub node_count: (u64, u64),
-    /// Number of requested processors. For a running job, the number of processors that it holds.
+    /// Number of requested processors. For a running job, the number of processors that the job holds.
     pub cpus: Option<u64>,
     /// Time limit in seconds.
     pub time_limit: Option<OptionalLimit>,
@@ -52,7 +54,7 @@ pub struct Job {
     pub submitted: Option<i64>,
     /// Actual or expected start in seconds since 1970.
     pub start: Option<i64>,
-    /// End in seconds since 1970: the actual end of an ended job, or the latest possible end of another job.
+    /// End in seconds since 1970. For a job that has not ended, the latest possible end.
     pub end: Option<i64>,
     /// Priority. 0 if the job is held.
     pub priority: Option<u64>,
@@ -62,7 +64,8 @@ pub struct Job {
     pub exit: Option<(i32, i32)>,
     /// Resources that the job holds on its nodes, if they were queried (`-d`).
     pub shares: Vec<Share>,
-    /// True if a free text in the record, such as the name, looks like a field, so that parsed fields may be wrong.
+    /// True if parsed fields may be wrong. This is the case if a free text in the record, such as the name, looks like
+    /// a field.
     pub is_doubtful: bool,
     /// All fields that Slurm printed.
     pub record: Record,
@@ -102,7 +105,7 @@ impl Job {
             (nodes, _) => nodes,
         };
         let cpus = record.get("NumCPUs").map(|text| range(text).ok_or_else(|| wrong("NumCPUs", text))).transpose()?;
-        // If the time limit is a word instead of a time, the job has the limit of its partition.
+        // If the time limit is a word instead of a time, the limit of the partition is valid for the job.
         let time_limit = record.get("TimeLimit").and_then(duration);
         let time = |key: &str| record.get(key).and_then(moment);
         Ok(Self {
@@ -143,7 +146,7 @@ fn exit(text: &str) -> Option<(i32, i32)> {
     Some((code.parse().ok()?, signal.parse().ok()?))
 }
 
-/// Parses the groups `Nodes= CPU_IDs= Mem= GRES=`.
+/// Parses the groups `Nodes= CPU_IDs= Mem= GRES=`, which state the resources that a job holds.
 fn shares(record: &Record, id: u64) -> Result<Vec<Share>, String> {
     let mut shares: Vec<Share> = Vec::new();
     for (key, value) in record.fields() {

@@ -1,11 +1,12 @@
-//! Jobs in JSON. The parser accepts the formats of several Slurm versions: a number may be bare, null or
-//! `{set, infinite, number}`, and a state may be a text or a list.
+//! Jobs in JSON. The parser accepts the formats of several Slurm versions. A number may be bare, null or `{set,
+//! infinite, number}`. A state may be a text or a list.
 
 use serde_json::{Map, Value};
 
 use crate::text::Record;
 
-/// Field names of the text output, with their names in JSON. Other fields have the same name in both formats.
+/// Field names of the text output, each with its name in JSON. Fields that are not listed have equal names in both
+/// formats.
 const NAMES: [(&str, &str); 23] = [
     ("JobId", "job_id"),
     ("ArrayJobId", "array_job_id"),
@@ -39,7 +40,7 @@ const NAMES: [(&str, &str); 23] = [
 pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
     let document: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
-    // If a command fails, it prints a document with its errors.
+    // A command that fails prints a document that contains only errors.
     if let Some(problem) = problem(&document).filter(|_| jobs.is_empty()) {
         return Err(format!("it contains no jobs, but this error: {problem}"));
     }
@@ -66,7 +67,7 @@ fn record(job: &Map<String, Value>) -> Record {
     for (key, value) in job {
         let name = NAMES.iter().find(|(_, json)| json == key).map_or(key.as_str(), |(name, _)| name);
         let text = match value {
-            // Join several states by `+`, as in the text output. Join other lists by commas.
+            // If a job has several states, join them by `+`, as in the text output. Join all other lists by commas.
             Value::Array(words) if name != "JobState" && words.iter().all(Value::is_string) => {
                 words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
             }
@@ -115,8 +116,8 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns the minimum and maximum number of nodes. If a job requests a range of nodes, only its requested resources
-/// state the minimum.
+/// Returns the minimum and maximum number of nodes. If a job requests a range of nodes, the minimum is stated only in
+/// its requested resources.
 fn node_count(job: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| job.get(key).map(plain).filter(|text| !text.is_empty() && text != "0");
     let count = text("node_count")?;
@@ -131,8 +132,7 @@ fn node_count(job: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// Formats an exit code and a signal. The value is either a number in the format of the system call `wait`, or an
-/// object.
+/// Formats an exit code and a signal. `value` is an object, or a number in the format of the system call `wait`.
 fn exit(value: &Value) -> Option<String> {
     if let Some(object) = value.as_object()
         && let Some(code) = object.get("return_code")

@@ -11,9 +11,9 @@ pub struct Node {
     pub name: String,
     /// The host name of the node.
     pub host: String,
-    /// Number of processors in Slurm's sense: hardware threads, or cores if the cluster is configured to count cores.
+    /// Number of processors in Slurm's sense: hardware threads, or cores if the cluster counts cores.
     pub cpus: u32,
-    /// Number of processors that jobs can use. Excludes processors that are reserved for the system.
+    /// Number of processors that jobs can use. Processors that are reserved for the system are not included.
     pub usable_cpus: u32,
     /// Number of cores.
     pub cores: u32,

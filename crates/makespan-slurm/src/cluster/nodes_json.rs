@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::json::plain;
 use crate::text::Record;
 
-/// Field names of the text output, with their names in JSON.
+/// Field names of the text output, each with its possible names in JSON.
 const NAMES: [(&str, &[&str]); 15] = [
     ("NodeName", &["name"]),
     ("NodeHostName", &["hostname"]),

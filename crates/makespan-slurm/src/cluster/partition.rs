@@ -7,7 +7,7 @@ use crate::text::{OptionalLimit, Record, count, duration, expand};
 pub struct Partition {
     /// The name of the partition.
     pub name: String,
-    /// True if this is the partition of jobs that name no partition.
+    /// True for the default partition, which Slurm uses for jobs that name no partition.
     pub is_default: bool,
     /// `UP`, `DOWN`, `DRAIN` or `INACTIVE`.
     pub state: String,
@@ -15,7 +15,7 @@ pub struct Partition {
     pub nodes: Vec<String>,
     /// Maximum time limit of a job, in seconds.
     pub max_time: OptionalLimit,
-    /// Time limit of jobs that request none, in seconds. `None` if such jobs get the maximum.
+    /// Time limit of jobs that request none, in seconds. If `None`, these jobs get the maximum time limit.
     pub default_time: Option<OptionalLimit>,
     /// Minimum number of nodes of a job.
     pub min_nodes: u64,

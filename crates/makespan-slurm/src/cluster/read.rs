@@ -5,7 +5,7 @@ use crate::text::{Kind, Record, records};
 
 use super::{Config, Job, Node, Partition, jobs_of_json};
 
-/// The result of a query, with warnings about the parts of the output that could not be parsed.
+/// The result of a query. Parts of the output that could not be parsed cause warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryReading<T> {
     /// The items in the order of Slurm's output.
@@ -39,11 +39,10 @@ impl Commands {
         self.show(Kind::Partition, &["-o", "show", "partitions"], Partition::of)
     }
 
-    /// Returns all pending, running and recently ended jobs that this user can see. If a free text of a job, such as
-    /// its name, looks like a field, queries all jobs again as JSON.
+    /// Returns all pending, running and recently ended jobs that this user can see. If a free text of some job, such
+    /// as the name, looks like a field, queries all jobs again as JSON.
     ///
     /// # Errors
-    ///
     /// [`CommandError`]
     pub fn jobs(&self) -> Result<QueryReading<Job>, CommandError> {
         let jobs = self.show(Kind::Job, &["-o", "show", "jobs"], Job::of)?;
@@ -77,11 +76,10 @@ impl Commands {
         self.show(Kind::Job, &["-o", "-d", "show", "jobs"], Job::of)
     }
 
-    /// Returns a job with the resources that it holds on each node. Returns `None` if the controller has forgotten the
-    /// job. For a job array, returns the first record.
+    /// Returns a job with the resources that it holds on each node. Returns `None` if the controller does not know the
+    /// job any more. For a job array, returns the first record.
     ///
     /// # Errors
-    ///
     /// [`CommandError`]
     pub fn job(&self, id: u64) -> Result<Option<Job>, CommandError> {
         let number = id.to_string();
@@ -118,7 +116,7 @@ impl Commands {
     ) -> Result<QueryReading<T>, CommandError> {
         let printed = self.run(Program::Scontrol, arguments)?;
         let reading = read_records(kind, &printed.out, read);
-        // If a cluster has no jobs, `scontrol` prints nothing or a sentence. In all other cases, output without an
+        // If a cluster has no jobs, `scontrol` prints nothing or a sentence. For all other queries, output without an
         // item is an error.
         let nothing = printed.out.trim();
         if reading.items.is_empty() && !(kind == Kind::Job && (nothing.is_empty() || nothing.starts_with("No jobs"))) {
@@ -150,7 +148,7 @@ pub(crate) fn read_all<T>(records: Vec<Record>, read: impl Fn(Record) -> Result<
     (items, problems)
 }
 
-/// Returns the beginning of a text that another program printed, on a single line.
+/// Returns the beginning of the output of another program, on a single line.
 pub(crate) fn shown(text: &str) -> String {
     const MAX_CHARACTERS: usize = 200;
     let one = |character: char| if character.is_control() { '?' } else { character };

@@ -10,7 +10,7 @@ pub struct NodeState {
 }
 
 impl NodeState {
-    /// Parses a state such as `IDLE+DRAIN`. A sign after the base is a flag, as in `IDLE*`.
+    /// Parses a state such as `IDLE+DRAIN`. If a sign follows the base, as in `IDLE*`, the sign is also a flag.
     pub fn parse(text: &str) -> Self {
         let mut words = text.split('+').map(str::trim).filter(|word| !word.is_empty());
         let word = words.next().unwrap_or_default();
@@ -124,7 +124,7 @@ impl JobState {
         }
     }
 
-    /// Returns true if the job waits for its start.
+    /// Returns true if the job is pending.
     pub fn is_waiting(&self) -> bool {
         matches!(self, Self::Pending | Self::Requeued)
     }
@@ -134,7 +134,7 @@ impl JobState {
         matches!(self, Self::Configuring | Self::Running | Self::Suspended | Self::Completing)
     }
 
-    /// Returns true if the job has ended. A state that this crate does not know counts as not ended.
+    /// Returns true if the job has ended. If this crate does not know the state, returns false.
     pub fn has_ended(&self) -> bool {
         !self.is_waiting() && !self.holds_nodes() && !matches!(self, Self::Other(_))
     }

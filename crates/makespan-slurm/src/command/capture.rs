@@ -23,23 +23,23 @@ pub(super) enum Problem {
     Start(io::Error),
     /// The process was killed at its time limit. Contains its output on standard error.
     TimedOut(Vec<u8>),
-    /// The process printed more than `MAX_BYTES`.
+    /// The process printed more than `MAX_BYTES` bytes.
     TooMuch,
 }
 
-/// Maximum number of bytes that are read from a stream. A queue of 100,000 jobs takes 100 MB.
+/// Maximum number of bytes that are read from a stream. For comparison: the list of 100,000 jobs has 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
-/// Time between two checks whether a process has ended after it closed its output.
+/// After a process has closed its output: time between two checks whether the process has ended.
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// The output of one stream.
+/// A message from a thread that reads the output.
 enum Heard {
     Out(Vec<u8>),
     Err(Vec<u8>),
 }
 
-/// Runs a command, and kills it after `limit`. The command has its own process group, so that signals from the
-/// keyboard do not reach it, and all its processes can be killed together.
+/// Runs a command, and kills it after `limit`. The command gets its own process group. So signals from the keyboard do
+/// not reach the command, and all its processes can be killed together.
 pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<ProcessOutput, Problem> {
     let deadline = Instant::now() + limit;
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
@@ -50,7 +50,7 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
         Ok(ended) => Ok(ended),
         Err(problem) => {
             let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
-            // The kernel may delay the end of a killed process, so wait for at most a second.
+            // The kernel may delay the end of a killed process, so wait for it for at most a second.
             let patience = Instant::now() + Duration::from_secs(1);
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
                 thread::sleep(GLANCE);
@@ -71,7 +71,7 @@ fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
     }
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // A program may close the pipe before it has read all input. The write then fails, which is not an error.
+        // A program may close the pipe before it has read all input. Then the write fails. This is not an error.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     heard
@@ -81,7 +81,7 @@ fn read(stream: impl Read + Send + 'static, sender: Sender<io::Result<Heard>>, a
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stream.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        // The send fails after the time limit, when the receiver is gone. This is not an error.
+        // After the time limit, the receiver is gone, so sending fails. This is not an error.
         drop(sender.send(read.map(|_| as_heard(bytes))));
     });
 }

@@ -95,7 +95,7 @@ impl CommandError {
         matches!(self, Self::TimedOut { .. }) || self.refusal().is_some_and(Refusal::is_passing)
     }
 
-    /// Returns true if Slurm may have performed the request without sending an answer.
+    /// Returns true if Slurm may have performed the request although it sent no answer.
     pub fn is_ambiguous(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::Killed { .. } | Self::Nonsense { .. })
             || self.refusal().is_some_and(Refusal::is_ambiguous)
@@ -166,7 +166,7 @@ pub(super) fn line<A: AsRef<OsStr>>(program: Program, arguments: &[A]) -> String
 fn one_line(said: &str) -> String {
     const MAX_CHARACTERS: usize = 600;
     let mut parts: Vec<&str> = Vec::new();
-    // A line with `fatal` contains the reason for the failure, so all other lines are left out.
+    // A line with `fatal` contains the reason for the failure. So all other lines are left out.
     let is_last_word = |line: &&str| line.contains(": fatal: ");
     let has_last_word = said.lines().any(|line| is_last_word(&line));
     for part in said.lines().filter(|line| !has_last_word || is_last_word(line)).map(|line| without_prefix(line.trim()))

@@ -52,15 +52,16 @@ impl Default for Commands {
 }
 
 impl Commands {
-    /// Time limit of one program. Slurm's own limit is about 10 s (`MessageTimeout`), unless a site has increased it.
+    /// Time limit of one program. Slurm's own time limit is about 10 s (`MessageTimeout`), unless a site has increased
+    /// it.
     const LIMIT: Duration = Duration::from_mins(1);
-    /// Time during which a request is repeated if the controller does not answer. The restart of a controller takes a
-    /// few seconds.
+    /// Time during which a request is repeated if the controller does not answer. For comparison: the restart of a
+    /// controller takes a few seconds.
     const PATIENCE: Duration = Duration::from_secs(30);
-    /// Pause before the first repetition. The pause doubles each time, up to `MAX_PAUSE`.
+    /// Pause before the first repetition. The pause doubles with each repetition, up to `MAX_PAUSE`.
     const FIRST_PAUSE: Duration = Duration::from_millis(200);
     const MAX_PAUSE: Duration = Duration::from_secs(5);
-    /// Time without an answer after which a message is shown.
+    /// If a program does not answer for this time, a message is shown.
     const SILENCE: Duration = Duration::from_secs(5);
 
     /// Creates commands with a time limit of one minute for each program. If the controller does not answer, requests
@@ -75,19 +76,20 @@ impl Commands {
         Self { limit, ..self }
     }
 
-    /// Sets the time for which a request is repeated if the controller does not answer. Zero means a single attempt.
+    /// Sets the time for which a request is repeated if the controller does not answer. If the time is zero, the
+    /// request is not repeated.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Sets a function that receives a message if the controller does not answer and the request is repeated.
+    /// Sets a function that receives a message when a request is repeated because the controller does not answer.
     #[must_use]
     pub fn with_teller(self, teller: fn(&str)) -> Self {
         Self { teller: Some(teller), ..self }
     }
 
-    /// Adds a variable to the environment of the programs, such as `SLURM_CONF`, or a `PATH` that contains the
+    /// Adds a variable to the environment of the programs. Examples are `SLURM_CONF`, and a `PATH` that contains the
     /// programs.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
@@ -95,8 +97,8 @@ impl Commands {
         self
     }
 
-    /// Returns a command with the environment of the programs, for callers that start a program themselves, such as an
-    /// `srun` that runs for a long time.
+    /// Returns a command with the environment of the programs. It is for callers that start a program themselves, such
+    /// as an `srun` that runs for a long time.
     pub fn process(&self, program: Program) -> Command {
         // `Command` searches the child's `PATH` only if the variable is set explicitly for the child.
         let mut command = Command::new(program.name());
@@ -105,13 +107,11 @@ impl Commands {
         command
     }
 
-    /// Runs a program and returns its output. If the controller does not answer, repeats the request.
-    ///
-    /// A request of [`Program::Sbatch`] or [`Program::Srun`] is repeated only if it did not reach the controller.
+    /// Runs a program and returns its output. If the controller does not answer, repeats the request. A request of
+    /// [`Program::Sbatch`] or [`Program::Srun`] is repeated only if the request did not reach the controller.
     /// Otherwise, the repeated request could create a second job or step.
     ///
     /// # Errors
-    ///
     /// [`CommandError`], which contains the command, Slurm's message and a remedy.
     pub fn run<A: AsRef<OsStr>>(
         &self,
@@ -152,8 +152,8 @@ impl Commands {
         }
     }
 
-    /// Starts a thread that prints a message if the program does not answer for a while. The caller prevents the
-    /// message by dropping the returned value.
+    /// Starts a thread that prints a message if the program does not answer for a while. If the caller drops the
+    /// returned value before, the message is not printed.
     fn tell_of_silence(&self, line: &str) -> Option<Sender<()>> {
         let tell = self.teller?;
         let left = self.limit.checked_sub(Self::SILENCE)?;

@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// Returns true if the program creates a job or a step. A second call would create another one.
+    /// Returns true if the program creates a job or a step, so that a second call would create another one.
     pub(super) const fn makes(self) -> bool {
         matches!(self, Self::Sbatch | Self::Srun)
     }
@@ -92,13 +92,15 @@ impl Program {
         self.makes()
     }
 
-    /// Returns true if the program failed with exit status zero, as `squeue` and `sinfo` do for an unknown field.
+    /// Returns true if the program failed although its exit status is zero. `squeue` and `sinfo` do so for an unknown
+    /// field.
     pub(super) fn fails_in_silence(self, warnings: &str) -> bool {
         matches!(self, Self::Squeue | Self::Sinfo) && warnings.contains("error: Invalid")
     }
 
-    /// Sets an environment in which the output of a program does not depend on the user's settings: times are in UTC,
-    /// and lists are never shortened. If jobs inherit the environment of the program, leaves it unchanged.
+    /// Sets an environment in which the output of a program does not depend on the user's settings. Times are in UTC,
+    /// and lists are never shortened. If jobs inherit the environment of the program, leaves the environment
+    /// unchanged.
     pub(super) fn prepare(self, command: &mut Command) {
         if self.hands_on_environment() {
             return;

@@ -1,4 +1,4 @@
-//! The meaning of Slurm's error messages, and what the user can do about each.
+//! The meaning of Slurm's error messages, and the remedy for each.
 
 /// The reason why Slurm refused a request, derived from its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,17 +11,17 @@ pub enum Refusal {
     Busy,
     /// The user does not have the permission.
     NoRights,
-    /// The user is unknown to the cluster, or the programs and the controller do not trust each other.
+    /// The user is unknown to the cluster, or the controller does not trust the programs on this machine.
     Identity,
     /// This machine has no configuration of a cluster.
     NoConfiguration,
     /// The partition does not exist, is closed, or does not admit this user.
     Partition,
-    /// The account or the quality of service is invalid, or a limit of either is exceeded.
+    /// The account or the quality of service is invalid, or exceeds a limit.
     Account,
     /// The time limit exceeds the partition's limit, or is missing although it is required.
     TimeLimit,
-    /// The request exceeds the nodes, processors, memory or GPUs of the cluster, or names a node that does not exist.
+    /// The request exceeds the nodes, processors, memory or GPUs of the cluster, or names an unknown node.
     Resources,
     /// The reservation does not exist, has ended, or does not admit this user.
     Reservation,
@@ -33,12 +33,13 @@ pub enum Refusal {
     NoAccounting,
     /// The option is unknown to this version.
     Option,
-    /// The message has none of the other meanings.
+    /// The meaning of the message is unknown.
     Other,
 }
 
-/// Parts of Slurm's messages in lower case, each with its meaning, from Slurm's file `slurm_errno.c` and from its
-/// programs. If a message contains several parts, the first one in this list determines the meaning.
+/// Parts of Slurm's messages in lower case, each with its meaning. The messages are from Slurm's file `slurm_errno.c`
+/// and from its programs. If a message contains several of these parts, the first part in this list determines the
+/// meaning.
 const SAID: [(&str, Refusal); 66] = [
     ("could not establish a configuration source", Refusal::NoConfiguration),
     ("unable to process configuration file", Refusal::NoConfiguration),
@@ -119,8 +120,8 @@ impl Refusal {
     /// ```
     pub fn of(said: &str) -> Self {
         let said = said.to_lowercase();
-        // "Account" may mean the account that is charged, or the accounting data of past jobs. Accounting data are
-        // checked first.
+        // "Account" may mean the account that is charged, or the accounting data of past jobs. Messages about
+        // accounting data are checked first.
         if said.contains("accounting storage is disabled") || said.contains("slurmdbd") {
             return Self::NoAccounting;
         }

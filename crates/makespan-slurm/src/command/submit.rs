@@ -19,9 +19,9 @@ impl Commands {
     /// Submits a script with options for `sbatch`. The script is passed on standard input.
     ///
     /// # Errors
-    ///
-    /// [`CommandError`]. If the error [`is_ambiguous`](CommandError::is_ambiguous), Slurm may have accepted the job
-    /// without sending an answer. Search the queue for the job's name before you submit the job again.
+    /// [`CommandError`]. If [`is_ambiguous`](CommandError::is_ambiguous) returns true for the error, Slurm may have
+    /// accepted the job without sending an answer. In this case, search the queue for the job's name before you submit
+    /// the job again.
     pub fn submit<A: AsRef<OsStr>>(
         &self,
         options: impl IntoIterator<Item = A>,

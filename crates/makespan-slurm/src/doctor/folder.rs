@@ -1,4 +1,4 @@
-//! Checks, on this machine, of the folder in which runs create their folders.
+//! Checks of the folder in which runs create their folders. These checks run on this machine.
 
 use std::fs;
 use std::path::Path;
@@ -27,10 +27,9 @@ const SHARED: [&str; 18] = [
     "fuse.juicefs",
 ];
 
-/// Checks that the folder is writable, that files can be moved there, and which file system it is on.
-///
-/// If a test job runs (`is_probed`), the test job checks that all nodes see the folder. Otherwise, this function
-/// derives it from the kind of the file system.
+/// Checks that the folder is writable and that files can be moved there. Reports the file system. If a test job runs
+/// (`is_probed`), the test job checks that all nodes see the folder. Otherwise, this function guesses this from the
+/// kind of the file system.
 pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();
@@ -66,8 +65,8 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// Returns the kind of file system of a folder. The longest mount point that is a prefix of the path
-/// determines it.
+/// Returns the kind of file system of a folder. The kind is that of the longest mount point that is a prefix of the
+/// path.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

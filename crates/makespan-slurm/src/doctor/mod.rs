@@ -36,7 +36,7 @@ pub struct Finding {
     pub topic: &'static str,
     /// The severity of the finding.
     pub verdict: Verdict,
-    /// The result.
+    /// The result of the check, as text.
     pub found: String,
     /// The recommended action.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct Examination {
     pub folder: PathBuf,
     /// The partition of pilots. `None` means the default partition.
     pub partition: Option<String>,
-    /// Number of nodes of the test job, which checks clocks and the folder. 0 for no test job.
+    /// Number of nodes of the test job, which checks clocks and the folder. If 0, no test job runs.
     pub nodes: u32,
     /// Maximum time that the test job may wait for its nodes.
     pub patience: Duration,
@@ -97,9 +97,9 @@ impl Diagnosis {
 }
 
 impl Examination {
-    /// Examines the cluster. A program or a controller that does not answer becomes a finding.
+    /// Examines the cluster. If a program or a controller does not answer, this becomes a finding.
     pub fn run(&self) -> Diagnosis {
-        // Requests are not repeated, because a controller that does not answer is a finding.
+        // Do not repeat requests, because a controller that does not answer is a finding.
         let commands = self.commands.clone().with_patience(Duration::ZERO);
         let mut findings = vec![programs::programs(&commands)];
         let config = match commands.config() {
@@ -122,7 +122,7 @@ impl Examination {
     }
 }
 
-/// Splits an error into the problem and the remedy, which follows the first semicolon.
+/// Splits an error at the first semicolon into the problem and the remedy.
 fn split(error: &str) -> (String, String) {
     let (problem, remedy) = error.split_once("; ").unwrap_or((error, "look at the log of the controller"));
     (problem.to_owned(), remedy.to_owned())

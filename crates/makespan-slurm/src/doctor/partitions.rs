@@ -7,7 +7,8 @@ use crate::{OptionalLimit, Partition};
 
 use super::{Finding, split};
 
-/// Checks the partition of the pilots, its nodes and its limits. Also tests a submission, without submitting a job.
+/// Checks the partition of the pilots, the nodes of the partition and its limits. Also tests whether Slurm would
+/// accept a job, without submitting it.
 pub(super) fn examine(commands: &Commands, name: Option<&str>) -> Vec<Finding> {
     const TOPIC: &str = "partition";
     let partitions = match commands.partitions() {
@@ -106,7 +107,7 @@ fn equipment(platform: &Platform) -> String {
     words.collect()
 }
 
-/// Tests that Slurm would accept a job of this user, without submitting the job.
+/// Tests whether Slurm would accept a job of this user, without submitting it.
 fn rights(commands: &Commands, partition: &str) -> Finding {
     const TOPIC: &str = "rights";
     let arguments = ["--test-only", "--nodes=1", "--time=1", "--partition", partition, "--job-name=makespan-doctor"];

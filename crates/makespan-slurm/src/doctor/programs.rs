@@ -20,7 +20,8 @@ impl MeasuredVersion {
 /// Checks that all programs exist. The accounting programs are optional.
 pub(super) fn programs(commands: &Commands) -> Finding {
     const TOPIC: &str = "commands";
-    // Without a configuration, some programs search for one for a long time, even with `--version`.
+    // If this machine has no configuration of Slurm, some programs search for one for a long time, even with
+    // `--version`.
     let commands = commands.clone().with_limit(Duration::from_secs(2));
     let is_missing =
         |program: &Program| matches!(commands.run(*program, ["--version"]), Err(CommandError::Missing { .. }));

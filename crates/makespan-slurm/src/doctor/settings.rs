@@ -39,7 +39,8 @@ fn accounting(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Checks that Slurm uses control groups to find the processes of a job and to limit them to the job's cores.
+/// Checks that Slurm uses control groups. With control groups, Slurm finds all processes of a job and limits them to
+/// the job's cores.
 fn cgroups(config: &Config) -> Finding {
     const TOPIC: &str = "cgroups";
     let tracking = config.get("ProctrackType").unwrap_or("nothing");
@@ -76,7 +77,7 @@ fn memory(config: &Config) -> Finding {
     )
 }
 
-/// Checks the maximum number of steps of a job. Pilots take one step for each node.
+/// Checks the maximum number of steps of a job. A pilot needs one step for each of its nodes.
 fn steps(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "MaxStepCount";
     let nodes = commands.nodes().map_or(0, |nodes| nodes.items.len() as u64);
@@ -92,8 +93,8 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
     }
 }
 
-/// Checks `WaitTime`, the time between the end of the first task of a step and the kill of its other tasks. Pilots
-/// override this setting.
+/// Checks `WaitTime`: after the first task of a step has ended, Slurm kills all other tasks of the step after this
+/// time. Pilots override this setting.
 fn wait(config: &Config) -> Finding {
     const TOPIC: &str = "WaitTime";
     match config.number(TOPIC).and_then(OptionalLimit::value).unwrap_or(0) {

@@ -1,5 +1,5 @@
-//! The agents from the planner's point of view: their connections, their signs of life, and their places (a place is a
-//! node in a pilot).
+//! The agents, as the planner sees them: their connections, their signs of life, and their places. A place is a node
+//! in a pilot.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use super::{Heard, Pilots};
 use crate::pilot::link::{AgentMessage, dial};
 use crate::pilot::{AgentBeacon, LEAVING, PilotNode, REMARK};
 
-/// Time without a sign of life after which an agent gets no more tasks. If Slurm then reports that the node or the
+/// If an agent gives no sign of life for this time, it gets no more tasks. If Slurm then reports that the node or the
 /// pilot of the agent is gone, the agent's tasks are lost.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -29,15 +29,16 @@ pub(super) struct Agent {
     stream: Option<TcpStream>,
     dialling: bool,
     dialled: Instant,
-    /// Time of the last sign of life on the agent's clock, and the instant at which the planner noticed it.
+    /// Time of the agent's last sign of life, by the clock of the file system.
     beat: Option<Duration>,
+    /// Instant at which the planner noticed this sign of life.
     lived: Instant,
-    /// True if the agent has given a sign of life in this session. If false, an agent of an earlier session may have
-    /// ended.
+    /// True if the agent has given a sign of life in this session. If false, the agent may have ended in an earlier
+    /// session.
     is_heard: bool,
     /// True if the agent accepts no more tasks.
     leaving: bool,
-    /// Slurm's report that the node or the pilot of the agent is gone.
+    /// The reason if Slurm has reported that the node or the pilot of the agent is gone.
     pub gone: Option<String>,
 }
 
@@ -61,8 +62,9 @@ impl Agent {
         }
     }
 
-    /// Marks the agent as present again, after its pilot was reported as ended. The controller had forgotten that
-    /// pilot and reused its job id for another pilot of the run, whose agent now runs at this place.
+    /// Marks the agent as present again, although its pilot was reported as ended. In this case, the controller had
+    /// forgotten that pilot and gave its job id to another pilot of the run. The agent of the other pilot now runs at
+    /// this place.
     pub fn is_again(&mut self) {
         (self.gone, self.is_heard, self.lived) = (None, self.stream.is_some(), Instant::now());
     }
@@ -75,18 +77,18 @@ impl Agent {
         self.stream.is_none() && self.is_mute_for(SILENCE)
     }
 
-    /// Returns true if the agent has given no sign of life for `time`. An open connection is not a sign of life,
-    /// because it may stay open after the machine has failed.
+    /// Returns true if the agent has given no sign of life for `time`. An open connection is not a sign of life: after
+    /// a failure of the machine, the connection may stay open.
     pub fn is_mute_for(&self, time: Duration) -> bool {
         self.lived.elapsed() >= time
     }
 
-    /// Closes the connection. After a pause, the planner tries to connect again.
+    /// Closes the connection. After a pause, the planner connects again.
     pub fn hang_up(&mut self) {
         (self.stream, self.dialling, self.dialled) = (None, false, Instant::now());
     }
 
-    /// Tells the agent that a file has changed. If the message is lost, the agent finds the file at its next check.
+    /// Tells the agent that a file has changed. If this message is lost, the agent finds the file at its next check.
     pub fn tell(&mut self, line: &str) {
         if let Some(stream) = &mut self.stream
             && stream.write_all(format!("{line}\n").as_bytes()).is_err()
@@ -108,7 +110,7 @@ impl Pilots {
         self.place_of(slot).map_or_else(|| self.nodes.slots.name(slot).to_owned(), |place| place.node.clone())
     }
 
-    /// Adds the agent at a place that an earlier session used.
+    /// Adds the agent at a place that is known from an earlier session.
     pub(super) fn know(&mut self, place: &PilotNode, slot: usize) {
         self.nodes.agents.insert(place.clone(), Agent::of(slot));
     }
@@ -124,8 +126,8 @@ impl Pilots {
             }
             let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
-            // A node that has left a job does not return to it. But a controller that has lost its state may reuse the
-            // job id. The agent then has another token.
+            // A node that has left a job never returns to this job. But a controller that has lost its state may reuse
+            // the job id. The agent at such a place has another token.
             if self.nodes.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
                 continue;
             }
@@ -151,7 +153,7 @@ impl Pilots {
 
     fn look_after(&mut self, place: &PilotNode) {
         let Some(agent) = self.nodes.agents.get_mut(place) else { return };
-        // A connected agent sends a message only when a task ends. Its beacon file shows signs of life meanwhile.
+        // A connected agent sends messages only when tasks end. Between messages, its beacon file shows signs of life.
         if agent.stream.is_none() || agent.is_mute_for(SILENCE) {
             let beat = self.board.last_beat(place);
             if beat.is_some() && beat != agent.beat {
@@ -169,7 +171,7 @@ impl Pilots {
                 let text = format!("the memory of jobs is not limited on {}: {limits}", place.node);
                 self.run.notices.push_back(makespan_exec::engine::Notice::Told(text));
             }
-            // A new agent at this place may accept tasks even if the previous agent no longer did.
+            // Even if the previous agent at this place accepted no more tasks, a new agent may accept tasks.
             agent.leaving &= agent.beacon.as_ref().map(|known| &known.token) == beacon.as_ref().map(|new| &new.token);
             agent.beacon = beacon;
             if let Some(beacon) = agent.beacon.as_ref().filter(|beacon| beacon.port > 0) {
@@ -206,8 +208,8 @@ impl Pilots {
             AgentMessage::Open(stream) => {
                 (agent.stream, agent.dialling, agent.lived) = (Some(stream), false, Instant::now());
                 agent.is_heard = true;
-                // Before the connection, the agent missed notifications and the planner missed ends of tasks. So both
-                // check all files now.
+                // Before the connection, the agent received no notifications, and the planner received no ends of
+                // tasks. So both check all files now.
                 agent.tell("?");
                 for name in self.board.ids("done", place) {
                     self.ended(place, &name);

@@ -1,4 +1,4 @@
-//! Options of the engine: the source and the sizes of the pilots.
+//! Options of the engine: the allocations of the pilots, and the sizes of the pilots.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,9 +30,9 @@ pub enum Allocation {
     Here {
         /// The id of the job.
         job: u64,
-        /// For each plan node, the name of the cluster node that serves it.
+        /// For each node of the plan, the name of the cluster node that serves it.
         nodes: Vec<String>,
-        /// The names of those cluster nodes in `nodes` that are up.
+        /// The names of the cluster nodes in `nodes` that are up.
         up: Vec<String>,
     },
     /// Jobs that the engine submits.
@@ -55,8 +55,8 @@ impl Allocation {
         }
     }
 
-    /// Returns, for each plan node, the name of the cluster node that must serve it. `None` if any node of its pilot
-    /// may serve it.
+    /// Returns, for each node of the plan, the name of the cluster node that must serve it. `None` means that any node
+    /// of the pilot may serve it.
     pub(super) fn hosts(&self) -> Vec<Option<String>> {
         match self {
             Self::Here { nodes, .. } => nodes.iter().cloned().map(Some).collect(),
@@ -70,7 +70,7 @@ impl Allocation {
 pub struct PilotOptions {
     /// The folder of the run, on a file system that all nodes share. The path is absolute.
     pub folder: PathBuf,
-    /// The source of the pilots.
+    /// The allocations in which the pilots run.
     pub allocation: Allocation,
     /// The commands with which the engine runs Slurm's programs.
     pub commands: Commands,

@@ -1,5 +1,5 @@
-//! Warnings about nodes that differ from the plan, or whose clocks differ from this machine's. Nodes with the same
-//! difference share one message.
+//! Warnings about nodes that differ from the plan, or with clocks that differ from the clock of this machine. There is
+//! one message for all nodes with the same difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::Pilots;
 use crate::compress;
 use crate::pilot::{AgentBeacon, PilotNode};
 
-/// Time to wait for further nodes with the same difference before a message is printed.
+/// Before a message is printed: time to wait for further nodes with the same difference.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Maximum difference of clocks that is ignored.
@@ -17,14 +17,14 @@ const CLOSE: Duration = Duration::from_secs(2);
 /// A difference of a node from the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Differs {
-    /// The number of processors in the plan, and the smaller number of cores that jobs may use on the node.
+    /// Too few cores: the number of processors in the plan, and the number of cores that jobs may use on the node.
     Cores(usize, usize),
-    /// The number of GPUs in the plan, and the smaller number of GPUs that the pilot holds on the node.
+    /// Too few GPUs: the number of GPUs in the plan, and the number of GPUs that the pilot holds on the node.
     Gpus(u64, usize),
     Clock,
 }
 
-/// Differences that must still be reported, and differences that were reported.
+/// Differences that are still to be reported, and differences that have been reported.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
     found: BTreeMap<Differs, Vec<(String, i64)>>,

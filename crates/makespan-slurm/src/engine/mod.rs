@@ -31,8 +31,9 @@ use watch::{SlurmReport, SlurmWatch};
 /// Time between two checks of the files if all agents that hold tasks are connected.
 const CONNECTED: Duration = Duration::from_secs(2);
 
-/// Minimum and maximum time between two checks of the files if an agent that holds tasks is not connected.
+/// Minimum time between two checks of the files if an agent that holds tasks is not connected.
 const SHORTEST: Duration = Duration::from_millis(10);
+/// Maximum time between two checks of the files if an agent that holds tasks is not connected.
 const LONGEST: Duration = Duration::from_millis(250);
 
 /// Time between two checks for new agents and for changes of pilots.
@@ -44,17 +45,17 @@ const BEAT: Duration = Duration::from_secs(10);
 /// A message from another thread to the thread of the engine.
 #[derive(Debug)]
 enum Heard {
-    /// A message from the agent of a place, with the number of the connection.
+    /// A message from the agent of a place. The number identifies the connection.
     Agent(PilotNode, u64, AgentMessage),
     /// A report about Slurm.
     Slurm(SlurmReport),
 }
 
-/// Runs tasks in pilots. Agents on the nodes of the pilots start the tasks ([`crate::pilot`]). Running tasks continue
-/// if this process ends.
+/// Runs tasks in pilots. Agents on the nodes of the pilots start the tasks ([`crate::pilot`]). If this process ends,
+/// running tasks continue.
 ///
-/// Each node of the platform is served by a node of a pilot. If no pilot provides a node for it, the platform node is
-/// down.
+/// Each node of the platform is served by a node of a pilot. If no pilot has a node for it, the node of the platform
+/// is down.
 #[derive(Debug)]
 pub struct Pilots {
     board: PilotBoard,
@@ -86,8 +87,8 @@ struct NodeSide {
     /// Places that were lost, each with the token of its last agent.
     gone: BTreeMap<PilotNode, Option<String>>,
     over: bool,
-    /// Begin of the current period in which tasks wait, no agent has a task, and a pilot lacks nodes. `None` outside
-    /// such a period.
+    /// Begin of the current idle period. In an idle period, tasks wait, no agent has a task, and a pilot lacks nodes.
+    /// `None` outside such a period.
     idle: Option<Instant>,
     /// True if the pilots continue after this value is dropped.
     leaves: bool,
@@ -115,7 +116,7 @@ struct Looks {
 }
 
 impl Pilots {
-    /// Adopts the pilots of earlier sessions that have not ended, and submits the missing pilots.
+    /// Adopts the pilots of earlier sessions that have not ended. Submits the missing pilots.
     ///
     /// # Errors
     /// A message of the file system or of Slurm.
@@ -156,7 +157,8 @@ impl Pilots {
         Ok(pilots)
     }
 
-    /// Closes a plan node, so that no task starts on it. `expected` is the time until it will probably open again.
+    /// Closes a node of the plan, so that no task starts on it. `expected` is the time until the node will probably
+    /// open again.
     fn close(&mut self, slot: usize, expected: Option<Duration>) {
         if self.nodes.slots.close(slot) {
             let (outage, processors) = (Outage(slot as u32), self.nodes.slots.processors(slot).clone());
@@ -317,7 +319,7 @@ impl Engine for Pilots {
     }
 }
 
-/// Ends the pilots, because without this planner they get no tasks.
+/// End the pilots, because they get no tasks when this planner has ended.
 impl Drop for Pilots {
     fn drop(&mut self) {
         if !self.nodes.leaves {
@@ -326,7 +328,7 @@ impl Drop for Pilots {
     }
 }
 
-/// Returns the path of this program, for callers that start it on other nodes.
+/// Returns the path of this program. Callers need the path to start the program on other nodes.
 ///
 /// # Errors
 /// The operating system does not return the path.

@@ -1,18 +1,19 @@
-//! Handles running pilots whose agents have not appeared or give no sign of life.
+//! Handles running pilots whose agents have not appeared, or whose agents give no sign of life.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Allocation, Pilots};
 
-/// Time after which a message reports that a running pilot has no agent.
+/// If a running pilot has no agent for this time, a message reports this.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Time after which a running pilot is lost if none of its agents gives a sign of life. Slurm itself may report such a
-/// pilot as running for longer: a restarted controller waits until a silent node counts as down.
+/// If no agent of a running pilot gives a sign of life for this time, the pilot is lost. Slurm may report such a pilot
+/// as running for longer. For example, a restarted controller waits before it treats a silent node as down.
 const DEAF: Duration = Duration::from_secs(25);
 
-/// Instants from which pilots have been running without an agent, by job id. `None` after the message was shown.
+/// For each pilot without an agent, by job id: the instant from which the pilot has been running. `None` after the
+/// message was shown.
 #[derive(Debug, Default)]
 pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
 
@@ -38,8 +39,9 @@ impl Pilots {
         }
     }
 
-    /// Cancels pilots whose agents give no sign of life. Agents that still run read in the files that their pilot must
-    /// end. If Slurm cannot cancel a pilot, the pilot is kept, because the planner itself may be disconnected.
+    /// Cancels pilots whose agents give no sign of life. If such an agent still runs, it reads in the files that its
+    /// pilot must end. If Slurm cannot cancel a pilot, the pilot is kept, because it may be the planner that has no
+    /// network.
     pub(super) fn look_for_deaf(&mut self) {
         for seat in 0..self.nodes.seats.len() {
             let Some(job) = self.nodes.seats[seat].job.filter(|_| self.nodes.seats[seat].is_awake()) else { continue };
@@ -62,7 +64,7 @@ impl Pilots {
         }
     }
 
-    /// Returns the probable reason why no agent of a pilot has appeared, or `None` if an agent has appeared.
+    /// Returns the probable reason why no agent of a pilot has appeared. Returns `None` if an agent has appeared.
     pub(super) fn why_mute(&self, job: u64) -> Option<String> {
         if self.nodes.agents.keys().any(|place| place.job == job) {
             return None;

@@ -1,20 +1,20 @@
-//! *Slots*: the plan nodes that compute, and the cluster nodes that may serve them.
+//! *Slots*: the nodes of the plan that have processors. A cluster node serves each slot.
 
 use makespan_core::{Platform, ProcSet, Resource, ResourceKind};
 
-/// A plan node that computes.
+/// A node of the plan that has processors.
 #[derive(Debug)]
 struct Slot {
     name: String,
     processors: ProcSet,
-    /// The index of the node's first GPU among all GPUs of the platform, and the node's number of GPUs.
+    /// The index of the first GPU of the node among all GPUs of the platform, and the number of GPUs of the node.
     gpus: (u64, u64),
-    /// The cluster node that must serve this slot, if it is fixed.
+    /// The cluster node that must serve this slot. `None` if any node may serve it.
     host: Option<String>,
     is_open: bool,
 }
 
-/// The plan nodes that compute, in the order of the plan.
+/// The slots, in the order of the plan.
 #[derive(Debug)]
 pub(super) struct Slots {
     all: Vec<Slot>,
@@ -23,8 +23,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Builds the slots of a platform. `sizes` contains the number of nodes of each pilot, and `hosts` the fixed
-    /// cluster nodes.
+    /// Builds the slots of a platform. `sizes` contains the number of nodes of each pilot. `hosts` contains, for each
+    /// slot, the cluster node that must serve it.
     pub fn of(platform: &Platform, sizes: &[usize], hosts: Vec<Option<String>>) -> Result<Self, String> {
         let mut hosts = hosts.into_iter();
         let gpus = platform.resource(Resource::GPUS);
@@ -81,8 +81,8 @@ impl Slots {
         &self.all[slot].name
     }
 
-    /// Chooses a free slot for a cluster node: preferably the slot that requires this node, then a slot with the
-    /// node's name, then a slot that requires no node.
+    /// Chooses a free slot for a cluster node. Prefers the slot that requires this node, then a slot with the node's
+    /// name, then a slot that requires no node.
     pub fn choose(&self, free: &[usize], node: &str) -> Option<usize> {
         let find = |matches: &dyn Fn(&Slot) -> bool| free.iter().copied().find(|&slot| matches(&self.all[slot]));
         let own = find(&|slot| slot.host.as_deref() == Some(node));
@@ -106,7 +106,7 @@ impl Slots {
         self.all.iter().position(|slot| slot.processors.contains(first))
     }
 
-    /// Returns, for each slot of a task, the processors of the task on this slot, numbered from 0.
+    /// Splits the processors of a task by slot. Within each slot, processors are numbered from 0.
     pub fn parts(&self, processors: &ProcSet) -> Vec<(usize, ProcSet)> {
         let part = |(index, slot): (usize, &Slot)| {
             let own = slot.processors.intersection(processors);
@@ -117,8 +117,8 @@ impl Slots {
         self.all.iter().enumerate().filter_map(part).collect()
     }
 
-    /// Converts GPU numbers of the platform to GPU numbers of a slot, which begin at 0. If GPUs belong to no node,
-    /// returns the numbers unchanged.
+    /// Converts GPU numbers of the platform to GPU numbers of a slot. Within a slot, GPUs are numbered from 0. If GPUs
+    /// belong to no node, returns the numbers unchanged.
     pub fn gpus(&self, slot: usize, numbers: &[u64]) -> Vec<u64> {
         let (first, own) = self.all[slot].gpus;
         if self.all.iter().all(|slot| slot.gpus.1 == 0) {

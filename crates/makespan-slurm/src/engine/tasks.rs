@@ -18,10 +18,10 @@ pub(super) struct HeldAttempt {
     pub id: String,
     pub place: PilotNode,
     pub order: AttemptOrder,
-    /// True if the run allows the attempt to start.
+    /// True if the run has allowed the attempt to start.
     pub is_let_go: bool,
     pub is_given: bool,
-    /// Instant of the next attempt to write the order for the agent.
+    /// Instant of the next try to write the order for the agent.
     again: Option<Instant>,
     pub fate: Option<AttemptEnd>,
 }
@@ -32,7 +32,7 @@ fn id_of(status: &str) -> String {
 }
 
 impl Pilots {
-    /// Prepares a task. The engine gives the task to its agent when the run allows it to start.
+    /// Prepares a task. When the run allows the task to start, the engine gives it to the task's agent.
     pub(super) fn prepare(&mut self, start: &EngineStart<'_>) -> Result<(), Refusal> {
         let parts = self.nodes.slots.parts(start.processors);
         let passing = |reason: String| Refusal { reason, passing: true, closing: false };
@@ -89,7 +89,7 @@ impl Pilots {
         self.run.tasks.insert(held.order.task, held);
     }
 
-    /// Gives a task that is allowed to start to its agent.
+    /// Gives a task that may start to its agent.
     pub(super) fn give(&mut self, task: TaskId) {
         let Some(held) = self.run.tasks.get_mut(&task) else { return };
         match self.board.give(&held.place, &held.id, &held.order) {
@@ -109,7 +109,7 @@ impl Pilots {
         }
     }
 
-    /// Tries again to give tasks whose files could not be written.
+    /// Gives tasks again whose files could not be written before.
     pub(super) fn give_again(&mut self) {
         let now = Instant::now();
         let due = |held: &HeldAttempt| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
@@ -148,12 +148,12 @@ impl Pilots {
         }
     }
 
-    /// Handles the end of an attempt that an agent has reported. Returns true if the end is new.
+    /// Handles the end of an attempt that an agent has reported. Returns true if this end was not known before.
     pub(super) fn ended(&mut self, place: &PilotNode, name: &str) -> bool {
         let Some((id, fate)) = self.board.fate(place, name) else { return false };
         let task = self.run.by_id.get(&id).copied();
         let Some((task, held)) = task.and_then(|task| Some((task, self.run.tasks.get_mut(&task)?))) else {
-            // The attempt is not part of this session, so only its files are removed.
+            // The attempt belongs to no task of this session. So only remove its files.
             self.board.forget(place, &id, &fate);
             return false;
         };
@@ -183,7 +183,7 @@ impl Pilots {
         true
     }
 
-    /// Searches the files for ended attempts. Returns true if there are any.
+    /// Searches the files for ended attempts. Returns true if there are any new ones.
     pub(super) fn look_for_ends(&mut self) -> bool {
         let places: Vec<PilotNode> =
             self.nodes.agents.iter().filter(|(_, agent)| agent.holds > 0).map(|(place, _)| place.clone()).collect();
@@ -196,7 +196,7 @@ impl Pilots {
         found
     }
 
-    /// Handles the loss of a place. Reports all attempts that have not ended there as lost.
+    /// Handles the loss of a place. Reports all attempts there that have not ended as lost.
     pub(super) fn lose(&mut self, place: &PilotNode, reason: &str) {
         for name in self.board.ids("done", place) {
             self.ended(place, &name);
@@ -212,7 +212,7 @@ impl Pilots {
         }
     }
 
-    /// Adopts attempts of earlier sessions that are still running, or whose ends no session has handled.
+    /// Adopts attempts of earlier sessions that still run. Also adopts attempts whose ends no session has handled.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let mut taken = Vec::new();
         let places: Vec<PilotNode> = self.nodes.agents.keys().cloned().collect();
@@ -235,7 +235,7 @@ impl Pilots {
                 taken.push(TakenAttempt { task: found.task, gpus });
             }
         }
-        // Ends that have already happened are reported first.
+        // First report the attempts that have already ended.
         self.look_for_ends();
         let ended =
             taken.iter().filter(|taken| self.run.tasks.get(&taken.task).is_none_or(|held| held.fate.is_some())).count();
@@ -255,7 +255,8 @@ impl Pilots {
         taken
     }
 
-    /// Ends the attempts of earlier sessions that this session does not know. Returns after all of them have ended.
+    /// Ends attempts of earlier sessions that do not belong to the tasks of this session. Returns after all of them
+    /// have ended.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);

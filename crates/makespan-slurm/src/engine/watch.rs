@@ -9,14 +9,15 @@ use super::Heard;
 use crate::pilot::PilotNode;
 use crate::{Commands, JobState, OptionalLimit, duration};
 
-/// Time between two queries for pending jobs (`OFTEN`), and for running jobs (`SELDOM`).
+/// Time between two queries for a pending job.
 const OFTEN: Duration = Duration::from_secs(1);
+/// Time between two queries for a running job.
 const SELDOM: Duration = Duration::from_secs(5);
 
 /// Reported end of a job that the controller has forgotten.
 pub(super) const FORGOTTEN: &str = "forgotten by Slurm";
 
-/// A report about Slurm.
+/// A report from the thread that queries Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SlurmReport {
     Job(u64, JobStateChange),
@@ -33,7 +34,7 @@ pub(super) enum JobStateChange {
     Runs(Option<Duration>),
     /// The job is suspended.
     Rests,
-    /// The job has ended. Contains the way it ended, such as a state of Slurm.
+    /// The job has ended. Contains Slurm's state of the job, or another description of the end.
     Over(String),
 }
 
@@ -44,7 +45,7 @@ pub(super) struct PendingJob {
     pub reason: String,
     /// The number of requested nodes.
     pub nodes: u64,
-    /// The nodes that accept jobs. Set only if the job may be waiting for other nodes, which accept no jobs.
+    /// The nodes that accept jobs. Set only if the job may be waiting for nodes that accept no jobs.
     pub up: Option<Vec<String>>,
 }
 
@@ -131,7 +132,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
                 mpsc::TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
-        // If an agent gives no sign of life, the state of its job is queried at once.
+        // If an agent gives no sign of life, query the state of its job at once.
         let urgent: BTreeSet<u64> = nodes.iter().map(|place| place.job).collect();
         for (&job, (last, waits)) in &mut jobs {
             let pause = if *waits || urgent.contains(&job) || ending.contains(&job) { OFTEN } else { SELDOM };
@@ -170,7 +171,7 @@ fn state_of(commands: &Commands, job: u64) -> Option<JobStateChange> {
     if job.state == JobState::Suspended {
         return Some(JobStateChange::Rests);
     }
-    // The run time and the limit are used, because both come from the controller's clock.
+    // Use the run time and the limit, because both come from the controller's clock.
     let run = job.record.get("RunTime").and_then(duration).and_then(OptionalLimit::value);
     let left = job.time_limit.and_then(OptionalLimit::value).zip(run);
     Some(JobStateChange::Runs(left.map(|(limit, run)| Duration::from_secs(limit.saturating_sub(run)))))
@@ -182,8 +183,8 @@ fn is_for_nodes(reason: &str) -> bool {
     ["down", "drain", "unavail", "notavail"].iter().any(|word| reason.contains(word))
 }
 
-/// Returns true if Slurm reports that the node of a place is down, or that the pilot runs without it. Slurm never
-/// returns a failed node to a running job.
+/// Returns true if Slurm reports that the node of a place is down, or that the pilot runs without this node. Slurm
+/// never returns a failed node to a running job.
 fn is_gone(commands: &Commands, place: &PilotNode) -> bool {
     let is_down = |node: &crate::Node| node.name == place.node && node.state.base == "DOWN";
     if commands.nodes().is_ok_and(|nodes| nodes.items.iter().any(is_down)) {

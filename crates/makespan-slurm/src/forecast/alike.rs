@@ -1,5 +1,5 @@
 //! Groups of similar jobs, such as the tasks of an array. If a job of a group cannot start in a scheduling cycle, no
-//! job after it in the group can start in this cycle.
+//! later job of the group can start in this cycle.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use super::bid::JobCandidate;
 use super::counters::Counter;
 use crate::queue::Queue;
 
-/// The key of a group: the amounts that a job adds to each counter, and the job's time limit in minutes if a counter
-/// depends on it.
+/// The key of a group: the amounts that a job adds to each counter. If a counter depends on the time limit, the key
+/// also contains the job's time limit in minutes.
 type Counted<'a> = (&'a [(usize, u64)], Option<u64>);
 
 /// Groups of similar jobs.
 #[derive(Debug, Default)]
 pub(super) struct SimilarJobs {
-    /// For each job, the number of its group. All jobs of a group add the same amounts to the same counters.
+    /// For each job, the number of its group. All jobs of a group add equal amounts to the same counters.
     pub limits: Vec<usize>,
     /// The number of groups in `limits`.
     pub groups: usize,

@@ -1,6 +1,6 @@
 //! Bids: combinations of a job, a partition in which it may start, and one way to satisfy its requested features.
 
-/// A job, a partition in which it may start, and one way to satisfy its requested features.
+/// A bid: a job, a partition in which the job may start, and one way to satisfy the features that it requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JobCandidate {
     pub job: usize,

@@ -43,12 +43,12 @@ impl NodeBits {
     }
 }
 
-/// The intersection of several sets, without the elements of another set.
+/// The elements that are in several sets and not in another set.
 #[derive(Clone)]
 pub(super) struct Common<'a> {
     pub of: [&'a NodeBits; 3],
     pub without: Option<&'a NodeBits>,
-    /// A range of words outside which at least one of the sets is empty.
+    /// A range of words outside which at least one of the intersected sets is empty.
     pub span: Range<usize>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Common<'a> {
             if left == 0 {
                 break;
             }
-            // If the cluster is full, nearly all words are zero, so they are skipped quickly.
+            // If the cluster is full, nearly all words are zero. So skip these words quickly.
             let word = self.word(at);
             if word != 0 {
                 left = left.saturating_sub(word.count_ones() as usize);

@@ -9,20 +9,20 @@ use crate::queue::{Queue, QueueJob, SlurmLimits};
 pub(super) struct Counter {
     /// The name of the quantity and its user, account or array, for messages.
     pub what: String,
-    /// For messages, a change that would allow a job to start that this limit delays.
+    /// A change that would let a job start although this limit delays it. For messages.
     pub remedy: String,
     pub total: u64,
     pub used: u64,
-    /// True if the counter limits the remaining minutes of running jobs. The amount in such a counter decreases while
+    /// True if the counter limits the remaining minutes of running jobs. The amount in this counter decreases while
     /// jobs run.
     pub falls: bool,
 }
 
-/// Returns the counters and, for each job, the counters to which it adds while it runs, with the amounts.
+/// Returns the counters. For each job, also returns the counters to which it adds while it runs, with the amounts.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     let mut table = Table::default();
     for licence in &queue.licences {
-        // Jobs cannot get licences that are reserved or used outside Slurm.
+        // Jobs cannot get licences that are reserved, or that are used outside Slurm.
         let total = licence.total.saturating_sub(licence.reserved);
         let what = format!("licence {}", licence.name);
         table.counter(what, "more licences, or the end of a job that holds some", total);
@@ -102,7 +102,7 @@ impl Table {
     /// Adds the limits of the job's account, of its parent accounts, and of its user in the account.
     fn associations(&mut self, queue: &Queue, job: &QueueJob, uses: &mut Vec<(usize, u64)>) {
         let mut next = job.account.clone();
-        // Accounts form a tree. After 64 levels the loop ends, in case invalid input contains a cycle.
+        // Accounts form a tree. Stop after 64 levels, in case invalid input contains a cycle.
         for _ in 0..64 {
             let Some(account) = next else { return };
             for one in queue.associations.iter().filter(|one| one.account == account) {

@@ -2,8 +2,8 @@
 
 use super::times::{JobRunTimes, longer};
 
-/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014), which is sufficient
-/// here.
+/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014). This quality of
+/// random numbers is sufficient here.
 #[derive(Clone, Debug)]
 struct Draws(u64);
 
@@ -24,15 +24,16 @@ impl Draws {
 /// Draws random run times for all jobs. The unknown run times of similar jobs are correlated: for example, each job of
 /// a user may use a tenth of its limit, or all of it.
 ///
-/// So the value that is drawn for a job is added to the known values of the next similar job, as in Pólya's urn
-/// (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). This does not change the distribution for a single
-/// job.
+/// To model this, the value that is drawn for a job is added to the known values of the next similar job, as in
+/// Pólya's urn (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). This does not change the distribution for
+/// a single job.
 pub(super) struct Drawing {
     draws: Draws,
-    /// The number of the draw, from 0. A number always gives the same run times.
+    /// The number of the simulation, from 0. Equal numbers give equal run times.
     number: u32,
-    /// Drawn run times in seconds, by group of user and name. `of_user` contains drawn fractions of limits, by user.
+    /// Drawn run times in seconds, by group of jobs of a user with similar names.
     of_name: Vec<Vec<i64>>,
+    /// Drawn fractions of time limits, by user.
     of_user: Vec<Vec<f64>>,
 }
 
@@ -42,14 +43,14 @@ impl Drawing {
         Self { draws, number, of_name: Vec::new(), of_user: Vec::new() }
     }
 
-    /// Draws the run times of all jobs. `ran` returns the elapsed run time of a job in seconds.
+    /// Draws the run times of all jobs, in seconds. `ran` returns the elapsed run time of a job in seconds.
     pub(super) fn all(mut self, times: &[JobRunTimes], ran: impl Fn(usize) -> i64) -> Vec<i64> {
         let groups = |of: fn(&JobRunTimes) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
         let mut drawn = vec![0; times.len()];
-        // Pending jobs are drawn first. Running jobs are long, because short ones have already ended. So their run
-        // times say little about pending jobs, but not the reverse.
+        // Draw the run times of pending jobs first. Running jobs are long, because short jobs have already ended. So
+        // the run times of running jobs say little about pending jobs, but not the reverse.
         let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
         for job in waits.into_iter().chain(runs) {
             drawn[job] = self.one(&times[job], ran(job));
@@ -91,7 +92,8 @@ impl Drawing {
         let part = match known.filter(|part| ran == 0 || part * times.limit as f64 > ran as f64) {
             Some(part) => part,
             None if usual.is_empty() => others[self.draws.below(others.len())],
-            // In twenty successive draws, the first fraction for a user is each of the twenty usual values once.
+            // Over twenty successive simulations, the first fraction for a user takes each of the twenty usual values
+            // once.
             None if ran == 0 && seen.is_empty() => usual[spread_out(self.number, times.user, usual.len())],
             None => usual[self.draws.below(usual.len())],
         };
@@ -102,8 +104,8 @@ impl Drawing {
     }
 }
 
-/// Returns the index of the value that draw `number` uses. In `count` successive draws, each value is used once. Each
-/// group has its own order.
+/// Returns the index of the value that simulation `number` uses. In `count` successive simulations, each value is used
+/// once. Each group has its own order of values.
 fn spread_out(number: u32, group: usize, count: usize) -> usize {
     let mut order: Vec<usize> = (0..count).collect();
     let mut draws = Draws(group as u64);
@@ -122,8 +124,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Checks, for each source of known run times, that a drawn run time is longer than the elapsed time and at
-        /// most the limit.
+        /// Checks, for each source of run times, that a drawn run time is longer than the elapsed time and at most the
+        /// limit.
         #[test]
         fn draws_are_longer_than_what_has_passed_and_within_the_limit(
             own in prop::collection::vec(1_i64..2000, 0..4), others in prop::collection::vec(0.0..1.0, 0..4), has_usual: bool,
@@ -140,8 +142,8 @@ mod tests {
             }
         }
 
-        /// Checks that the mean of the drawn run times is the value of `mean`, and that run times of similar jobs are
-        /// correlated. Some known jobs end immediately in this test.
+        /// Checks two properties of drawn run times: their mean is the value of `mean`, and run times of similar jobs
+        /// are correlated. Some known jobs end immediately in this test.
         #[test]
         fn draws_have_the_mean_that_is_said(
             own in prop::collection::vec(1_i64..1000, 0..4),

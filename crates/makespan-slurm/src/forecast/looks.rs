@@ -12,26 +12,31 @@ pub(super) struct CycleParameters {
     pub pause: i64,
     /// Maximum time from now to the start of a reservation.
     pub window: i64,
-    /// Maximum number of jobs in a backfill cycle. `head` is the maximum for other cycles.
+    /// Maximum number of jobs in a backfill cycle.
     pub depth: usize,
+    /// Maximum number of jobs in a cycle for the head of the queue.
     pub head: usize,
-    /// Maximum number of reservations in a cycle. `places_of_array` is the maximum for one array.
+    /// Maximum number of reservations in a cycle.
     pub places: usize,
+    /// Maximum number of reservations for one array in a cycle.
     pub places_of_array: usize,
-    /// True if the scheduler backfills: it starts later jobs that delay no job before them.
+    /// True if the scheduler backfills: it starts later jobs if they delay no job before them.
     pub fills: bool,
     /// True if the scheduler cancels jobs that cannot end by their deadlines.
     pub heeds_deadlines: bool,
 }
 
-/// Maximum product of reservations and nodes in a cycle.
+/// Maximum product of the number of reservations in a cycle and the number of nodes.
 const MAX_PLACES: usize = 400_000;
-/// Maximum product of reservations and jobs. More jobs cause more cycles, so each cycle must be cheaper.
+/// Maximum product of the number of reservations in a cycle and the number of jobs. More jobs cause more cycles, so
+/// each cycle must be cheaper.
 const MAX_PLACES_OF_JOBS: usize = 500_000;
-/// Product of jobs and nodes from which a queue is large. The forecast of a large queue has fewer reservations, less
-/// frequent cycles than Slurm's, and a minute between cycles for the head of the queue.
+/// If the product of the number of jobs and the number of nodes exceeds this value, the queue is large. The forecast
+/// of a large queue has fewer reservations and less frequent backfill cycles than Slurm. Cycles for the head of the
+/// queue are a minute apart.
 const MUCH: usize = 2_000_000;
-/// Number of jobs from which a queue is large for any number of nodes, because each job is considered in many cycles.
+/// If the queue has more jobs than this, the queue is large for any number of nodes, because each job is considered in
+/// many cycles.
 const MANY_JOBS: usize = 20_000;
 
 impl CycleParameters {

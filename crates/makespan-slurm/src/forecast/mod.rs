@@ -58,16 +58,15 @@ use ready::Links;
 use reason::Reasons;
 use times::{JobRunTimes, KnownRunTimes};
 
-/// Maximum number of nodes that all simulations together examine, so that a forecast takes only seconds. At least
-/// `LEAST_DRAWS` simulations are made.
+/// Maximum number of nodes that all simulations together examine. With this limit, a forecast takes only seconds.
 const MAX_LOOKED: u64 = 40_000_000;
 const LEAST_DRAWS: u64 = 4;
 
 /// The options of a forecast.
 #[derive(Clone, Copy)]
 pub struct ForecastOptions<'a> {
-    /// Number of simulations with random run times, or 0 for none. If simulations take long, their number is reduced
-    /// and a warning is returned.
+    /// Number of simulations with random run times, or 0 for none. If simulations take long, their number is reduced,
+    /// and the forecast contains a warning.
     pub draws: u32,
     /// Seed of the random run times. Forecasts with equal seeds are equal.
     pub seed: u64,
@@ -100,7 +99,7 @@ pub struct ExpectedJob {
     pub after: Vec<usize>,
     /// The source of the run-time prediction.
     pub known: PredictionSource,
-    /// Expected run time in seconds. It may be shorter for a job that accepts less time than its limit.
+    /// Expected run time in seconds. If a job accepts less time than its limit, this time may be shorter.
     pub lasts: i64,
     /// The reason why the job does not start now.
     pub why: WaitReason,
@@ -113,11 +112,11 @@ pub struct Forecast {
     pub expected: Vec<ExpectedJob>,
     /// Expected end of each running job, by the index of the job.
     pub ends: Vec<(usize, i64)>,
-    /// Limitations of the forecast, as sentences.
+    /// Warnings about the forecast, as sentences.
     pub remarks: Vec<String>,
 }
 
-/// Predicts when each job will start, the range of the start, and the reason why the job does not start now.
+/// Predicts the start of each pending job, the range of the start, and the reason why the job does not start now.
 pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
@@ -132,7 +131,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let without_deadlines =
         misses.then(|| ForecastSimulation::new(&model, &links, looks.without_deadlines(), &lasts).run());
     play.first_look();
-    // If every job runs until its limit, nothing is random, and no random simulation is needed.
+    // If every job runs until its limit, nothing is random. So no simulation with random run times is needed.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
     let options = &ForecastOptions { draws: asked.min(affordable), ..*options };
@@ -187,7 +186,8 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     Forecast { expected, ends, remarks }
 }
 
-/// Adds a note to a reason if the job meets its deadline in some simulations and misses it in others.
+/// Adds a note to a reason if the job meets its deadline in some simulations and misses the deadline in other
+/// simulations.
 fn chances(
     queue: &Queue,
     job: usize,
@@ -207,18 +207,18 @@ fn chances(
     why
 }
 
-/// Returns an early and a late start of a job. The expected start lies between them. Returns `None` if there are no
+/// Returns an early and a late start of a job, with the expected start between them. Returns `None` if there are no
 /// simulations with random run times.
 fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i64)> {
     let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
     starts.sort_unstable();
     let at = |tenths: usize| starts.get((starts.len().saturating_sub(1) * tenths + 5) / 10).copied();
-    // The range includes the expected start. A job that waits for the first of several ends starts earlier in nearly
+    // Extend the range to the expected start. A job that waits for the first of several ends starts earlier in nearly
     // all random simulations than in the simulation with mean run times.
     Some((at(1)?.min(start), at(9)?.max(start)))
 }
 
-/// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed, so the
+/// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed. So the
 /// result does not depend on the number of threads.
 fn draws<'a>(
     options: &ForecastOptions<'_>,
@@ -262,13 +262,13 @@ pub struct NodeCountStart {
     pub start: Option<i64>,
 }
 
-/// Predicts the start of a job for several of the numbers of nodes that it accepts. Assumes that its run time does not
-/// depend on this number. Returns nothing for a job that accepts only one number.
+/// Predicts the start of a job for several of the numbers of nodes that the job accepts. Assumes that the run time of
+/// the job does not depend on this number. If the job accepts only one number, returns an empty list.
 pub fn sizes(queue: &Queue, job: usize, options: &ForecastOptions<'_>) -> Vec<NodeCountStart> {
     let request = &queue.jobs[job].request;
     let (least, most) = (request.min_nodes, request.max_nodes.unwrap_or(request.min_nodes));
     let most = most.min(queue.nodes.len() as u64);
-    // All numbers of a short range are tried. In a long range, each number is twice the previous one.
+    // In a short range, try all numbers. In a long range, each number is twice the previous one.
     let numbers: Vec<u64> = match most.saturating_sub(least) {
         0 => return Vec::new(),
         1..8 => (least..=most).collect(),
@@ -290,7 +290,7 @@ pub fn sizes(queue: &Queue, job: usize, options: &ForecastOptions<'_>) -> Vec<No
     numbers.into_iter().map(one).collect()
 }
 
-/// Returns the limitations of the forecast.
+/// Returns the warnings about the forecast.
 fn remarks(queue: &Queue) -> Vec<String> {
     let mut remarks = Vec::new();
     if !queue.hidden.is_empty() {

@@ -15,7 +15,7 @@ use super::shape::{Levels, PartitionRequest};
 use super::times::{FOR_EVER, limit};
 use super::why::PermanentReason;
 
-/// A node.
+/// A node of the queue, called site in the simulation.
 #[derive(Clone, Debug)]
 pub(super) struct ForecastNode {
     /// The index of the node in the queue.
@@ -24,24 +24,24 @@ pub(super) struct ForecastNode {
     pub kind: usize,
     pub cpus: u32,
     pub memory: u64,
-    /// The number of processors that are allocated together, such as the hardware threads of a core.
+    /// The number of processors that are always allocated together, such as the hardware threads of a core.
     pub grain: u32,
     /// The reserved periods: start, end, and the index of the reservation.
     pub closed: Vec<(i64, i64, usize)>,
 }
 
-/// Conditions on some nodes of a job: features that a certain number of nodes must have, and nodes that the job must
-/// get.
+/// Conditions on some of the nodes of a job: features that a certain number of nodes must have, and nodes that the job
+/// must get.
 #[derive(Clone, Debug)]
 pub(super) struct NodeConditions {
-    /// Sites that the job must get, in addition to any others.
+    /// Sites that the job must get. It may get other sites in addition.
     pub required: NodeBits,
     /// The number of required nodes. If a required node is not in the cluster, this number exceeds the number of
     /// required sites.
     pub required_count: usize,
-    /// For each site, one bit for each feature in `counts`. The bit is set if the site has the feature.
+    /// For each site, one bit for each feature in `counts`. A set bit means that the site has the feature.
     pub parts: Vec<u64>,
-    /// For each feature that counts nodes, the number of nodes that must have it.
+    /// For each feature with a number of nodes, this number.
     pub counts: Vec<u32>,
 }
 
@@ -52,26 +52,27 @@ pub(super) struct Model<'a> {
     pub sites: Vec<ForecastNode>,
     /// For each kind of site, the index of one site of the kind.
     pub kinds_of_sites: Vec<usize>,
-    /// The kinds of generic resources, and the amounts of each site, row by row.
+    /// The kinds of generic resources.
     pub kinds: Vec<(String, String)>,
+    /// The amounts of generic resources: for each site, the amount of each kind in `kinds`.
     pub gres: Vec<u32>,
     /// For each node of the queue, the index of its site.
     pub site_of: Vec<usize>,
     pub sets: Vec<NodeBits>,
     /// For each set, a range of words outside which all words are zero.
     pub spans: Vec<std::ops::Range<usize>>,
-    /// The alternatives of features that a certain number of nodes must have.
+    /// The conditions of jobs that put conditions on some of their nodes.
     pub counted: Vec<NodeConditions>,
     pub partition_sets: Vec<NodeBits>,
     pub shapes: Vec<PartitionRequest>,
     pub levels: Levels,
-    /// The bids in the order in which the scheduler considers them.
+    /// The bids of all jobs, in the order in which the scheduler considers them.
     pub bids: Vec<JobCandidate>,
     /// For each job, the positions of its bids.
     pub bids_of: Vec<Vec<u32>>,
     pub alike: SimilarJobs,
     pub counters: Vec<Counter>,
-    /// For each job of the queue, pairs of a counter and the amount that the job adds to it while it runs.
+    /// For each job of the queue, the counters to which it adds while it runs, with the amounts.
     pub uses: Vec<Vec<(usize, u64)>>,
     /// For each job that can never start, the reason.
     pub never: Vec<Option<PermanentReason>>,
@@ -204,7 +205,8 @@ impl<'a> Model<'a> {
         if self.counters[own.0].falls { own.1.saturating_mul(minutes()) } else { own.1 }
     }
 
-    /// Returns the request of a job in a partition, or the reason why the partition can never satisfy the request.
+    /// Returns the request of a job in a partition. If the partition can never satisfy the request, returns the
+    /// reason.
     fn shape(
         &mut self,
         job: &QueueJob,
@@ -266,8 +268,8 @@ impl<'a> Model<'a> {
         Ok(self.shapes.len() - 1)
     }
 
-    /// Returns the nodes of a partition that a job could use if no other job ran. If `only` is not empty, returns only
-    /// nodes in `only`.
+    /// Returns the nodes of a partition that a job could use if no other job ran. If `only` is not empty, the nodes
+    /// must also be in `only`.
     fn set(
         &mut self,
         job: &QueueJob,
@@ -281,7 +283,7 @@ impl<'a> Model<'a> {
         let key = SetKey {
             partition,
             features: choice.clone(),
-            // If only some nodes must have a feature, the set also depends on the job's number of nodes.
+            // If the job puts conditions on only some of its nodes, the set also depends on its number of nodes.
             nodes: if choice.counted.is_empty() { 0 } else { nodes },
             only: only.to_vec(),
             excluded: request.excluded.clone(),
@@ -306,8 +308,8 @@ impl<'a> Model<'a> {
         self.sets.len() - 1
     }
 
-    /// Returns the conditions on some of a job's nodes: for each site, its features that count nodes, and the sites
-    /// that the job must get.
+    /// Returns the conditions on some of a job's nodes. They state, for each site, its features that have a number of
+    /// nodes, and the sites that the job must get.
     fn counted(&mut self, choice: &FeatureChoice, among: &[String], interning: &mut Interning) -> Option<usize> {
         if choice.counted.is_empty() && among.is_empty() {
             return None;
@@ -328,8 +330,8 @@ impl<'a> Model<'a> {
         Some(self.counted.len() - 1)
     }
 
-    /// Moves required sites, and sites that satisfy the counted features, to the front. The order of all other sites
-    /// is unchanged. Returns the number of moved sites, or `None` if there are too few such sites.
+    /// Moves required sites, and sites that satisfy the conditions, to the front. The order of all other sites is
+    /// unchanged. Returns the number of moved sites, or `None` if there are too few suitable sites.
     pub(super) fn put_counted_first<T: Copy>(
         &self,
         shape: &PartitionRequest,
@@ -348,8 +350,8 @@ impl<'a> Model<'a> {
         if required < counted.required_count {
             return None;
         }
-        // The first suitable sites satisfy the counted features. Required sites are sorted first, so they are
-        // preferred. The other required sites are moved to the front afterwards.
+        // The first suitable sites satisfy the conditions on features. Required sites come first in the order, so they
+        // are preferred. Required sites that are not among these are moved to the front afterwards.
         let front = makespan_core::put_counted_first(sites, &counted.counts, |one| counted.parts[site(one)])?;
         Some(front + sites[front..].iter().take_while(|&&one| is_required(one)).count())
     }
@@ -410,16 +412,16 @@ impl<'a> Model<'a> {
         job.request.required.iter().map(String::as_str).filter(|name| !there.contains(name)).collect()
     }
 
-    /// Returns the number of processors that an empty node can provide to a job. Returns `None` if the node lacks
-    /// another resource that the job requests on each node.
+    /// Returns the number of processors that an empty node can provide to a job. Returns `None` if the node has too
+    /// little of another resource that the job requests on each node.
     pub(super) fn capacity(&self, shape: &PartitionRequest, site: usize) -> Option<u32> {
         let of = &self.sites[site];
         let kinds = self.kinds.len();
         self.room(shape, site, of.cpus, of.memory, &self.gres[site * kinds..(site + 1) * kinds])
     }
 
-    /// Returns the number of processors that a node with the given free resources can provide to a job. Returns `None`
-    /// if the node lacks another resource that the job requests on each node.
+    /// Returns the number of processors that a node with these free resources can provide to a job. Returns `None` if
+    /// the node has too little of another resource that the job requests on each node.
     pub(super) fn room(
         &self,
         shape: &PartitionRequest,
@@ -444,8 +446,8 @@ impl<'a> Model<'a> {
         (cpus >= shape.cpus_of_node() && shape.gres.iter().all(enough)).then_some(cpus)
     }
 
-    /// Returns, for each requested resource, the kinds that satisfy the request, and the amount. The kinds are empty
-    /// if no node has such a resource.
+    /// For each requested generic resource, returns the kinds that satisfy the request, and the amount. If no node has
+    /// a suitable kind, the list of kinds is empty.
     fn wanted(&self, gres: &[Gres]) -> Vec<(Vec<usize>, u32)> {
         let of = |gres: &Gres| {
             let fits =
@@ -457,7 +459,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Stores each value once, even if several jobs have it, and gives it an index.
+/// Gives each distinct value an index. If several jobs have equal values, they share the index.
 #[derive(Default)]
 struct Interning {
     sets: HashMap<SetKey, usize>,
@@ -483,7 +485,8 @@ struct SetKey {
     reservation: Option<usize>,
 }
 
-/// Numbers the kinds of sites. Sites of a kind have the same amount of each resource. Returns one site of each kind.
+/// Numbers the kinds of sites. Two sites are of one kind if they have equal amounts of every resource. Returns one
+/// site of each kind.
 fn tell_apart(sites: &mut [ForecastNode], gres: &[u32], kinds: usize) -> Vec<usize> {
     let mut known: HashMap<(u32, u64, u32, &[u32]), usize> = HashMap::new();
     let mut first = Vec::new();
@@ -501,7 +504,7 @@ fn is_exclusive(partition: &Partition) -> bool {
     partition.record.get("OverSubscribe").is_some_and(|text| text.starts_with("EXCLUSIVE"))
 }
 
-/// Returns true if a node accepts jobs, now or after a reservation that makes it unavailable.
+/// Returns true if a node accepts jobs now, or after the end of a reservation that makes it unavailable.
 pub(super) fn takes_jobs(node: &Node, site: &ForecastNode) -> bool {
     if node.state.takes_jobs() {
         return true;
@@ -522,7 +525,8 @@ fn kinds(nodes: &[Node]) -> Vec<(String, String)> {
     kinds
 }
 
-/// Returns the amount of each kind of resource. A resource without a kind gets the first kind of its name.
+/// Returns the amount of each kind of generic resource. If a resource has no kind, it counts as the first kind of its
+/// name.
 pub(super) fn amounts(gres: &[Gres], kinds: &[(String, String)]) -> Vec<u32> {
     let mut amounts = vec![0_u32; kinds.len()];
     for one in gres.iter().filter(|gres| !gres.shared) {

@@ -6,7 +6,7 @@ pub(super) struct ForecastOutcome {
     /// For each job, its start, or `None` if it does not start in the simulation.
     pub started: Vec<Option<i64>>,
     pub ended: Vec<Option<i64>>,
-    /// For each job, its end, set when the job starts.
+    /// For each job, its end. Set when the job starts.
     pub ends: Vec<Option<i64>>,
     /// For each job, the instant at which it is cancelled because it can no longer meet its deadline.
     pub expired: Vec<Option<i64>>,
@@ -16,6 +16,6 @@ pub(super) struct ForecastOutcome {
     pub after: Vec<Vec<usize>>,
     /// For each job, the counter of the limit for which it last waited. `None` if it last waited for nodes.
     pub limit: Vec<Option<usize>>,
-    /// Number of nodes that were examined for jobs, a measure of the cost.
+    /// Number of nodes that were examined for jobs. It is a measure of the cost of the simulation.
     pub looked: u64,
 }

@@ -1,4 +1,4 @@
-//! Event simulation of a queue. When a running job ends, the scheduler runs a cycle, in which pending jobs start.
+//! Event simulation of a queue. When a running job ends, the scheduler runs a cycle. In a cycle, pending jobs start.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,29 +12,29 @@ use super::ready::{Links, Ready};
 use super::times::limit;
 use super::world::{Gap, NodeReservation, RunningUsage, World};
 
-/// Cost of simulating a job (its random run time, arrival, start and end), as a number of examined nodes.
+/// Cost of simulating a job (draw of its run time, arrival, start and end), as a number of examined nodes.
 const JOB_AS_LOOKS: u64 = 20;
 
-/// A limit that delayed jobs. Also contains the instant from which a job no longer waited for the limit but for nodes,
-/// if there is one.
+/// A limit that delayed jobs.
 #[derive(Clone, Copy, Debug)]
 struct Limited {
     counter: usize,
+    /// The instant from which a job waited for nodes instead of this limit, if there is one.
     lacks_nodes_at: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     End(usize),
-    /// The deadline of the job has become impossible: its latest possible start was a second ago.
+    /// The job can no longer meet its deadline: its latest possible start was a second ago.
     Expire(usize),
     Eligible(usize),
     Turn,
     Look,
 }
 
-/// A function that returns the simulated run time of a job in seconds, from the actual start for a job that already
-/// runs.
+/// A function that returns the simulated run time of a job in seconds. For a job that already runs, this time includes
+/// the elapsed time.
 pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
 
 pub(super) struct ForecastSimulation<'a> {
@@ -44,7 +44,7 @@ pub(super) struct ForecastSimulation<'a> {
     lasts: Lasts<'a>,
     pub world: World<'a>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
-    /// Positions of the pending jobs' bids in `Model::bids`. Some of these jobs may have started.
+    /// The bids of pending jobs, as positions in `Model::bids`. Some of these jobs may have started in the meantime.
     waiting: Vec<u32>,
     /// For each partition, the number of bids in `waiting` whose jobs have not started.
     waiting_in: Vec<usize>,
@@ -56,16 +56,15 @@ pub(super) struct ForecastSimulation<'a> {
     last_head: Option<i64>,
     next_look: Option<i64>,
     outcome: ForecastOutcome,
-    /// True if the outcome contains starts, ends, nodes, and the jobs that each job waits for. If false, it contains
-    /// only starts and ends.
+    /// True if the outcome contains all data. If false, the outcome contains only starts and ends.
     tells: bool,
-    /// For each site, the last job that ended on it in the simulation, and its end. `last_of` contains such a job for
-    /// each counter.
+    /// For each site, the last job that ended on the site in the simulation, and the end of this job.
     last_on: Vec<Option<(i64, usize)>>,
+    /// For each counter, the last job that added to the counter and ended in the simulation.
     last_of: Vec<Option<usize>>,
-    /// For each group of jobs that add equal amounts to the same counters, the last limit that delayed the group, and
-    /// the cycle in which it did.
+    /// For each group of jobs that add equal amounts to the same counters, the last limit that delayed the group.
     limited: Vec<Option<Limited>>,
+    /// For each of these groups, the last cycle in which a limit delayed the group.
     limited_at: Vec<u64>,
     /// For each shape, the last cycle in which a job of this shape did not fit.
     failed: Vec<u64>,
@@ -73,12 +72,12 @@ pub(super) struct ForecastSimulation<'a> {
     look: u64,
     /// For each job that was started with less time than its limit, the granted time in seconds.
     limits: Vec<Option<i64>>,
-    /// An upper limit for the number of bids in `waiting` whose jobs have started. `head` is the number of such bids
-    /// at the front of `waiting`.
+    /// An upper bound on the number of bids in `waiting` whose jobs have started.
     stale: usize,
+    /// The number of bids at the front of `waiting` whose jobs have started.
     head: usize,
-    /// For each job that did not start in the first cycle although enough nodes were free, the time for which they
-    /// were free.
+    /// For each job that did not start in the first cycle although enough nodes were free, the time for which these
+    /// nodes were free.
     gaps: Option<HashMap<usize, Gap>>,
 }
 
@@ -128,14 +127,13 @@ impl<'a> ForecastSimulation<'a> {
         play
     }
 
-    /// Returns a copy of this simulation that records only starts and ends, not nodes or the jobs that a job waits
-    /// for.
+    /// Returns this simulation, changed to record only starts and ends.
     pub(super) fn in_short(mut self) -> Self {
         self.tells = false;
         self
     }
 
-    /// Adds the running jobs and all events with a known instant: ends of running jobs, arrivals, and starts of
+    /// Adds the running jobs and all events whose instants are known: ends of running jobs, arrivals, and starts of
     /// reservations.
     fn begin(&mut self) {
         let (queue, now) = (self.model.queue, self.model.queue.now);
@@ -171,8 +169,8 @@ impl<'a> ForecastSimulation<'a> {
         }
     }
 
-    /// Adds a job to the queue, or schedules its arrival if it becomes eligible later. Ignores a job that can never
-    /// start.
+    /// Adds a job to the queue. If the job becomes eligible later, schedules its arrival. If the job can never start,
+    /// has no effect.
     fn expect(&mut self, job: usize) {
         let of = &self.model.queue.jobs[job];
         if of.run.is_some() || self.model.never[job].is_some() || self.links.hopeless[job].is_some() {
@@ -180,7 +178,8 @@ impl<'a> ForecastSimulation<'a> {
         }
         let ForecastOutcome { started, ended, expired, .. } = &self.outcome;
         let Ready::At(ready) = self.links.ready(job, started, ended, expired) else { return };
-        // Slurm does not report when a job becomes eligible while it waits for other jobs or for its turn in an array.
+        // If a job waits for other jobs or for its turn in an array, Slurm does not report when the job becomes
+        // eligible.
         let at = ready.max(of.eligible.unwrap_or(i64::MIN));
         if at > self.world.now {
             self.events.push(Reverse((at, Event::Eligible(job))));
@@ -239,7 +238,7 @@ impl<'a> ForecastSimulation<'a> {
         self.outcome
     }
 
-    /// Returns true if jobs may still arrive that wait for other jobs now.
+    /// Returns true if some jobs that wait for other jobs now may still arrive.
     fn is_more_expected(&self) -> bool {
         let jobs = &self.model.queue.jobs;
         (0..jobs.len()).any(|job| {
@@ -316,7 +315,7 @@ impl<'a> ForecastSimulation<'a> {
         }
     }
 
-    /// Removes the bids of started jobs from `waiting` if there are many: more than a sixteenth of `waiting`.
+    /// Removes the bids of started jobs from `waiting` if they are more than a sixteenth of `waiting`.
     fn forget_started(&mut self) {
         if self.stale * 16 > self.waiting.len() {
             (self.stale, self.head) = (0, 0);
@@ -353,8 +352,8 @@ impl<'a> ForecastSimulation<'a> {
             if !started {
                 self.lacks_nodes(bid.job);
             }
-            // If the next bid has the same job and partition, it is tried first: its alternative for the job's
-            // features may fit.
+            // If the next bid has the same job and partition, try this bid first: its way to satisfy the features may
+            // fit.
             let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
             let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
             // A job that waits for a reservation of Slurm does not delay other jobs.
@@ -366,8 +365,8 @@ impl<'a> ForecastSimulation<'a> {
         }
     }
 
-    /// Returns the bids for a backfill cycle. If a limit delays several jobs of a group, returns only the first of
-    /// these jobs.
+    /// Returns the bids for a backfill cycle. If a limit delays several jobs of a group, returns only the bid of the
+    /// first of these jobs.
     fn candidates(&mut self) -> Vec<u32> {
         let mut bids = Vec::new();
         let (mut at, mut looked) = (self.head, 0);
@@ -389,7 +388,7 @@ impl<'a> ForecastSimulation<'a> {
     }
 
     /// Runs a backfill cycle: starts each job that delays no earlier job of the queue, and makes reservations for the
-    /// other jobs.
+    /// jobs that do not start.
     fn fill_gaps(&mut self) {
         self.world.forget_kept();
         let mut places = 0;
@@ -404,7 +403,7 @@ impl<'a> ForecastSimulation<'a> {
                 falls = [falls, self.world.falls_until(bid.job)].into_iter().flatten().min();
                 continue;
             }
-            // If the same request did not fit earlier in this cycle, this job does not fit either.
+            // If an equal request did not fit earlier in this cycle, this job does not fit either.
             let shape = &self.model.shapes[bid.shape];
             let is_alone = !self.teams.contains_key(&bid.job);
             let known = is_alone && self.failed[bid.shape] == self.look;
@@ -426,15 +425,15 @@ impl<'a> ForecastSimulation<'a> {
                 of_array.into_iter().for_each(|count| *count += 1);
             }
         }
-        // A counter of remaining minutes falls without an event, so a cycle is scheduled for the instant at which it
-        // is low enough.
+        // A counter of remaining minutes falls without an event. So schedule a cycle for the instant at which the
+        // counter is low enough.
         if let Some(at) = falls {
             self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
         }
     }
 
-    /// Returns true if a limit delays a job, and records the limit. A limit that delays a job does so until the end of
-    /// the cycle.
+    /// Returns true if a limit delays a job, and records the limit. A limit that delays a job in a cycle does so until
+    /// the end of this cycle.
     fn is_limited(&mut self, job: usize) -> bool {
         let group = self.model.alike.limits[job];
         if self.limited_at[group] == self.look {
@@ -446,8 +445,8 @@ impl<'a> ForecastSimulation<'a> {
         true
     }
 
-    /// Skips the jobs from position `at` on that are delayed by the same limit as the job before `at`. Returns the
-    /// next position and the number of skipped jobs. The number may be inexact if it is at least `most`.
+    /// Skips the jobs after position `at` that are delayed by the same limit as the job before `at`. Returns the next
+    /// position and the number of skipped jobs. If this number is at least `most`, it may be inexact.
     fn behind(&mut self, at: usize, most: usize) -> (usize, usize) {
         self.skip_started();
         let next = self.model.alike.next[self.waiting[at - 1] as usize];
@@ -459,19 +458,19 @@ impl<'a> ForecastSimulation<'a> {
         (end, self.waiting[at..end].iter().filter(waits).take(most).count())
     }
 
-    /// Advances `head` past the bids of jobs that have started.
+    /// Advances `head` past the bids of all jobs that have started.
     fn skip_started(&mut self) {
         let has_started = |bid: &&u32| self.outcome.started[self.model.bids[**bid as usize].job].is_some();
         self.head += self.waiting[self.head..].iter().take_while(has_started).count();
     }
 
-    /// Makes a reservation for a job that delays no existing reservation. Returns false if the reservation would start
-    /// after the window ([`CycleParameters::window`]).
+    /// Makes a reservation for a job, without delaying an existing reservation. Returns false if the new reservation
+    /// would start after the window ([`CycleParameters::window`]).
     fn keep_place(&mut self, bid: JobCandidate) -> bool {
         let shape = &self.model.shapes[bid.shape];
         let (look, soonest) = self.places[bid.shape];
-        // In a cycle, reservations are added but never removed. So the start of an earlier reservation for the same
-        // request is a lower bound.
+        // In a cycle, reservations are added but never removed. So an earlier reservation for an equal request starts
+        // no later than this one.
         let is_bound = look == self.look && shape.counted.is_none();
         let not_before = if is_bound { soonest } else { i64::MIN };
         let window = self.world.now.saturating_add(self.looks.window);
@@ -485,7 +484,7 @@ impl<'a> ForecastSimulation<'a> {
         true
     }
 
-    /// Records that a job now waits for nodes, if it waited for a limit before.
+    /// Records that a job now waits for nodes, if the job waited for a limit before.
     fn lacks_nodes(&mut self, job: usize) {
         let now = self.world.now;
         if let Some(limited) = &mut self.limited[self.model.alike.limits[job]] {
@@ -493,16 +492,16 @@ impl<'a> ForecastSimulation<'a> {
         }
     }
 
-    /// Returns the counter whose limit delayed a job until now, and the job whose end lowered the counter. Returns
-    /// `None` for counters of remaining minutes, which fall without the end of a job.
+    /// Returns the counter whose limit delayed a job until now, and the job that lowered the counter by its end.
+    /// Returns `None` for counters of remaining minutes, because they fall without the end of a job.
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
         let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
         self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
     }
 
-    /// Starts a job. For a component of a heterogeneous job, starts all components, or none if one of them does not
-    /// fit.
+    /// Starts a job. If the job is a component of a heterogeneous job, starts all components, or none if one of them
+    /// does not fit.
     fn try_start(&mut self, bid: JobCandidate, without: Option<&NodeBits>, heeds_kept: bool) -> bool {
         let Some(team) = self.teams.get(&bid.job).cloned() else {
             let found = self.world.find(&self.model.shapes[bid.shape], without, heeds_kept);
@@ -524,7 +523,7 @@ impl<'a> ForecastSimulation<'a> {
             let mut found =
                 shapes.iter().filter_map(|&shape| self.world.find(&self.model.shapes[shape], without, heeds_kept));
             let Some(holds) = found.next() else {
-                // One component does not fit, so the components that were started release their resources.
+                // One component does not fit. So the components that were started release their resources.
                 begun.into_iter().for_each(|number| drop(self.world.give_back(number)));
                 return false;
             };
@@ -593,8 +592,8 @@ impl<'a> ForecastSimulation<'a> {
         positions
     }
 
-    /// Returns the time for which nodes were free for a job that did not start in the first cycle, although there were
-    /// enough free nodes.
+    /// If a job did not start in the first cycle although enough nodes were free, returns how long these nodes were
+    /// free.
     pub(super) fn gap(&self, job: usize) -> Option<Gap> {
         self.gaps.as_ref()?.get(&job).copied()
     }
@@ -604,7 +603,7 @@ impl<'a> ForecastSimulation<'a> {
     }
 }
 
-/// Returns the jobs of each heterogeneous job.
+/// Returns the components of each heterogeneous job.
 fn teams(model: &Model<'_>) -> HashMap<usize, Vec<usize>> {
     let mut by_first: HashMap<u64, Vec<usize>> = HashMap::new();
     for (index, job) in model.queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {

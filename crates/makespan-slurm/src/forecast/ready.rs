@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::queue::{Condition, Dependency, Queue};
 
-/// The instant at which the dependencies of a job are satisfied.
+/// The knowledge about the instant at which the dependencies of a job are satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ready {
     /// The dependencies are satisfied from this instant on.
@@ -13,7 +13,7 @@ pub(super) enum Ready {
     Later,
 }
 
-/// A dependency, with the jobs of the queue that it refers to.
+/// A dependency, with the jobs of the queue to which it refers.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub condition: Condition,
@@ -25,9 +25,9 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) struct Links {
     of: Vec<Vec<Link>>,
-    /// For each job, the jobs that wait for it.
+    /// For each job, the jobs that depend on it.
     pub behind: Vec<Vec<usize>>,
-    /// For each job whose dependency can never be satisfied, this dependency.
+    /// For each job with a dependency that can never be satisfied, this dependency.
     pub hopeless: Vec<Option<Dependency>>,
 }
 
@@ -50,7 +50,7 @@ impl Links {
                 let jobs = targets(queue, &by_id, index, dependency);
                 let fails = dependency.has_failed || dependency.condition == Condition::Failed;
                 let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
-                // Impossible alternatives are left out if another alternative is sufficient.
+                // If one alternative is sufficient, leave out alternatives that are impossible.
                 if fails || unseen {
                     if !dependency.any || queue.jobs[index].waits_for.len() == 1 {
                         links.hopeless[index] = Some(dependency.clone());
@@ -71,7 +71,7 @@ impl Links {
     }
 
     /// Returns the instant at which the dependencies of a job are satisfied. `expired` contains the instants at which
-    /// jobs were cancelled because of their deadlines. A dependency treats a cancellation as an end.
+    /// jobs were cancelled because of their deadlines. For a dependency, such a cancellation is an end.
     pub(super) fn ready(
         &self,
         job: usize,
@@ -99,7 +99,7 @@ impl Links {
     }
 }
 
-/// Returns the jobs that a dependency refers to.
+/// Returns the jobs to which a dependency refers.
 fn targets(queue: &Queue, by_id: &HashMap<u64, Vec<usize>>, index: usize, dependency: &Dependency) -> Vec<usize> {
     let own = &queue.jobs[index];
     if dependency.condition == Condition::Singleton {

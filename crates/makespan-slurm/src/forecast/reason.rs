@@ -24,7 +24,7 @@ pub(super) struct Reasons<'a> {
     /// The simulation in the state after its first cycle.
     pub play: &'a ForecastSimulation<'a>,
     pub outcome: &'a ForecastOutcome,
-    /// The result of a simulation without deadlines, if a job misses its deadline.
+    /// The outcome of a simulation without deadlines. Set if some job misses its deadline.
     pub without_deadlines: Option<&'a ForecastOutcome>,
     pub clock: Clock<'a>,
     pub bids: Vec<Option<JobCandidate>>,
@@ -36,9 +36,9 @@ pub(super) struct Reasons<'a> {
     pub expired: Vec<Option<i64>>,
     /// The running jobs of each counter.
     pub holders: HashMap<usize, Vec<usize>>,
-    /// Free resources for each request that was examined. Jobs with equal requests share the result.
+    /// Free resources for each request that was examined. Jobs with equal requests share this entry.
     pub free: RefCell<HashMap<PartitionRequest, Free>>,
-    /// Number of nodes with enough free resources, for each request for a single node that was examined.
+    /// For each examined request for a single node, the number of nodes with enough free resources.
     pub roomy: RefCell<HashMap<PartitionRequest, usize>>,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct Reasons<'a> {
 pub(super) struct Free {
     /// Number of nodes with enough free resources for the request.
     nodes: usize,
-    /// Text about the resources that the other nodes lack.
+    /// A text about the resources that are missing on the nodes without enough free resources.
     lack: String,
-    /// True if enough nodes are free for the request now, even if not for the whole run time.
+    /// True if enough nodes are free for the request now. They may be free for less than the run time.
     fits: bool,
     /// The time for which these nodes are free, if it is limited.
     gap: Option<Gap>,
@@ -62,7 +62,7 @@ impl Reasons<'_> {
         if self.outcome.expired[index].is_some() { self.deadline(index, why) } else { why }
     }
 
-    /// Returns the reason for a job that cannot start in time for its deadline.
+    /// Returns the reason for a job that cannot start early enough to meet its deadline.
     fn deadline(&self, index: usize, why: WaitReason) -> WaitReason {
         let job = &self.model.queue.jobs[index];
         let Some(deadline) = job.deadline else { return why };
@@ -71,7 +71,7 @@ impl Reasons<'_> {
         let otherwise = self.without_deadlines.and_then(|other| other.started[index]).filter(|&at| at > latest);
         let clock = self.clock;
         let expected =
-            otherwise.map_or(String::new(), |at| format!(", and otherwise would be expected at {}", clock(at)));
+            otherwise.map_or(String::new(), |at| format!(", but would start at {} without the deadline", clock(at)));
         let text = format!(
             "its deadline {} passes first: it has to start by {}{expected}; {}",
             clock(deadline),
@@ -111,7 +111,7 @@ impl Reasons<'_> {
             .unwrap_or_else(|| self.resources(index, job, bid))
     }
 
-    /// Returns a reason if the job depends on other jobs.
+    /// If the job depends on other jobs, returns this as the reason.
     fn others(&self, index: usize) -> Option<WaitReason> {
         if self.links.of_job(index).is_empty() {
             return None;
@@ -164,8 +164,8 @@ impl Reasons<'_> {
             .then(|| WaitReason::new("partition", text()).with("another partition, or an operator opens it"))
     }
 
-    /// Returns a reason if the job is a component of a heterogeneous job and would fit alone, but not together with
-    /// the other components.
+    /// Returns a reason if the job is a component of a heterogeneous job and only its team does not fit: the job would
+    /// fit alone, but not together with all other components.
     fn team(&self, index: usize, bid: JobCandidate) -> Option<WaitReason> {
         let first = self.model.queue.jobs[index].together?;
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
@@ -187,8 +187,8 @@ impl Reasons<'_> {
         Some(WaitReason::new("limit", text).with(of.remedy.clone()))
     }
 
-    /// Returns a reason if the job will be delayed by a limit that is not reached now, but will be reached by jobs
-    /// that start earlier.
+    /// Returns a reason if a limit will delay the job later: the limit is not reached now, but jobs that start earlier
+    /// will reach it.
     fn limit_later(&self, index: usize) -> Option<WaitReason> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
@@ -196,8 +196,8 @@ impl Reasons<'_> {
         Some(WaitReason::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
     }
 
-    /// Returns the outcome from which the reason is derived. For a job that misses its deadline, this is a simulation
-    /// without deadlines.
+    /// Returns the outcome from which the reason is derived. If the job misses its deadline, this is the outcome of a
+    /// simulation without deadlines.
     fn told(&self, index: usize) -> &ForecastOutcome {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
@@ -207,7 +207,8 @@ impl Reasons<'_> {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let position = self.positions[index];
         let free = self.free(world, shape);
-        // When the scheduler considered this job, nodes may have been free that later, shorter jobs have got.
+        // When the scheduler considered this job, nodes may have been free that were then given to later, shorter
+        // jobs.
         if let Some(gap) = self.play.gap(index) {
             return self.kept(shape, position, Some(gap));
         }
@@ -230,7 +231,7 @@ impl Reasons<'_> {
         };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
         let after = &self.told(index).after[index];
-        // The most important part comes first, because tables truncate the text.
+        // Put the most important part first, because tables truncate the text.
         let mut text =
             if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
         if position > 0 {
@@ -246,7 +247,7 @@ impl Reasons<'_> {
     }
 
     fn free(&self, world: &World<'_>, shape: &PartitionRequest) -> Free {
-        // The request is for one second, so only reserved nodes are excluded from the nodes with enough free resources.
+        // A request for only one second excludes the nodes that are reserved now, and no other node.
         let short = PartitionRequest { lasts: 1, ..shape.clone() };
         if let Some(known) = self.free.borrow().get(&short) {
             return known.clone();
@@ -297,13 +298,13 @@ impl Reasons<'_> {
         *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
     }
 
-    /// Describes the resources that nodes with free processors lack. `nodes` is the number of nodes with enough free
-    /// resources for the request.
+    /// Describes the resources that are missing on nodes with free processors. `nodes` is the number of nodes with
+    /// enough free resources for the request.
     fn lack(&self, world: &World<'_>, shape: &PartitionRequest, nodes: usize) -> String {
         let without_memory = PartitionRequest { memory: None, ..shape.clone() };
         let without_gres = PartitionRequest { gres: Vec::new(), ..shape.clone() };
-        // A node that fits a request also fits a smaller one. So the difference is the number of nodes that lack only
-        // the omitted resource.
+        // A node that fits a request also fits a smaller request. So the difference is the number of nodes on which
+        // only the omitted resource is missing.
         let more = |other: &PartitionRequest| self.roomy(world, other).saturating_sub(nodes);
         let (memory, gres) = (more(&without_memory), more(&without_gres));
         match (memory, gres) {
@@ -336,7 +337,7 @@ impl Reasons<'_> {
 /// The reason for the first job of the queue if nodes are free for it.
 const LATER: &str = "nodes are free, and no job comes before it: the scheduler considers it again later";
 
-/// Slurm's reasons that say only that the job is pending.
+/// Reasons of Slurm that say only that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 
 /// Returns the reason for a job that seems able to start in the scheduler's next cycle.
@@ -349,7 +350,8 @@ fn next(job: &QueueJob) -> WaitReason {
     WaitReason::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 
-/// Returns a smaller number of nodes with which the job could start now, if its processors fit on so few nodes.
+/// Returns a smaller number of nodes with which the job could start now. Returns `None` if its processors do not fit
+/// on fewer nodes.
 fn smaller(world: &World<'_>, shape: &PartitionRequest, fits: usize) -> Option<u32> {
     let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
     let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);

@@ -5,9 +5,9 @@ use crate::queue::Memory;
 /// The request of a job in one partition. Equal requests share one shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PartitionRequest {
-    /// The index of the set of nodes.
+    /// The index in `Model::sets` of the nodes that the job may use.
     pub set: usize,
-    /// The index of the alternative for features that a certain number of nodes must have.
+    /// The index in `Model::counted` of the conditions on some of the job's nodes.
     pub counted: Option<usize>,
     pub min_nodes: u32,
     /// Maximum number of nodes, if there is a limit.
@@ -29,13 +29,13 @@ impl PartitionRequest {
         self.per_node.max(1)
     }
 
-    /// Returns the maximum number of nodes. Without a limit, returns `usize::MAX`.
+    /// Returns the maximum number of nodes. If there is no limit, returns `usize::MAX`.
     pub(super) fn most_nodes(&self) -> usize {
         self.max_nodes.map_or(usize::MAX, |most| most as usize)
     }
 
-    /// Returns true if the minimum number of nodes, each with its minimum number of processors, may have too few
-    /// processors in total.
+    /// Returns true if the job may need more processors in total than this product: its minimum number of nodes, times
+    /// its minimum number of processors per node.
     pub(super) fn needs_more_together(&self) -> bool {
         self.cpus > u64::from(self.cpus_of_node()) * u64::from(self.min_nodes.max(1))
     }
@@ -55,7 +55,7 @@ impl PartitionRequest {
     }
 }
 
-/// The amounts that jobs request per node, called levels, in ascending order. A site reaches a level if its free
+/// The amounts per node that jobs request, in ascending order, called levels. A site reaches a level if its free
 /// amount is at least the level. Sites are grouped by the highest level that they reach.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
@@ -65,7 +65,7 @@ pub(super) struct Levels {
     pub memory: Vec<u64>,
 }
 
-/// Maximum number of levels. With more levels, updating the groups would cost more time than the smaller groups save.
+/// Maximum number of levels. With more levels, updating the groups would take more time than the smaller groups save.
 const MAX_LEVELS: usize = 16;
 
 impl Levels {
@@ -75,7 +75,8 @@ impl Levels {
         Self { cpus: thinned(cpus), memory: thinned(memory) }
     }
 
-    /// Returns the highest levels of processors and of memory that a site must reach to fit the shape.
+    /// Returns the highest level of processors, and the highest level of memory, that a site must reach to fit the
+    /// shape.
     pub(super) fn reached_for(&self, shape: &PartitionRequest) -> (usize, usize) {
         let (cpus, memory) = (shape.cpus_of_node(), shape.memory_of_node());
         let below = |reached: usize| reached.saturating_sub(1);
@@ -86,8 +87,8 @@ impl Levels {
     }
 }
 
-/// Returns the sorted values without duplicates. If there are too many, keeps an even selection with the smallest
-/// value.
+/// Returns the sorted values without duplicates. If there are more than `MAX_LEVELS`, keeps an even selection that
+/// includes the smallest value.
 fn thinned<T: Ord + Copy>(mut levels: Vec<T>) -> Vec<T> {
     levels.sort_unstable();
     levels.dedup();

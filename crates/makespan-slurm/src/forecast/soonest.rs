@@ -1,4 +1,5 @@
-//! Computes the instant at which a pending job will have its nodes, by the scheduler's estimates.
+//! Computes the instant at which a pending job will have its nodes, according to the end times that the scheduler
+//! assumes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -8,11 +9,11 @@ use super::world::{World, prefix};
 
 /// Maximum number of nodes of a job for which the search is limited to the nodes that become free first.
 const MAX_SOONEST: u64 = 256;
-/// Number of instants whose examination costs as much as the examination of one node.
+/// Number of instants that together take as long to examine as one node.
 const STEPS_AS_A_LOOK: u64 = 4;
 
-/// Sorts nodes by the instants from which they are free, and returns the index of the last node that a job needs.
-/// Usually a job needs few of many nodes, so only the nodes up to that instant are sorted and moved to the front.
+/// Sorts nodes by the instants from which they are free. Returns the index of the last node that a job needs. A job
+/// usually needs few of many nodes, so only the nodes up to that instant are sorted and moved to the front.
 fn last_needed(shape: &PartitionRequest, times: &mut [(i64, usize, u32)]) -> Option<usize> {
     let mut sorted = (shape.min_nodes as usize).max(32).next_power_of_two();
     loop {
@@ -30,8 +31,8 @@ fn last_needed(shape: &PartitionRequest, times: &mut [(i64, usize, u32)]) -> Opt
             (index + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(index)
         };
         let last = ready.iter().enumerate().find_map(count);
-        // If a sorted node is free later than node `last`, all nodes that are free at the instant of `last` are
-        // sorted.
+        // If some sorted node is free later than node `last`, all nodes that are free at the instant of `last` are
+        // already sorted.
         let is_whole = |last: &usize| all || times[*last].0 < times[sorted].0;
         match last.filter(is_whole) {
             None if !all => sorted *= 4,
@@ -41,21 +42,21 @@ fn last_needed(shape: &PartitionRequest, times: &mut [(i64, usize, u32)]) -> Opt
 }
 
 impl World<'_> {
-    /// Returns the first instant at which a job of this shape can have its nodes, and these nodes. Running jobs are
-    /// assumed to run until their limits. The caller knows that the instant is not before `not_before`.
+    /// Returns the first instant at which a job of this shape can have its nodes, and these nodes. Assumes that
+    /// running jobs run until their limits. The caller knows that this instant is not before `not_before`.
     pub(super) fn earliest(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let found = self.with_first_room(shape, not_before);
         if !shape.needs_more_together() {
             return found;
         }
-        // The job needs more processors than the minimum of each node. A node provides more processors when further
-        // jobs on it end.
+        // The job needs more processors than the minimum of each node. When further jobs on a node end, the node
+        // provides more processors.
         let found = found.filter(|(_, sites)| sites.len() <= shape.most_nodes());
         self.with_growing_room(shape, not_before, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
     }
 
-    /// Returns the first instant in a range at which nodes provide enough processors together. The number of
-    /// processors of a node grows when jobs on it end.
+    /// Returns the first instant in a range at which nodes together provide enough processors. When jobs on a node
+    /// end, the node provides more processors.
     fn with_growing_room(&self, shape: &PartitionRequest, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
         let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
@@ -76,7 +77,7 @@ impl World<'_> {
         self.looked.set(self.looked.get() + steps.len() as u64 / STEPS_AS_A_LOOK);
         let mut rooms: BTreeMap<usize, u32> = BTreeMap::new();
         let (mut sum, mut largest, mut next) = (0_u64, 0_u32, 0);
-        // The ends of reservations. After each of them, the reserved node must be checked again.
+        // The ends of reservations. After the end of a reservation, the reserved node must be checked again.
         let mut again: BTreeSet<i64> = BTreeSet::new();
         loop {
             let at = [steps.get(next).map(|step| step.0), again.first().copied()].into_iter().flatten().min()?;
@@ -107,8 +108,8 @@ impl World<'_> {
         }
     }
 
-    /// Returns the nodes that first have enough free resources. A node counts with the processors that it has at that
-    /// instant.
+    /// Returns the nodes that are first to have enough free resources. For each node, counts the processors that it
+    /// has at that instant.
     fn with_first_room(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
         let mut times = Vec::new();
         let enough = shape.cpus.div_ceil(shape.cpus_of_node().into()).max(shape.min_nodes.max(1).into());
@@ -126,8 +127,9 @@ impl World<'_> {
         self.together(shape, &mut times, i64::MAX)
     }
 
-    /// Computes the instant from which each node is free for the job, with its number of processors. The result
-    /// contains at least the first `enough` nodes and all nodes that become free until the returned instant.
+    /// Returns the instant from which each node is free for the job, with the number of processors of the node. The
+    /// result contains at least the first `enough` nodes. It is complete for all nodes that become free until the
+    /// returned instant.
     fn free_times(
         &self,
         shape: &PartitionRequest,
@@ -168,13 +170,13 @@ impl World<'_> {
             }
         }
         let known = if soonest.len() == enough { soonest.peek().copied().unwrap_or(i64::MAX) } else { i64::MAX };
-        // These nodes were added before nodes were found that are free earlier.
+        // Remove nodes that were added before nodes were found that are free earlier.
         times.retain(|time| time.0 <= known);
         known
     }
 
-    /// Returns the first instant at which all needed nodes are free at once. Returns `None` if there is no such
-    /// instant until `known`; later nodes are incomplete.
+    /// Returns the first instant at which all needed nodes are free at once. The list of nodes is complete only until
+    /// `known`. If there is no such instant until then, returns `None`.
     fn together(
         &self,
         shape: &PartitionRequest,
@@ -196,8 +198,8 @@ impl World<'_> {
             if at > known {
                 return None;
             }
-            // A node that became free earlier may be reserved at this instant. It is then free from the end of the
-            // reservation.
+            // A node that became free earlier may be reserved at this instant. In this case, it is free from the end
+            // of the reservation.
             let mut moved = false;
             for time in times.iter_mut().take_while(|time| time.0 <= at) {
                 let settled = self.settled(shape, time.1, at);
@@ -218,8 +220,8 @@ impl World<'_> {
                 return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
             let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
-            // If every node provides enough processors, any nodes will do. Otherwise, only the nodes up to `last`
-            // together are known to have enough processors.
+            // If every node provides enough processors, any nodes will do. Otherwise, only all nodes up to `last`
+            // together are sure to have enough processors.
             let needs_first = shape.needs_more_together();
             let there =
                 times.iter().take_while(|time| time.0 <= at).take(if needs_first { wanted } else { usize::MAX });
@@ -231,8 +233,8 @@ impl World<'_> {
         None
     }
 
-    /// Returns the shortest sufficient prefix of these nodes. If the prefix has too many nodes for the job, returns
-    /// the nodes with the most processors instead.
+    /// Returns the first nodes of `free` that are enough for the job, as few as possible. If these are too many nodes
+    /// for the job, returns the nodes with the most processors instead.
     fn enough_of(&self, shape: &PartitionRequest, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
         let most = shape.most_nodes();
         let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
@@ -249,7 +251,7 @@ impl World<'_> {
         Some(sites)
     }
 
-    /// Returns the first instant from which a site is not reserved for the duration of the job.
+    /// Returns the first instant after `from` from which a site is not reserved for the duration of the job.
     fn settled(&self, shape: &PartitionRequest, site: usize, mut from: i64) -> i64 {
         while let Some(until) = self.conflict(shape, site, from, true) {
             from = until;
@@ -257,10 +259,10 @@ impl World<'_> {
         from
     }
 
-    /// Returns the instant at which enough jobs on a full site have ended, and the number of processors that the site
-    /// has for the shape at that instant.
+    /// Returns the first instant at which enough jobs on a full site have ended. Also returns the number of processors
+    /// that the site has for the shape at this instant.
     fn freed(&self, shape: &PartitionRequest, site: usize) -> Option<(i64, u32)> {
-        // The most frequent case: the node runs one job and is empty afterwards.
+        // The most frequent case: the node runs one job, and is empty after this job.
         if let [end] = self.on[site][..] {
             self.looked.set(self.looked.get() + 1);
             return Some((end.at.max(self.now + 1), self.model.capacity(shape, site)?));
@@ -273,8 +275,8 @@ impl World<'_> {
         first
     }
 
-    /// Calls `tell` for each end of a job on a site, with the instant and with the number of processors that the site
-    /// then has. Stops when `tell` returns false.
+    /// Calls `tell` for each end of a job on a site. The arguments are the instant, and the number of processors that
+    /// the site has from then on. Stops when `tell` returns false.
     fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
@@ -308,8 +310,8 @@ mod tests {
     use super::*;
     use crate::queue::{ClusterOutput, Memory, Queue, Texts};
 
-    /// Returns a queue with nodes of two sizes. The second half of the nodes has a partition of its own, and the first
-    /// node is reserved for a period.
+    /// Returns a queue with nodes of two sizes. The second half of the nodes has its own partition. The first node is
+    /// reserved for a period.
     fn queue(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> Queue {
         let node = |at: usize| {
             let (cpus, memory) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
@@ -341,7 +343,7 @@ mod tests {
             .unwrap()
     }
 
-    /// Returns the sites with room, examined one by one.
+    /// Returns the sites with enough free resources, examined one by one.
     fn roomy(world: &World<'_>, shape: &PartitionRequest) -> Vec<usize> {
         world.model.sets[shape.set].iter().filter(|&site| world.room_now(shape, site).is_some()).collect()
     }
@@ -356,8 +358,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// If jobs request more processors than the minimum of each node, they start when their nodes together have
-        /// enough. The test compares with a search over all instants at which a job ends.
+        /// Checks jobs that request more processors than the minimum of each node. They start when their nodes
+        /// together have enough processors. The test compares with a search over all instants at which a job ends.
         #[test]
         fn processors_are_counted_together_as_jobs_end(
             nodes in 1_usize..6,
@@ -403,8 +405,9 @@ mod tests {
             }
         }
 
-        /// Sets of nodes by free resources never leave out a node with room, and the nodes that are found to be free
-        /// first are the right ones. The test uses random running jobs, ended jobs and reservations.
+        /// Checks two properties with random running jobs, ended jobs and reservations. Sets of nodes by free
+        /// resources never leave out a node with enough free resources. The nodes that are found to be free first are
+        /// the right nodes.
         #[test]
         fn what_is_found_in_sets_is_what_is_found_node_by_node(
             nodes in 2_usize..100,
@@ -444,7 +447,7 @@ mod tests {
                 world.free_times(shape, i64::MIN, usize::MAX, &mut times);
                 let found = world.earliest(shape, i64::MIN);
                 prop_assert_eq!(&found, &world.together(shape, &mut times, i64::MAX));
-                // The result is the same for every earlier start of the search.
+                // If the search starts at an earlier instant, the result is equal.
                 if let Some((at, _)) = found {
                     prop_assert_eq!(&found, &world.earliest(shape, at));
                     prop_assert_eq!(&found, &world.earliest(shape, at.midpoint(world.now)));

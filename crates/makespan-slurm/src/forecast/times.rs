@@ -8,11 +8,13 @@ use crate::queue::{PastRun, Queue, QueueJob};
 /// The source of a run-time prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredictionSource {
-    /// This number of ended runs of the same user with the same name, except for digits in the name.
+    /// Ended runs of the same user with similar names. Names are similar if only their digits differ. Contains the
+    /// number of these runs.
     Name(usize),
-    /// This number of ended jobs of the same user, by the fractions of their limits that they used.
+    /// Ended jobs of the same user, by the fractions of their limits that they used. Contains the number of these
+    /// jobs.
     User(usize),
-    /// This number of ended jobs of all users, by the fractions of their limits that they used.
+    /// Ended jobs of all users, by the fractions of their limits that they used. Contains the number of these jobs.
     Anybody(usize),
     /// Jobs of public logs, because no ended job of this cluster is known.
     Usual,
@@ -23,7 +25,7 @@ pub enum PredictionSource {
 /// The source of run-time predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RunTimes {
-    /// Ended jobs of this cluster. If there are none, the same as [`Usual`](Self::Usual).
+    /// Ended jobs of this cluster. If there are none, [`Usual`](Self::Usual) is used instead.
     #[default]
     Learned,
     /// The fractions of time limits that jobs of public logs used.
@@ -32,25 +34,25 @@ pub enum RunTimes {
     Limits,
 }
 
-/// The run times from which the run time of a job is predicted.
+/// The run times and fractions of limits from which the run time of one job is predicted.
 #[derive(Clone, Debug)]
 pub(super) struct JobRunTimes {
     /// Run times of similar jobs in seconds, in ascending order.
     pub own: std::sync::Arc<[i64]>,
     /// Fractions of limits that other jobs used, in ascending order.
     pub others: std::sync::Arc<[f64]>,
-    /// Fractions of limits that jobs of public logs used, in ascending order. Together they have the weight of one job
+    /// Fractions of limits that jobs of public logs used, in ascending order. All together have the weight of one job
     /// in `others`.
     pub usual: &'static [f64],
     pub limit: i64,
     pub known: PredictionSource,
-    /// The number of the group of jobs with this user and name. `user` is the number of the group of jobs with this
-    /// user.
+    /// The number of the job's group. The jobs of a group have the same user and similar names.
     pub name: usize,
+    /// The number of the job's user.
     pub user: usize,
 }
 
-/// The run times from which all jobs are predicted.
+/// The run times of ended jobs, from which the run times of all jobs are predicted.
 #[derive(Default)]
 pub(super) struct KnownRunTimes {
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
@@ -59,7 +61,7 @@ pub(super) struct KnownRunTimes {
     usual: &'static [f64],
 }
 
-/// Maximum number of known runs in a group. More runs would not improve the draws.
+/// Maximum number of known runs in a group. More runs would not improve the predictions.
 const ENOUGH: usize = 500;
 /// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
@@ -77,7 +79,7 @@ impl KnownRunTimes {
         let mut by_name: HashMap<(String, String), Vec<i64>> = HashMap::new();
         let mut by_user: HashMap<String, Vec<f64>> = HashMap::new();
         let mut all = Vec::new();
-        // If there are too many runs, the latest are kept.
+        // If there are too many runs, keep the latest ones.
         let mut runs: Vec<&PastRun> = queue.past.iter().collect();
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         let keep = |list: &mut Vec<f64>, part| {
@@ -109,7 +111,7 @@ impl KnownRunTimes {
         }
     }
 
-    /// Returns, for each job, the run times from which it is predicted.
+    /// Returns, for each job, the data from which its run time is predicted.
     pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<JobRunTimes> {
         let mut names: HashMap<(&str, String), usize> = HashMap::new();
         let mut users: HashMap<&str, usize> = HashMap::new();
@@ -152,9 +154,9 @@ pub(super) fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
     list.into()
 }
 
-/// Replaces numbers in a name: `fit-3` and `fit-17` are runs of the same program.
+/// Replaces the numbers in a name. For example, `fit-3` and `fit-17` are runs of the same program.
 fn plain(name: &str) -> String {
-    // All other characters are kept, because they distinguish programs with short names.
+    // Keep all other characters, because they distinguish programs with short names.
     let mut plain = String::new();
     for character in name.chars() {
         match character.is_ascii_digit() {
@@ -173,7 +175,7 @@ impl JobRunTimes {
         let (others, usual) = (self.beyond(&self.others, ran), self.beyond(self.usual, ran));
         let limit = self.limit as f64;
         // All public logs together have the weight of one other job. All other jobs together have the weight of one
-        // run of this job.
+        // run of similar jobs.
         let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
         let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
         self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))
@@ -183,15 +185,15 @@ impl JobRunTimes {
         seconds.clamp(ran + 1, self.limit.max(ran + 1))
     }
 
-    /// Returns the fractions of the limit that are longer than the elapsed time.
+    /// Returns the fractions of the limit that are longer than the elapsed time `ran`.
     pub(super) fn beyond<'a>(&self, parts: &'a [f64], ran: i64) -> &'a [f64] {
-        // Every fraction is possible for a pending job.
+        // If the job is pending, every fraction is possible.
         let over = |&part: &f64| ran > 0 && part * self.limit as f64 <= ran as f64;
         &parts[parts.partition_point(over)..]
     }
 
-    /// Returns the predicted run time of a job that has run longer than every known run: 5/4 of the elapsed time, up
-    /// to the limit. If there are no known runs, returns the limit.
+    /// Returns the predicted run time of a job that has run longer than every known run. This is 5/4 of the elapsed
+    /// time, up to the limit. If there are no known runs, returns the limit.
     pub(super) fn unseen(&self, ran: i64) -> i64 {
         match self.known {
             PredictionSource::Limit => self.limit.max(ran + 1),
@@ -204,13 +206,13 @@ fn mean(list: &[f64]) -> Option<f64> {
     (!list.is_empty()).then(|| list.iter().sum::<f64>() / list.len() as f64)
 }
 
-/// Returns the mean of `count` values with the sum `sum` and, if set, of the value `more`.
+/// Returns the mean of `count` values with the sum `sum`. If `more` is set, `more` is one more value.
 fn with_one_more(sum: f64, count: usize, more: Option<f64>) -> Option<f64> {
     let all = count + usize::from(more.is_some());
     (all > 0).then(|| (sum + more.unwrap_or_default()) / all as f64)
 }
 
-/// Returns the values that are longer than the elapsed time.
+/// Returns the values in `list` that are longer than the elapsed time `ran`.
 pub(super) fn longer(list: &[i64], ran: i64) -> &[i64] {
     &list[list.partition_point(|&seconds| seconds <= ran)..]
 }
@@ -243,8 +245,8 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_usual_counts_as_one_of_the_others_and_they_as_one_run() {
-        // In public logs, jobs use 44.5 % of their limits in the mean. Jobs that use more than half use 80 % in the
-        // mean.
+        // In public logs, jobs use 44.5 % of their limits on average. Jobs that use more than half of their limits use
+        // 80 % on average.
         assert_eq!((usual(&[], &[], 1000).mean(0), usual(&[], &[], 1000).mean(500)), (445, 824));
         assert_eq!(usual(&[], &[0.1], 1000).mean(0), 273);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);

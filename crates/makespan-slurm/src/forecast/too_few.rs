@@ -6,7 +6,7 @@ use super::why::{WaitReason, state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {
-    /// Returns the reason why a partition has too few nodes that are large enough for a job and available.
+    /// Returns the reason if a partition has too few nodes that are both large enough for a job and available.
     pub(super) fn too_few(
         &self,
         job: &QueueJob,

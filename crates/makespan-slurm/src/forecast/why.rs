@@ -9,8 +9,8 @@ use super::shape::PartitionRequest;
 /// The reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitReason {
-    /// The kind, one of: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`, `nodes`, `resources`,
-    /// `priority`, `deadline`, `slurm`, `next`.
+    /// The kind of the reason, one of: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`,
+    /// `nodes`, `resources`, `priority`, `deadline`, `slurm`, `next`.
     pub kind: &'static str,
     /// The reason as a sentence.
     pub text: String,
@@ -63,9 +63,9 @@ impl WaitReason {
         Self::new("partition", text).with(format!("at most {most} nodes, or another partition"))
     }
 
-    /// Returns the reason for a job that exceeds the limit of a counter even if no other job runs.
+    /// Returns the reason for a job that would exceed the limit of a counter even if no other job ran.
     pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
-        let text = format!("limit on {}: it asks for {asked}, and {} is all there may be", counter.what, counter.total);
+        let text = format!("limit on {}: it asks for {asked}, and the maximum is {}", counter.what, counter.total);
         Self::new("limit", text).with("a smaller request, or a higher limit")
     }
 
@@ -113,7 +113,7 @@ pub(super) fn state(node: &crate::Node) -> String {
     state.to_lowercase()
 }
 
-/// Returns true if a job's processors may be on any number of nodes, within the limits of the partition and the
+/// Returns true if a job accepts its processors on any number of nodes, within the limits of the partition and the
 /// features.
 pub(super) fn is_for_any_nodes(job: &QueueJob, shape: &PartitionRequest) -> bool {
     job.request.is_for_any_nodes() && shape.min_nodes == 1 && shape.max_nodes.is_none()
@@ -183,7 +183,7 @@ fn on_any_nodes(shape: &PartitionRequest) -> String {
     format!("{} processors on any number of {whole}nodes{each}", shape.cpus)
 }
 
-/// Formats an amount of memory, rounded up, so that the text never understates a request.
+/// Formats an amount of memory. Rounds up, so that the text never understates a request.
 fn size(bytes: u64) -> String {
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;

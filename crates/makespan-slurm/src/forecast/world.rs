@@ -18,10 +18,10 @@ pub(super) struct Hold {
     pub gres: Vec<(u16, u32)>,
 }
 
-/// A running job. It may stand for the resources of all jobs that this user cannot see.
+/// A running job, or all resources of the jobs that this user cannot see.
 #[derive(Clone, Debug)]
 pub(super) struct RunningUsage {
-    /// The index of the job in the queue.
+    /// The index of the job in the queue. `None` for the jobs that this user cannot see.
     pub job: Option<usize>,
     /// The end that the scheduler assumes, in seconds since 1970.
     pub believed: i64,
@@ -36,11 +36,13 @@ pub(super) struct NodeReservation {
     pub job: usize,
 }
 
-/// The time for which nodes are free, and the reservation that ends it: of a pending job or of Slurm.
+/// The time for which nodes are free, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub seconds: i64,
+    /// The reservation for a pending job that ends this time, if any.
     pub kept: Option<NodeReservation>,
+    /// The reservation of Slurm that ends this time, if any.
     pub closed: Option<usize>,
 }
 
@@ -55,7 +57,7 @@ pub(super) struct AssumedEnd {
 
 /// Cost of allocating and releasing a node, as a number of examined nodes.
 const NODE_AS_LOOKS: u64 = 10;
-/// Number of words of a set whose reading costs as much as the examination of one node.
+/// Number of words of a set of nodes that together take as long to read as one node takes to examine.
 const WORDS_AS_A_LOOK: u64 = 4;
 
 #[derive(Clone, Debug)]
@@ -71,20 +73,21 @@ pub(super) struct World<'a> {
     /// Sites on which nothing runs.
     idle: NodeBits,
     pub running: Vec<Option<RunningUsage>>,
-    /// For each site, the assumed ends of its running jobs in order.
+    /// For each site, the assumed ends of its running jobs, in ascending order.
     pub on: Vec<Vec<AssumedEnd>>,
-    /// For each site, the first assumed end of a running job, or a value later than all instants.
+    /// For each site, the first assumed end of a running job. If no job runs there, a value later than all instants.
     pub first_end: Vec<i64>,
-    /// For each site, its reservations in the current cycle, in order.
+    /// For each site, its reservations in the current cycle, in ascending order.
     pub kept: Vec<Vec<NodeReservation>>,
     touched: Vec<usize>,
-    /// Sites that are reserved later, for a pending job or by Slurm.
+    /// Sites that are reserved at a later instant, for a pending job or by Slurm.
     taken_later: NodeBits,
     pub used: Vec<u64>,
-    /// For each counter of remaining minutes: the amount that running jobs hold, and the sum over these jobs of the
-    /// amount times the end of the job (in seconds after the beginning of the simulation).
+    /// Two numbers for each counter of remaining minutes. The first is the total amount that running jobs hold. The
+    /// second is the sum, over these jobs, of the amount times the end of the job (in seconds after the beginning of
+    /// the simulation).
     falling: Vec<(u64, i128)>,
-    /// Number of nodes that were examined for jobs, a measure of the cost that does not depend on the machine.
+    /// Number of nodes that were examined for jobs. It measures the cost independently of the machine.
     pub looked: Cell<u64>,
 }
 
@@ -134,7 +137,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Starts a job. A job that already runs may hold more than its node has, if Slurm reports this.
+    /// Starts a job. If Slurm reports that the job already runs, it may hold more than its node has.
     pub(super) fn take(&mut self, running: RunningUsage) -> usize {
         let number = self.running.len();
         self.looked.set(self.looked.get() + running.holds.len() as u64 * NODE_AS_LOOKS);
@@ -167,8 +170,8 @@ impl<'a> World<'a> {
             self.first_end[site] = self.on[site].first().map_or(i64::MAX, |end| end.at);
             self.idle.set(site, self.on[site].is_empty());
             if self.on[site].is_empty() {
-                // Slurm may report that jobs hold more than their node has. A node never gets more free resources than
-                // it has.
+                // Slurm may report that jobs hold more than their node has. But the free resources of a node never
+                // exceed its resources.
                 self.have(site, of.cpus, of.memory);
                 self.gres[site * kinds..(site + 1) * kinds]
                     .copy_from_slice(&self.model.gres[site * kinds..(site + 1) * kinds]);
@@ -191,7 +194,7 @@ impl<'a> World<'a> {
         change(&levels.memory, &mut self.with_memory, site, std::mem::replace(&mut self.memory[site], memory), memory);
     }
 
-    /// Returns the first counter whose limit delays a job, or `None` if no limit does.
+    /// Returns the first counter whose limit delays a job, or `None` if no limit delays the job.
     pub(super) fn limit_reached(&self, job: usize) -> Option<usize> {
         let mut uses = self.model.uses[job].iter();
         uses.find(|own| self.is_beyond(job, own)).map(|use_of| use_of.0)
@@ -211,8 +214,8 @@ impl<'a> World<'a> {
         u64::try_from((ends - passed).max(0) / 60).unwrap_or(u64::MAX)
     }
 
-    /// Returns the instant at which the remaining minutes of running jobs are so few that no limit delays a job.
-    /// Returns `None` if another event must happen first.
+    /// Returns the instant at which counters of remaining minutes delay a job no longer. Returns `None` if another
+    /// event must happen first.
     pub(super) fn falls_until(&self, job: usize) -> Option<i64> {
         let mut latest = None;
         for own in self.model.uses[job].iter().filter(|own| self.is_beyond(job, own)) {
@@ -221,7 +224,7 @@ impl<'a> World<'a> {
             if held == 0 || room < 0 {
                 return None;
             }
-            // The limit applies to whole minutes, so this is the first instant at which the rounded remaining minutes
+            // The limit is in whole minutes. So find the first instant at which the remaining minutes, after rounding,
             // are few enough.
             let passed = (ends - (room * 60 + 59)).max(0) as u128;
             let at = i64::try_from(passed.div_ceil(u128::from(held))).ok()?;
@@ -230,7 +233,7 @@ impl<'a> World<'a> {
         latest
     }
 
-    /// Adds a job to its counters if it starts. Otherwise removes it.
+    /// If `starts` is true, adds a job to its counters. Otherwise, removes the job from them.
     pub(super) fn count(&mut self, job: usize, believed: i64, starts: bool) {
         for &(counter, amount) in self.model.uses[job].iter().filter(|own| !self.model.counters[own.0].falls) {
             let used = &mut self.used[counter];
@@ -239,7 +242,7 @@ impl<'a> World<'a> {
         self.count_falling(job, believed, starts);
     }
 
-    /// Adds a job to its counters of remaining minutes if it starts. Otherwise removes it.
+    /// If `starts` is true, adds a job to its counters of remaining minutes. Otherwise, removes the job from them.
     pub(super) fn count_falling(&mut self, job: usize, believed: i64, starts: bool) {
         let left = i128::from(believed.saturating_sub(self.model.queue.now));
         for &(counter, amount) in self.model.uses[job].iter().filter(|own| self.model.counters[own.0].falls) {
@@ -271,7 +274,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns a superset of the sites that fit the shape now.
+    /// Returns all sites that fit the shape now. May also contain sites that do not fit.
     pub(super) fn open_for(&self, shape: &PartitionRequest) -> Common<'_> {
         let (cpus, memory) = self.model.levels.reached_for(shape);
         let (set, span) = (&self.model.sets[shape.set], self.model.spans[shape.set].clone());
@@ -284,8 +287,8 @@ impl<'a> World<'a> {
         self.open_for(shape).iter().filter(|&site| self.room_now(shape, site).is_some()).count()
     }
 
-    /// Returns the number of processors that a site can provide now. Returns `None` if it lacks another resource that
-    /// the job requests per node.
+    /// Returns the number of processors that a site can provide to a job now. Returns `None` if the site has too
+    /// little of another resource that the job requests per node.
     pub(super) fn room_now(&self, shape: &PartitionRequest, site: usize) -> Option<u32> {
         self.looked.set(self.looked.get() + 1);
         let kinds = self.model.kinds.len();
@@ -293,8 +296,8 @@ impl<'a> World<'a> {
         self.model.room(shape, site, self.cpus[site], self.memory[site], gres)
     }
 
-    /// Returns the end of a reservation that prevents a job of this shape from using a site from `from` on. Returns
-    /// `None` if there is no such reservation.
+    /// Returns the end of a reservation that prevents a job of this shape from using a site from the instant `from`
+    /// on. Returns `None` if there is no such reservation.
     pub(super) fn conflict(&self, shape: &PartitionRequest, site: usize, from: i64, heeds_kept: bool) -> Option<i64> {
         if !self.taken_later.has(site) {
             return None;
@@ -324,7 +327,7 @@ impl<'a> World<'a> {
         holds.iter().map(of).min().unwrap_or(i64::MAX)
     }
 
-    /// Returns nodes on which a job can start now, with the resources that it takes on each.
+    /// Returns nodes on which a job can start now, with the resources that the job takes on each node.
     pub(super) fn find(
         &self,
         shape: &PartitionRequest,
@@ -362,7 +365,7 @@ impl<'a> World<'a> {
             return self.with_counted(shape, found, most);
         }
         if found.len() > most {
-            // The nodes with the most free processors are used.
+            // Use the nodes with the most free processors.
             found.sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
             found.truncate(most);
             cpus = found.iter().map(|&(_, room)| u64::from(room)).sum();
@@ -388,7 +391,8 @@ impl<'a> World<'a> {
         Some(self.share_out(shape, &found))
     }
 
-    /// Distributes the processors of a job: each node provides the minimum, and the first nodes also provide the rest.
+    /// Distributes the processors of a job over nodes. Each node provides the minimum. The first nodes also provide
+    /// the remaining processors.
     fn share_out(&self, shape: &PartitionRequest, found: &[(usize, u32)]) -> Vec<Hold> {
         let least = u64::from(shape.cpus_of_node());
         let mut rest = shape.cpus.saturating_sub(least * found.len() as u64);
@@ -424,13 +428,14 @@ impl<'a> World<'a> {
         taken
     }
 
-    /// Returns true if a job that must run in a reservation can run there from an instant on.
+    /// Returns true if the job must run in a reservation and can run there from an instant on.
     pub(super) fn in_reservation(&self, shape: &PartitionRequest, from: i64) -> bool {
         let kept = shape.reservation.map(|index| &self.model.queue.reservations[index]);
         kept.is_none_or(|kept| kept.start <= from && from.saturating_add(shape.lasts) <= kept.end)
     }
 
-    /// Returns the time for which enough sites are free for a job from now on, and the event that ends it.
+    /// Returns the time for which enough sites are free for a job from now on, and the reservation that ends this
+    /// time.
     pub(super) fn gap_of(&self, shape: &PartitionRequest) -> Option<Gap> {
         // The free nodes may have too few counted features, or too few processors together.
         let may_lack = shape.counted.is_some() || shape.needs_more_together();
@@ -446,8 +451,8 @@ impl<'a> World<'a> {
         order[..needed].iter().map(|&(at, _)| at).max().map(|last| gaps[last].0)
     }
 
-    /// Returns the time for which a site is free for a job, with its number of processors. Returns `None` if it lacks
-    /// a requested resource.
+    /// Returns the time for which a site is free for a job, and the number of processors there. Returns `None` if the
+    /// site has too little of a requested resource.
     fn gap(&self, shape: &PartitionRequest, site: usize) -> Option<(Gap, u32)> {
         let room = self.room_now(shape, site)?;
         let closed = self.model.sites[site].closed.iter().filter(|period| Some(period.2) != shape.reservation);
@@ -474,7 +479,8 @@ fn change<T: Ord + Copy>(levels: &[T], sets: &mut [NodeBits], site: usize, befor
     sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
 }
 
-/// Returns the number of nodes at the front that are sufficient for a job, from the number of processors of each node.
+/// Returns the number of nodes at the front of a list that are enough for a job. `rooms` contains the number of
+/// processors of each node.
 pub(super) fn prefix(shape: &PartitionRequest, rooms: impl Iterator<Item = u32>) -> Option<usize> {
     let mut sum = 0_u64;
     rooms.enumerate().find_map(|(at, room)| {

@@ -1,4 +1,4 @@
-//! The program inside a job: runs one attempt of a task, and records how it ended.
+//! The program that runs inside a Slurm job: runs one attempt of a task, and records how the attempt ended.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -18,11 +18,11 @@ const BEAT: Duration = Duration::from_secs(4);
 /// Time between two checks of the files.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Pause before another attempt at an operation that failed.
+/// Pause before a failed operation is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Delay between the end of the predecessors and the start of a job. During this time, the planner reads how the
-/// predecessors ended, and whether some are lost.
+/// Maximum time to wait for the status files of predecessors. During this time, the planner reads how the predecessors
+/// ended.
 const DELAY: Duration = Duration::from_secs(15);
 
 /// Exit status of a job that is not allowed to run its attempt.
@@ -39,14 +39,13 @@ pub struct JobOptions {
     pub stop: Stop,
 }
 
-/// Runs the attempt for which this Slurm job was submitted, unless another job has started it or the planner has
-/// withdrawn it.
+/// Runs the attempt for which this Slurm job was submitted. Runs nothing if another job has started the attempt or the
+/// planner has withdrawn it.
 ///
-/// Returns the exit status of the job. It is 0 only if the task has succeeded, so that Slurm starts dependent jobs
-/// only then.
+/// Returns the exit status of the job. It is 0 only if the task has succeeded. So Slurm starts dependent jobs only
+/// after success.
 ///
 /// # Errors
-///
 /// The attempt cannot be read on this node.
 pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -113,17 +112,17 @@ struct Agent {
 }
 
 impl Agent {
-    /// Runs the attempt and returns its fate, or `None` if another job has started it.
+    /// Runs the attempt and returns its fate. Returns `None` if another job has started the attempt.
     fn run(&mut self, node: &str, all: Vec<usize>) -> Option<AttemptEnd> {
         let nodes = cores::nodes(self.job, node, self.order.allotment);
         let own = nodes.first().map(|(_, cpus)| cpus.clone()).unwrap_or_default();
-        // If Slurm has confined the job to its processors, the task is not pinned. Otherwise, pinning separates the
-        // task from other tasks.
+        // If Slurm has confined the job to its processors, do not pin the task. Otherwise, pinning separates the task
+        // from other tasks.
         let confined = all.len() <= own.len() as usize;
         let pinned = if confined { ProcSet::first(own.len().max(1)) } else { own };
         let mut local = Local::new(self.board.run(), all, None);
         local.group();
-        // If this program dies, the task must also end, because the job has then ended and the task is run again.
+        // If this program dies, the job has ended and the attempt is repeated. So the task must end with this program.
         local.tie();
         self.order.environment = environment(&nodes, &pinned);
         loop {
@@ -172,13 +171,13 @@ impl Agent {
         local.start(&start).map(drop).map_err(|refusal| (refusal.reason, refusal.passing))
     }
 
-    /// Claims the attempt. Returns true if no other job had claimed it.
+    /// Claims the attempt. Returns true if no other job has claimed the attempt.
     fn claim(&self, nodes: Vec<(String, ProcSet)>) -> bool {
         let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let claim = Claim { job: self.job, began: u64::try_from(began).unwrap_or(0), nodes };
         loop {
             match self.board.claim(&self.id, &claim) {
-                // The file system may have reported an error although the claim was written, so the claim is read.
+                // The file system may have reported an error although it wrote the claim. So read the claim.
                 Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
                 Err(error) => {
                     eprintln!("makespan: cannot record which job starts `{}`: {error}; trying again", self.id);
@@ -188,7 +187,7 @@ impl Agent {
         }
     }
 
-    /// Ends the task at its time limit or on request, and returns its fate.
+    /// Ends the task at its time limit or on request. Returns the fate of the attempt.
     fn guard(&self, local: &mut Local) -> AttemptEnd {
         let task = self.order.task;
         let limit =
@@ -224,7 +223,7 @@ impl Agent {
         }
     }
 
-    /// Returns true if Slurm is ending the job. The signal of Slurm may reach the task before it reaches this process.
+    /// Returns true if Slurm is ending the job. Slurm's signal may reach the task before it reaches this process.
     fn is_being_stopped(&self, status: i32) -> bool {
         let ended_by = ended_by(&self.board.run().join(&self.order.files.status));
         if self.board.is_to_end(&self.id, false) || !(status > 128 || ended_by == Some(EndedBy::Signal)) {

@@ -15,7 +15,7 @@ use crate::pilot::{AttemptEnd, AttemptOrder};
 /// Name of the folder inside the run's folder.
 const FOLDER: &str = "jobs";
 
-/// The claim of the job that started an attempt.
+/// The claim of an attempt by the job that starts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claim {
     /// The id of the Slurm job, or 0 if the planner withdrew the attempt.
@@ -76,7 +76,7 @@ impl JobBoard {
         self.file("log", id)
     }
 
-    /// Returns the last line of a job's log.
+    /// Returns the last line of the log of an attempt's job.
     pub fn last_words(&self, id: &str) -> Option<String> {
         let bytes = fs::read(self.log(id)).ok()?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -99,7 +99,7 @@ impl JobBoard {
         names(&self.folder.join("orders"))
     }
 
-    /// Claims an attempt. Returns true if the attempt had no claim before. A reader never sees an incomplete claim.
+    /// Claims an attempt. Returns true if the attempt had no claim before. No reader ever sees an incomplete claim.
     pub fn claim(&self, id: &str, claim: &Claim) -> io::Result<bool> {
         let todo = self.file("todo", &format!("{id}={}", claim.job));
         write(&todo, &serde_json::to_vec(claim)?)?;
@@ -137,7 +137,7 @@ impl JobBoard {
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
     }
 
-    /// Returns the last sign of life of a job, by the clock of its node.
+    /// Returns the last sign of life of the job that runs an attempt, by the clock of the job's node.
     pub fn last_beat(&self, id: &str) -> Option<SystemTime> {
         fs::metadata(self.file("claims", id)).ok()?.modified().ok()
     }
@@ -189,8 +189,8 @@ impl JobBoard {
         self.file("end", &end_name(id, kill)).exists()
     }
 
-    /// Removes the files of an attempt that has ended or was withdrawn, except its claim. The claim prevents a later
-    /// start.
+    /// Removes the files of an attempt that has ended or was withdrawn. Keeps its claim, because the claim prevents a
+    /// later start.
     pub fn forget(&self, id: &str) {
         let _ = fs::remove_file(self.file("orders", id));
         for kill in [false, true] {
@@ -199,7 +199,8 @@ impl JobBoard {
         self.heard(id);
     }
 
-    /// Returns the job id of each submission. The id is `None` if no answer of Slurm was recorded.
+    /// Returns the job id of each submission, by the name of the attempt. The job id is `None` if no answer of Slurm
+    /// was recorded.
     pub fn submissions(&self) -> BTreeMap<String, Option<u64>> {
         let text = fs::read_to_string(self.folder.join("submitted")).unwrap_or_default();
         let of = |line: &str| {
@@ -207,7 +208,7 @@ impl JobBoard {
             let number = if number == "?" { None } else { Some(number.parse().ok()?) };
             Some((id.to_owned(), number))
         };
-        // A last line without a line break is incomplete, and its job was not submitted.
+        // A last line without a line break is incomplete. Its job was not submitted.
         text.split_inclusive('\n').filter_map(of).collect()
     }
 

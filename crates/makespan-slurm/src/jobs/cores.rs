@@ -1,4 +1,4 @@
-//! Determines the nodes and processors of a job from inside the job.
+//! Determines the nodes and processors of a Slurm job. Runs inside the job.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::{Commands, expand};
 /// Time limit of the query for a job's processors.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Returns the nodes of the current job, this node first, and the processors of the task on each node, by Slurm's
-/// numbers. The task uses `allotment` processors. Slurm may allocate more, for example whole cores.
+/// Returns the nodes of the current job, and the processors of the task on each node, by Slurm's numbers. This node
+/// comes first. The task uses `allotment` processors. Slurm may have allocated more, for example whole cores.
 pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSet)> {
     let commands = Commands::new().with_patience(Duration::ZERO).with_limit(LIMIT);
     let shares = commands.job(job).ok().flatten().map(|job| job.shares).unwrap_or_default();
@@ -27,7 +27,7 @@ pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSe
     let last = all.len() as u32;
     let mut left = allotment;
     for (at, (_, cpus)) in (1..).zip(&mut all) {
-        // At least one processor remains for each of the other nodes.
+        // Leave at least one processor for each remaining node.
         let count = cpus.len().min(left.saturating_sub(last - at)).max(1);
         *cpus = set(cpus.iter().take(count as usize));
         left = left.saturating_sub(count);
@@ -35,8 +35,8 @@ pub(super) fn nodes(job: u64, node: &str, allotment: u32) -> Vec<(String, ProcSe
     all
 }
 
-/// Returns the nodes and their numbers of processors from the environment. The processors are numbered from 0, because
-/// the environment contains only counts.
+/// Returns the nodes and their numbers of processors from the environment. The environment contains only counts, so
+/// processors are numbered from 0.
 fn stated() -> Vec<(String, ProcSet)> {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let nodes = expand(&variable("SLURM_JOB_NODELIST")).unwrap_or_default();
@@ -47,7 +47,7 @@ fn stated() -> Vec<(String, ProcSet)> {
         .collect()
 }
 
-/// Parses counts such as `4(x2),3`, which stands for 4, 4 and 3.
+/// Parses counts of processors. For example, `4(x2),3` represents 4, 4 and 3.
 fn counts(text: &str) -> Vec<u32> {
     let one = |part: &str| {
         let (count, times) =

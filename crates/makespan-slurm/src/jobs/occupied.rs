@@ -1,4 +1,4 @@
-//! The periods in which the jobs of a cluster's queue use processors.
+//! The periods in which jobs in the queue of a cluster use processors.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -54,7 +54,7 @@ pub fn occupied(platform: &Platform, jobs: &[Job]) -> Vec<Unavailable> {
 }
 
 fn period(processors: ProcSet, start: u64, end: u64) -> Option<Unavailable> {
-    // Times are limited to a value after every plan, to avoid overflow.
+    // Limit times to an instant after every plan, to avoid overflow.
     let time = |seconds: u64| Time::from_seconds(i64::try_from(seconds.min(LONG * 3650)).unwrap_or(0));
     let (start, end) = (time(start), time(end));
     (!processors.is_empty() && start < end).then_some(Unavailable { processors, start, end })

@@ -1,4 +1,4 @@
-//! The threads that run Slurm's programs: one submits and cancels jobs, and one queries the queue.
+//! Two threads that run Slurm's programs. One thread submits and cancels jobs, and the other thread queries the queue.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -35,8 +35,8 @@ pub(super) struct QueuedTask {
     pub reason: String,
 }
 
-/// The jobs of this run by the names of their attempts. If several jobs have the same name, contains the one that has
-/// not ended.
+/// The jobs of this run, by the names of their attempts. If several jobs have equal names, only the job that has not
+/// ended is included.
 pub(super) type Snapshot = HashMap<String, QueuedTask>;
 
 /// The threads.
@@ -84,7 +84,7 @@ impl Queue {
 }
 
 impl Queue {
-    /// Waits until all requests are done. No further request is accepted.
+    /// Waits until all requests are done. After this call, no further request is accepted.
     pub fn finish(&mut self) {
         drop(self.wishes.take());
         if let Some(submitter) = self.submitter.take() {
@@ -105,8 +105,8 @@ fn submit(commands: &Commands, mark: &str, wanted: &Receiver<ThreadRequest>, tol
     }
 }
 
-/// Cancels the jobs of attempts. Uses job names, because a controller that has forgotten a job may reuse its id. If
-/// Slurm does not answer and such a job starts later, the void claim prevents its attempt.
+/// Cancels the jobs of attempts. Uses job names, because a controller that has lost its state may reuse job ids. If
+/// Slurm does not answer, such a job may start later. In this case, the void claim prevents the attempt.
 pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
     if ids.is_empty() {
         return;
@@ -119,7 +119,7 @@ pub(super) fn cancel(commands: &Commands, mark: &str, ids: &[String]) {
     }
 }
 
-/// Returns the jobs of this run in the queue, including recently ended jobs.
+/// Returns the jobs of this run that are in the queue. Recently ended jobs are included.
 pub(super) fn snapshot(commands: &Commands, mark: &str) -> Result<Snapshot, CommandError> {
     let printed = commands.run(Program::Squeue, ["--me", "--noheader", "--states=all", "--format=%i|%T|%r|%j"])?;
     Ok(entries(&printed.out, mark))

@@ -4,13 +4,13 @@ use makespan_core::{Instance, ProcSet, Resource, ResourceKind, TaskId};
 
 use crate::{Commands, Program};
 
-/// The number of nodes of a task and the number of processors on them, both exact.
+/// The exact number of nodes of a task, and the exact number of processors on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeShape {
     /// Number of nodes.
     pub nodes: u32,
-    /// Number of tasks in Slurm's sense: one per node, or one per processor if the nodes have different numbers of
-    /// processors.
+    /// Number of tasks in Slurm's sense. There is one per node, or one per processor if the nodes have different
+    /// numbers of processors.
     pub tasks: u32,
     /// Processors per task.
     pub cpus: u32,
@@ -33,7 +33,7 @@ impl NodeShape {
         let (platform, allotment) = (instance.platform(), processors.len().max(1));
         let parts = platform.parts(processors);
         let room = |node: usize| platform.room_for(node, instance.demands(task), allotment);
-        // The maximum number of processors on a node that the plan uses.
+        // The largest number of processors that the plan uses on one node.
         let most = parts.iter().map(|&(node, _)| room(node)).max().unwrap_or(1).max(1);
         let nodes = allotment.div_ceil(most).min(parts.len().max(1) as u32);
         if allotment % nodes == 0 {
@@ -60,7 +60,7 @@ impl NodeShape {
 }
 
 /// Returns the options of `sbatch` for a task: its shape, memory per node, GPUs and other generic resources, and
-/// licences. If the task would take longer on other nodes, also names the nodes of the plan.
+/// licences. If the task would take longer on other nodes than in the plan, also names the nodes of the plan.
 pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, memory: Option<u64>) -> Vec<String> {
     let (platform, shape, allotment) =
         (instance.platform(), NodeShape::of(instance, task, processors), processors.len().max(1));
@@ -101,8 +101,8 @@ pub(super) fn needs(instance: &Instance, task: TaskId, processors: &ProcSet, mem
     options
 }
 
-/// Margin, in seconds, between the walltime of a job and its time limit in Slurm. It lets the agent end the task
-/// first.
+/// Margin in seconds that is added to the walltime of a job. The sum is the job's time limit in Slurm. With this
+/// margin, the agent can end the task first.
 const SLACK: u64 = 60;
 
 /// Returns the time limit of a job for Slurm, in seconds: the walltime plus a margin, up to the maximum `most`.
@@ -111,7 +111,8 @@ pub fn limit_of(walltime: u64, grace: u64, most: Option<u64>) -> u64 {
     most.map_or(limit, |most| limit.min(most.max(walltime)))
 }
 
-/// Returns the reason why an instance cannot be expressed as Slurm jobs, with a remedy. Returns `None` if it can.
+/// Returns the reason why an instance cannot be expressed as Slurm jobs, with a remedy. Returns `None` if the instance
+/// can be expressed.
 ///
 /// # Errors
 /// A message of Slurm.
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn sizes_are_exact() {
         let one = "--nodes=1 --ntasks=1 --cpus-per-task=3 --ntasks-per-node=1 --mem=3072K";
-        assert_eq!(options("3-5", &[]), one, "one node holds what the plan has on two");
+        assert_eq!(options("3-5", &[]), one, "the tasks that the plan puts on two nodes are on one node");
         assert_eq!(options("0-7", &[]), "--nodes=2 --ntasks=2 --cpus-per-task=4 --ntasks-per-node=1 --mem=1536K");
         assert_eq!(options("0-6", &[]), "--nodes=2 --ntasks=7 --cpus-per-task=1 --mem=2634K");
         let gpus = [("gpus", Need::per_processor(1))];

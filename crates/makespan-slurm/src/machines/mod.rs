@@ -15,14 +15,14 @@ pub use error::MachinesError;
 pub use pool::{PlacedRequest, Pool, fit};
 use resources::resources;
 
-/// Machines for a plan, with warnings for the user. A task runs on a single node if a node is large enough, because an
-/// ordinary command starts no processes on other nodes.
+/// Machines for a plan, with warnings for the user. If a node is large enough for a task, the task runs on this node
+/// alone, because an ordinary command starts no processes on other nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanMachines {
     /// The platform. Its nodes have the names of the cluster's nodes. A processor is a hardware thread, or a core if
     /// the cluster counts cores.
     pub platform: Platform,
-    /// Warnings about nodes that were left out, and about properties that the platform cannot state.
+    /// Warnings about nodes that were left out, and about properties that a platform cannot express.
     pub remarks: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct PlanMachines {
 pub struct Allocated {
     /// The job that holds the machines.
     pub job: Job,
-    /// The part of the nodes that the job may use.
+    /// The part of the nodes' resources that the job may use.
     pub machines: PlanMachines,
 }
 
@@ -46,11 +46,10 @@ struct Part<'a> {
 }
 
 impl Commands {
-    /// Returns the nodes of a partition that accept jobs, and treats them as empty. Without a name, uses the default
-    /// partition.
+    /// Returns the nodes of a partition that accept jobs, and treats these nodes as empty. If `partition` is `None`,
+    /// uses the default partition.
     ///
     /// # Errors
-    ///
     /// [`MachinesError`]
     pub fn machines(&self, partition: Option<&str>) -> Result<PlanMachines, MachinesError> {
         let partitions = self.partitions()?;
@@ -88,11 +87,10 @@ impl Commands {
         machines(&parts, &place, remarks)
     }
 
-    /// Returns the resources of a running job on each of its nodes that responds: processors, memory and generic
-    /// resources.
+    /// Returns the resources that a running job holds on its nodes: processors, memory and generic resources. Nodes
+    /// that do not respond are left out.
     ///
     /// # Errors
-    ///
     /// [`MachinesError`]
     pub fn allocation(&self, id: u64) -> Result<Allocated, MachinesError> {
         let job = self.job(id)?.ok_or(MachinesError::NoJob(id))?;
@@ -103,7 +101,7 @@ impl Commands {
         }
         let nodes = self.nodes_named(&job.nodes)?;
         let mut remarks = nodes.remarks;
-        // A job keeps nodes that are being drained, but has lost nodes that are down.
+        // A job keeps nodes that are being drained. It has lost nodes that are down.
         let is_gone = |node: &&Node| node.state.base == "DOWN" || node.state.has("NOT_RESPONDING");
         let (away, there): (Vec<&Node>, Vec<&Node>) = nodes.items.iter().partition(is_gone);
         remarks.extend(left_out(&away));
@@ -122,7 +120,7 @@ impl Commands {
     }
 }
 
-/// Returns the partition with this name, or the default partition.
+/// Returns the partition `name`. If `name` is `None`, returns the default partition.
 fn chosen<'a>(partitions: &'a [Partition], name: Option<&str>) -> Result<&'a Partition, MachinesError> {
     let known = || partitions.iter().map(|partition| partition.name.clone()).collect::<Vec<_>>().join(", ");
     let found = partitions.iter().find(|partition| name.map_or(partition.is_default, |name| partition.name == name));

@@ -7,7 +7,7 @@ use super::wish::{NodeRequest, check_sizes, partition_of};
 use super::{MachinesError, PlanMachines, chosen, left_out};
 use crate::{Commands, Node, Partition, compress};
 
-/// The nodes of a partition that jobs with certain options of `sbatch` can use.
+/// The nodes of a partition that a job can use if it has certain options of `sbatch`.
 #[derive(Clone, Debug)]
 pub struct Pool {
     /// The partition of the nodes.
@@ -18,25 +18,25 @@ pub struct Pool {
     away: Vec<Machine>,
     remarks: Vec<String>,
     wish: NodeRequest,
-    /// True if the cluster allocates memory, so that a job must request all memory of its nodes.
+    /// True if the cluster allocates memory. In this case, a job must request all memory of its nodes.
     gives_out_memory: bool,
 }
 
 /// The options with which a job requests the nodes of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacedRequest {
-    /// Options of `sbatch` that follow all other options. Node names come after these options.
+    /// Options of `sbatch` that must follow all other options. They do not contain node names.
     pub options: Vec<String>,
-    /// The nodes in the order of the plan, if the job needs exactly these nodes. `None` if any nodes that `options`
-    /// allow are suitable.
+    /// The nodes in the order of the plan, if the job needs exactly these nodes. `None` if the job may have any nodes
+    /// that `options` allow.
     pub names: Option<Vec<String>>,
-    /// The nodes among which Slurm chooses, or the nodes in `names`. The job may request fewer. Empty if the user
-    /// names the nodes.
+    /// The nodes among which Slurm chooses. If `names` is set, these nodes. The job may request fewer of them. Empty
+    /// if the user names the nodes.
     pub hosts: Vec<String>,
 }
 
 impl PlacedRequest {
-    /// Returns all options of `sbatch`. If `among` is set, requests only nodes in `among`.
+    /// Returns all options of `sbatch`. If `among` is set, the job requests only nodes in `among`.
     pub fn sbatch(&self, among: Option<&[String]>) -> Vec<String> {
         let list = self.names.as_ref().map(|names| {
             let names = names.iter().filter(|name| among.is_none_or(|among| among.contains(*name)));
@@ -47,11 +47,10 @@ impl PlacedRequest {
 }
 
 impl Commands {
-    /// Returns the nodes that jobs with these options can use. The partition is the one in the options, otherwise
-    /// `partition`, otherwise the default partition.
+    /// Returns the nodes that jobs with these options can use. The partition is the partition in the options. If there
+    /// is none, it is `partition`. If this is `None`, it is the default partition.
     ///
     /// # Errors
-    ///
     /// [`MachinesError`]
     pub fn pool(&self, partition: Option<&str>, options: &[String]) -> Result<Pool, MachinesError> {
         let wish = NodeRequest::of(options)?;
@@ -107,16 +106,15 @@ fn are_equal(machine: &Machine, other: &Machine) -> bool {
 }
 
 impl Pool {
-    /// Returns the number of nodes, including those that accept no jobs now.
+    /// Returns the number of nodes. Includes nodes that accept no jobs now.
     pub fn size(&self) -> usize {
         self.there.len() + self.away.len()
     }
 
-    /// Chooses the machines of a plan for simultaneous jobs with these numbers of nodes. Prefers equal machines, of
-    /// the kind with the most machines. If one kind is not enough, adds further kinds.
+    /// Chooses the machines of a plan for simultaneous jobs. `sizes` contains the number of nodes of each job. Prefers
+    /// equal machines, of the kind with the most machines. If this kind has too few machines, adds further kinds.
     ///
     /// # Errors
-    ///
     /// [`MachinesError`]
     pub fn choose(&self, sizes: &[usize]) -> Result<PlanMachines, MachinesError> {
         check_sizes(&self.partition, sizes)?;
@@ -125,8 +123,8 @@ impl Pool {
             let (place, why) = (self.place_name(), self.remarks.join("; "));
             return Err(MachinesError::TooFew { place, asked: total, there: self.there.len(), why });
         }
-        // If too few nodes are up, nodes that are down are also used, because they may be up when Slurm considers the
-        // job. Meanwhile, the queue shows why the job waits.
+        // If too few nodes are up, also use nodes that are down. They may be up when Slurm considers the job.
+        // Meanwhile, the queue shows why the job waits.
         let away = if total > self.there.len() { &self.away[..] } else { &[] };
         let candidates: Vec<&Machine> = self.there.iter().chain(away).collect();
         let mut kinds: Vec<Vec<&Machine>> = Vec::new();
@@ -150,7 +148,7 @@ impl Pool {
         };
         let sample = least.as_ref().or_else(|| (kinds[0].len() >= total).then(|| kinds[0][0]));
         let platform = match sample {
-            // If several nodes are equal, Slurm decides which of them the job gets.
+            // If some of these nodes are equal, Slurm decides which of them the job gets.
             Some(sample) if total < candidates.len() || least.is_some() => {
                 if kinds.len() > 1 && least.is_none() {
                     remarks.push(format!(
@@ -181,11 +179,10 @@ impl Pool {
         Ok(PlanMachines { platform: platform.requiring_compact(), remarks })
     }
 
-    /// Returns, for jobs with these numbers of nodes, the options that request the nodes of a plan, in the order of
-    /// the plan.
+    /// Returns the options with which jobs request the nodes of a plan, in the order of the plan. `sizes` contains the
+    /// number of nodes of each job.
     ///
     /// # Errors
-    ///
     /// [`MachinesError`] if the cluster has no such nodes.
     pub fn place(&self, platform: &Platform, sizes: &[usize]) -> Result<Vec<PlacedRequest>, MachinesError> {
         check_sizes(&self.partition, sizes)?;
@@ -230,8 +227,8 @@ impl Pool {
         Ok(placed.collect())
     }
 
-    /// Returns an option that requests GPUs. The steps of a job can use only the GPUs that the job requested, even if
-    /// the job holds whole nodes.
+    /// Returns an option that requests GPUs. Even if a job holds whole nodes, its steps can use only the GPUs that the
+    /// job requested.
     fn gpus(&self, slots: &[&Machine]) -> Option<String> {
         let each = slots.iter().map(|slot| slot.resources.amount(Resource::GPUS)).min().unwrap_or(0);
         (each > 0 && !self.wish.states_gpus).then(|| format!("--gres=gpu:{each}"))
@@ -242,7 +239,7 @@ impl Pool {
     }
 }
 
-/// Returns a machine with the minimum of each resource over `machines`.
+/// Returns a machine with, for each resource, the minimum over `machines`.
 fn least(machines: &[&Machine]) -> Machine {
     let processors = machines.iter().map(|machine| machine.processors).min().unwrap_or(1);
     let least_of = |name: &str| machines.iter().map(|machine| machine.resources.amount(name)).min().unwrap_or(0);
@@ -267,11 +264,11 @@ fn describe(machine: &Machine) -> String {
     format!("of {}{with}", counted(machine.processors, "processor"))
 }
 
-/// Maps each machine of a plan to a machine of an allocation: to itself if it is present, otherwise to a machine that
-/// has all its resources. A machine that is down is mapped to itself if the allocation holds it (`held`).
+/// Maps each machine of a plan to a machine of an allocation. If the allocation contains the machine itself, maps it
+/// to itself. Otherwise, maps it to a machine that has at least its resources. If the machine is down and the
+/// allocation holds it (`held`), maps it to itself.
 ///
 /// # Errors
-///
 /// [`MachinesError::NoSuchNodes`] with the first machine of the plan that cannot be mapped.
 pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Result<Vec<String>, MachinesError> {
     let slots: Vec<&Machine> = plan.nodes().iter().filter(|node| node.processors > 0).collect();
@@ -285,7 +282,7 @@ pub fn fit(plan: &Platform, present: &Platform, held: &[String], job: u64) -> Re
             there.map(|at| left.remove(at));
         }
     }
-    // Machines with the largest resources are mapped first, each to the smallest sufficient machine.
+    // Map the machines with the largest resources first, each to the smallest sufficient machine.
     let mut open: Vec<usize> = (0..slots.len()).filter(|&at| names[at].is_none()).collect();
     let demand = |machine: &Machine| {
         let amounts: Vec<(String, u64)> =

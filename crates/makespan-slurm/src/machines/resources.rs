@@ -9,11 +9,11 @@ use crate::{Gres, Node, Share};
 /// Names of generic resources that are parts of GPUs.
 const PARTS_OF_GPUS: [&str; 2] = ["mps", "shard"];
 
-/// Returns the memory, the GPUs (of all types together) and the other generic resources of a node, or of a job's share
-/// of the node.
+/// Returns the resources of a node: the memory, the GPUs (of all types together) and all other generic resources. If
+/// `share` is set, returns the share of a job instead.
 pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources, ResourceError> {
     let mut amounts: BTreeMap<String, u64> = BTreeMap::new();
-    // If a cluster does not allocate memory, it reports 0 bytes for each job, although a job can use all memory.
+    // If a cluster does not allocate memory, it reports 0 bytes for each job. In this case, a job can use all memory.
     let held = share.map(|share| share.memory).filter(|&memory| memory > 0);
     let all = node.memory.map(|memory| memory.saturating_sub(node.kept_memory));
     if let Some(memory) = held.or(all) {
@@ -23,7 +23,7 @@ pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources,
     for gres in share.map_or(&node.gres, |share| &share.gres).iter().filter(counted) {
         let name = match gres.name.as_str() {
             Gres::GPU => Resource::GPUS.to_owned(),
-            // These names have a special meaning in a platform.
+            // These names have a special meaning in a platform, so prefix them.
             taken @ (Resource::MEMORY | Resource::GPUS) => format!("gres/{taken}"),
             name => name.to_owned(),
         };
@@ -33,7 +33,7 @@ pub(super) fn resources(node: &Node, share: Option<&Share>) -> Result<Resources,
     Resources::new(amounts)
 }
 
-/// Returns warnings about properties of nodes that the amounts cannot state.
+/// Returns warnings about properties of nodes that a platform cannot express.
 pub(super) fn remarks<'a>(nodes: impl Iterator<Item = (&'a Node, Option<&'a Share>)>) -> Vec<String> {
     let (mut kinds, mut parts, mut shared) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut without_memory = 0_usize;

@@ -6,7 +6,8 @@ use super::MachinesError;
 use crate::text::{Gres, bytes, expand};
 use crate::{Node, Partition};
 
-/// Options that a run sets itself: the long form, the short form, and a remedy for the user.
+/// Options of `sbatch` that a run sets itself. Each entry contains the long form, the short form, and a remedy for the
+/// user.
 const OWN: [(&str, &str, &str); 6] = [
     ("nodes", "N", "--nodes or --pilots"),
     ("time", "t", "--time or --pilots"),
@@ -26,10 +27,10 @@ const GPU_OPTIONS: [(&str, &str); 6] = [
     ("tres-per-task", ""),
 ];
 
-/// The nodes that options of `sbatch` allow, and the amounts on each node.
+/// The nodes that options of `sbatch` allow, and the amounts that these options request on each node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeRequest {
-    /// The nodes that the options name. If there are none, all nodes are allowed.
+    /// The nodes that the options name. If the list is empty, all nodes are allowed.
     pub only: Vec<String>,
     /// Excluded nodes.
     pub excluded: Vec<String>,
@@ -92,7 +93,7 @@ impl NodeRequest {
         })
     }
 
-    /// Returns true if a job with these options may use a node.
+    /// Returns true if a job with these options may use `node`.
     pub fn allows(&self, node: &Node) -> bool {
         let has = |wanted: &Gres| {
             let of_kind =
@@ -107,15 +108,15 @@ impl NodeRequest {
             && node.memory.is_none_or(|memory| memory >= self.memory.unwrap_or(0))
     }
 
-    /// Returns the maximum memory of a job with these options on a node, in bytes. Returns `None` if the options do
-    /// not limit it.
+    /// Returns the memory that a job with these options may use on a node, in bytes. Returns `None` if the options do
+    /// not limit the memory.
     pub fn memory_of(&self, node: &Node) -> Option<u64> {
         let each = self.memory_per_cpu.map(|bytes| bytes.saturating_mul(u64::from(node.usable_cpus)));
         self.memory.or(each)
     }
 
-    /// Returns the amount of a generic resource that a job with these options holds on each node, or `None` if the
-    /// options do not state it. `name` is the name of the resource in the plan.
+    /// Returns the amount of a generic resource that a job with these options holds on each node. Returns `None` if
+    /// the options do not state the amount. `name` is the name of the resource in the plan.
     pub fn held_of(&self, name: &str) -> Option<u64> {
         let name = if name == Resource::GPUS { Gres::GPU } else { name.strip_prefix("gres/").unwrap_or(name) };
         let mut own = self.gres.iter().filter(|gres| gres.name == name).map(|gres| gres.count).peekable();

@@ -1,4 +1,5 @@
-//! The agent of a node: takes the tasks that the planner gives to its place, runs them, and records how they ended.
+//! The agent of a node: takes the tasks that the planner gives to its place, runs them, and records how they ended. A
+//! place is a node in a pilot.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,18 +25,19 @@ const BEAT: Duration = Duration::from_secs(2);
 /// Time between two checks of the files while a planner is connected.
 const CONNECTED: Duration = Duration::from_secs(1);
 
-/// Minimum and maximum time between two checks of the files without a planner.
+/// Minimum time between two checks of the files while no planner is connected.
 const SHORTEST: Duration = Duration::from_millis(10);
+/// Maximum time between two checks of the files while no planner is connected.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Time between SIGTERM and SIGKILL for tasks when the pilot ends. By default, Slurm kills all processes half a minute
-/// after its request.
+/// Time between SIGTERM and SIGKILL for tasks when the pilot ends. For comparison: by default, Slurm kills all
+/// processes 30 seconds after it has asked them to end.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The message by which an agent says that it accepts no more tasks.
 pub(crate) const LEAVING: &str = ".";
 
-/// First character of an agent's messages for the user. The name of an attempt never begins with it.
+/// First character of an agent's messages for the user. No name of an attempt begins with this character.
 pub(crate) const REMARK: char = '#';
 
 /// The options of an agent.
@@ -58,14 +60,14 @@ pub(super) struct Agent {
     pub boot: String,
     pub running: BTreeMap<TaskId, BegunAttempt>,
     pub inherited: Vec<Inherited>,
-    /// Attempts that will be started again, with the instants of the next start.
+    /// Attempts whose start is delayed, with the instants at which the agent tries again.
     pub delayed: Vec<(Instant, String)>,
-    /// The reason of the last report about a delayed attempt.
+    /// The reason for the delay in the last report about a delayed attempt.
     pub delayed_for: String,
     /// Ends of attempts that the agent could not record yet.
     pub untold: Vec<(String, AttemptEnd)>,
-    /// Ends of tasks that Slurm may have caused by stopping everything on this node. If so, Slurm soon stops this
-    /// agent too.
+    /// Ends of tasks that Slurm may have caused by stopping everything on this node. If Slurm has caused them, it soon
+    /// stops this agent too.
     pub doubtful: Vec<(Instant, String, AttemptEnd)>,
     /// True if the agent is ending: no new task starts, and running tasks are ended.
     pub ending: bool,
@@ -90,7 +92,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), String> {
     let board = PilotBoard::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().and_then(|()| board.make_place(&place)).map_err(wrong)?;
-    // If another agent serves the place, this agent waits, and takes over if the other one dies.
+    // If another agent serves the place, wait for it. If that agent dies, take over.
     let lock = loop {
         if board.is_over(place.job) || options.stop.is_requested() {
             return Ok(());
@@ -206,7 +208,7 @@ impl Agent {
         if busy || self.ending { look.min(GLANCE) } else { look.min(LONGEST) }
     }
 
-    /// Handles the planner's messages. At intervals, checks all files for new tasks and for requests to end tasks.
+    /// Handles messages of the planner. At intervals, checks all files for new tasks and for requests to end tasks.
     fn hear(&mut self) {
         if self.beat.is_none_or(|beat| beat.elapsed() >= BEAT) {
             self.beat = Some(Instant::now());
@@ -234,7 +236,8 @@ impl Agent {
         }
         if due || ends {
             for (id, kill) in self.board.asked(&self.place) {
-                // The task may not be taken yet, if the planner gave it and requested its end at the same time.
+                // If the planner gave the task and requested its end at the same time, the agent may not have taken
+                // the task yet.
                 self.take(&id);
                 self.end(&id, kill);
                 self.board.heeded(&self.place, &id, kill);
@@ -248,7 +251,7 @@ impl Agent {
         ids.iter().for_each(|id| self.end(id, kill));
     }
 
-    /// Limits the memory of tasks. If this is impossible, informs the planner.
+    /// Limits the memory of tasks. If this is impossible, reports the reason to the planner.
     pub(super) fn limit_memory(&mut self) {
         if std::mem::replace(&mut self.limits_asked, true) {
             return;

@@ -13,11 +13,12 @@ use crate::{Commands, Program};
 /// Time between two checks.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Time between the loss of an agent and the start of another agent at its place.
+/// If a place has had no agent for this time, another agent is started there.
 const EMPTY: Duration = Duration::from_secs(1);
 
-/// Minimum and maximum pause before a step that ended early is started again.
+/// If a step ended early, the minimum pause before it is started again.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Maximum of this pause.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Time in which agents must end when the run ends.
@@ -41,8 +42,8 @@ impl HeadOptions {
     pub const WAIT: Duration = Duration::from_mins(5);
 }
 
-/// Time after which a missing folder of the run counts as removed. A network file system may be unavailable for a
-/// shorter time.
+/// If the folder of the run is missing for this time, it counts as removed. A network file system may be unavailable
+/// for a shorter time.
 const REMOVED: Duration = Duration::from_secs(30);
 
 /// Time between two checks whether the pilot is still needed.
@@ -54,9 +55,9 @@ struct Use {
     reviewed: Instant,
     /// Instant since which the folder has been missing.
     gone: Option<Instant>,
-    /// The last sign of life of a planner. `needed` is the last instant at which a new sign of life or unfinished work
-    /// was found.
+    /// The last sign of life of a planner.
     beat: Option<Duration>,
+    /// The last instant at which a new sign of life or unfinished work was found.
     needed: Instant,
 }
 
@@ -88,7 +89,7 @@ impl Use {
     }
 }
 
-/// A Slurm step that may have to be restarted.
+/// A Slurm step that is restarted if it ends early.
 #[derive(Debug, Default)]
 struct Step {
     child: Option<Child>,
@@ -97,7 +98,7 @@ struct Step {
 }
 
 impl Step {
-    /// Returns true if the step runs. If a step ended early, increases the pause before its restart.
+    /// Returns true if the step runs. If the step ended early, increases the pause before the next start.
     fn runs(&mut self) -> bool {
         if let Some(child) = &mut self.child
             && !matches!(child.try_wait(), Ok(None))
@@ -123,10 +124,9 @@ impl Step {
 }
 
 /// Runs the head of the current pilot: starts an agent on every node in one step, and restarts agents that have died,
-/// until the run is over. At the end of the head, Slurm ends the job with all its processes.
+/// until the run is over. When the head ends, Slurm ends the job with all its processes.
 ///
 /// # Errors
-///
 /// The folder of the run cannot be read or written.
 pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
@@ -140,8 +140,8 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let board = PilotBoard::of(&options.folder);
     let wrong = |error: io::Error| format!("{}: {error}", options.folder.display());
     board.make().map_err(wrong)?;
-    // If another head leads the pilot, this head waits until the other one has ended. Two heads can exist, because a
-    // controller that has lost its state reuses the id of a job that is still running.
+    // If another head leads the pilot, wait until that head has ended. There may be two heads, because a controller
+    // that has lost its state reuses the id of a job that still runs.
     let _lock = loop {
         match board.lock_head(job).map_err(wrong)? {
             Some(lock) => break lock,
@@ -185,7 +185,7 @@ pub fn lead(options: &HeadOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a step that runs agents on `nodes` nodes: the nodes `names`, if set.
+/// Returns a step that runs agents on `nodes` nodes. If `names` is set, it contains the names of these nodes.
 fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Command {
     let mut command = Commands::new().process(Program::Srun);
     command.args([
@@ -200,7 +200,7 @@ fn step(options: &HeadOptions, job: u64, nodes: u64, names: Option<&str>) -> Com
     command.args(names.map(|names| format!("--nodelist={names}")));
     command.args(["--job-name=makespan-agent", "--input=none"]);
     command.arg(&options.program).args(["agent", "--folder"]).arg(&options.folder);
-    // The variables of the job's script are removed, because the orders state the sizes of tasks.
+    // Remove the variables that Slurm set for the script of the job, because the orders state the sizes of tasks.
     command.env_remove("SLURM_CPUS_PER_TASK").env_remove("SLURM_TRES_PER_TASK");
     command.stdin(Stdio::null());
     command

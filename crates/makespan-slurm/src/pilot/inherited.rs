@@ -8,7 +8,7 @@ use makespan_exec::engine::{EndedBy, ended_by};
 use super::board::{AttemptProcess, PilotBoard};
 use super::order::{AttemptEnd, AttemptOrder};
 
-/// An attempt that a previous agent started. The process that wraps the task does not need an agent: it continues and
+/// An attempt that a previous agent started. The process that wraps the task does not need an agent: it continues, and
 /// writes the status file.
 #[derive(Debug)]
 pub(super) struct Inherited {
@@ -17,7 +17,7 @@ pub(super) struct Inherited {
     left: AttemptProcess,
     /// True if this agent has seen the attempt running.
     has_lived: bool,
-    /// Instant from which this agent watches the attempt. The attempt started before it.
+    /// Instant from which this agent has watched the attempt. The attempt started earlier.
     pub since: Instant,
     /// Instant of the request to end the attempt.
     pub asked: Option<Instant>,
@@ -30,8 +30,8 @@ impl Inherited {
         Self { id, order, left, has_lived: false, since: Instant::now(), asked: None, timed_out: false }
     }
 
-    /// Returns the fate of the attempt, if it has ended. The flag is true if Slurm may have ended the attempt by
-    /// stopping everything on this node.
+    /// If the attempt has ended, returns its fate. The flag is true if Slurm may have ended the attempt by stopping
+    /// everything on this node.
     pub fn fate(&mut self, board: &PilotBoard, local: &Local, boot: &str) -> Option<(AttemptEnd, bool)> {
         if self.left.boot == boot && self.left.shim.is_alive() {
             self.has_lived = true;
@@ -47,7 +47,7 @@ impl Inherited {
     fn fate_if_ended(&self, by: Option<EndedBy>) -> (AttemptEnd, bool) {
         match by {
             Some(_) if self.timed_out => (AttemptEnd::TimedOut, false),
-            // The attempt ended together with the previous agent, because that agent did not record the end.
+            // The previous agent did not record the end. So the attempt ended together with that agent.
             Some(EndedBy::Signal) if !self.has_lived => (AttemptEnd::Gone, false),
             // The planner reads the exit status from the status file.
             Some(by) => (AttemptEnd::Exit(0), by == EndedBy::Signal && self.asked.is_none()),
@@ -72,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// If a node kills all processes at once, a task may die a moment before its agent. The status of the task then
-    /// states a signal, but the attempt must count as ended together with the agent.
+    /// Checks the case that a node kills all processes at once. A task may then die a moment before its agent. The
+    /// status of the task states a signal, but the attempt must count as ended together with the agent.
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
         let left = AttemptProcess { shim: Identity::of_this(), boot: "b".into(), gpus: None };

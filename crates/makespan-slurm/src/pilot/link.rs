@@ -1,5 +1,5 @@
 //! Connections by which planners and agents announce that files have moved. An agent listens, and planners connect to
-//! it. Without a connection, both check the files at intervals.
+//! it. If there is no connection, both check the files at intervals.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
@@ -15,7 +15,7 @@ use super::board::{AgentBeacon, PilotNode};
 /// Time limit for a connection attempt.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Time limit for sending a line. If the other end does not read, the connection is closed.
+/// Time limit for sending a line. If the line is not read within this time, the connection is closed.
 const SENDING: Duration = Duration::from_secs(1);
 
 /// Maximum length of a line in bytes. A line contains a file name of at most 255 bytes.
@@ -24,7 +24,7 @@ const LONGEST: u64 = 512;
 /// The agent's end of the connections.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// The port on which it listens.
+    /// The port on which the agent listens.
     pub port: u16,
     /// The token that a planner must send first.
     pub token: String,
@@ -32,7 +32,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts to listen. Lines from planners are sent to `heard`.
+    /// Starts to listen. Sends the lines of planners to `heard`.
     pub fn open(heard: Sender<String>, waker: Waker) -> io::Result<Self> {
         let listener = TcpListener::bind(("0.0.0.0", 0))?;
         let port = listener.local_addr()?.port();
@@ -75,7 +75,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<Vec<TcpStream>>, expected: &str) {
     let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(SENDING)));
     let (Ok(()), Ok(address), Ok(writer)) = (prepared, stream.peer_addr(), stream.try_clone()) else { return };
-    // A client without the token is disconnected after this time.
+    // If a client sends no token within this time, it is disconnected.
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let mut reader = BufReader::new(stream);
     if line(&mut reader).as_deref() != Some(expected) {
@@ -94,7 +94,7 @@ fn serve(stream: &TcpStream, heard: &Sender<String>, waker: &Waker, all: &Mutex<
     waker.wake();
 }
 
-/// Reads the next line. Returns `None` at the end of the input or if the line is incomplete.
+/// Reads the next line. Returns `None` at the end of the input, or if the line is incomplete.
 fn line(reader: &mut impl BufRead) -> Option<String> {
     let mut line = String::new();
     reader.take(LONGEST).read_line(&mut line).ok()?;
@@ -108,7 +108,7 @@ fn token() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A message from an agent to a planner.
+/// A message to the planner from the connection to an agent.
 #[derive(Debug)]
 pub(crate) enum AgentMessage {
     /// The connection is open.
@@ -119,8 +119,7 @@ pub(crate) enum AgentMessage {
     Closed,
 }
 
-/// Connects to an agent in a separate thread. Each message contains the place and the number of the connection
-/// attempt.
+/// Connects to an agent in a separate thread. Each message contains the place and the number of the connection.
 pub(crate) fn dial(
     place: &PilotNode,
     beacon: &AgentBeacon,

@@ -1,8 +1,8 @@
 //! Pilots: allocations in which an agent on each node starts tasks for a planner.
 //!
-//! The planner and the agents share files in the folder of the run (`board`). Each attempt of a task is one file. It
-//! is moved only by renaming, from the planner to the agent of a node and back. So if a process dies, no attempt is
-//! lost and none starts twice. A connection (`link`) announces moved files, which only makes the exchange faster.
+//! The planner and the agents share files in the folder of the run (`board`). Each attempt of a task is one file. The
+//! file is moved only by renaming, from the planner to the agent of a node and back. So if a process dies, no attempt
+//! is lost and none starts twice. A connection (`link`) announces moved files. It only makes the exchange faster.
 
 mod agent;
 mod begun;

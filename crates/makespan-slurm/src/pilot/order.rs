@@ -17,7 +17,7 @@ pub(crate) struct AttemptOrder {
     pub command: Vec<String>,
     /// Number of processors on all nodes together.
     pub allotment: u32,
-    /// The processors on the first node of the task, which is the agent's node, numbered from 0.
+    /// The processors on the first node of the task, numbered from 0. The agent runs on this node.
     pub processors: ProcSet,
     /// The GPUs that the task holds on this node, numbered from 0. `None` if the platform states no GPUs.
     pub gpus: Option<Vec<u64>>,
@@ -25,7 +25,7 @@ pub(crate) struct AttemptOrder {
     pub all_gpus: Vec<u64>,
     /// Maximum memory in bytes. `None` if the memory is not limited.
     pub memory: Option<u64>,
-    /// Time limit of the attempt. The agent ends the task if no planner does.
+    /// Time limit of the attempt. If no planner ends the task at this limit, the agent does.
     pub walltime: Option<Time>,
     /// Time between SIGTERM and SIGKILL at the walltime.
     pub grace: Duration,
@@ -33,8 +33,8 @@ pub(crate) struct AttemptOrder {
     pub environment: Vec<(String, String)>,
     /// The text that the status file will contain.
     pub claim: String,
-    /// The attempts that must succeed first. Used for Slurm jobs, because a dependency in Slurm may refer to a reused
-    /// job id. Empty in pilots.
+    /// The attempts that must succeed before this attempt starts. Used for Slurm jobs, because a dependency in Slurm
+    /// may refer to a reused job id. Empty in pilots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<PredecessorAttempt>,
 }
@@ -44,8 +44,9 @@ pub(crate) struct AttemptOrder {
 pub(crate) struct PredecessorAttempt {
     /// The name of the task.
     pub name: String,
-    /// The path of the predecessor's status file, relative to the run's folder, and the expected text of the file.
+    /// The path of the predecessor's status file, relative to the folder of the run.
     pub status: String,
+    /// The expected text of this status file.
     pub claim: String,
 }
 
@@ -54,11 +55,11 @@ pub(crate) struct PredecessorAttempt {
 pub(crate) enum AttemptEnd {
     /// The process that wraps the task ended with this status.
     Exit(i32),
-    /// The attempt reached its walltime without a planner.
+    /// The attempt reached its walltime, and its agent ended it.
     TimedOut,
-    /// The attempt was not started, for the given reason.
+    /// The attempt was not started. Contains the reason.
     Refused(String),
-    /// The attempt no longer exists and left no status.
+    /// The attempt has ended and left no status.
     Gone,
 }
 
@@ -73,7 +74,7 @@ impl AttemptEnd {
         }
     }
 
-    /// Parses the word for a fate. It does not contain the reason of a refusal.
+    /// Parses the word for a fate. The word does not contain the reason of a refusal.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "walltime" => Some(Self::TimedOut),

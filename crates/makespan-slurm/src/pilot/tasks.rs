@@ -13,12 +13,12 @@ use super::board::AttemptProcess;
 use super::inherited::Inherited;
 use super::order::{AttemptEnd, AttemptOrder};
 
-/// Time after the walltime until the agent ends a task. A planner normally ends the task before.
+/// Time after the walltime until the agent ends a task. A planner normally ends the task earlier.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// Delay of the report of a task's end if Slurm may have stopped the task together with everything on this node. If
-/// Slurm stops this agent within the delay, it stopped the task, too. On a busy machine, Slurm needs some time to stop
-/// all processes.
+/// Delay of the report of a task's end, if Slurm may have stopped everything on this node and so the task. If Slurm
+/// stops this agent during the delay, it also stopped the task. On a busy machine, Slurm needs some time to stop all
+/// processes.
 pub(crate) const DOUBT: Duration = Duration::from_secs(2);
 
 /// The GPUs for an attempt.
@@ -29,7 +29,7 @@ enum Gpus {
     Busy,
 }
 
-/// Pause before another attempt at an operation that failed.
+/// Pause before a failed operation is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Agent {
@@ -40,7 +40,7 @@ impl Agent {
         }
     }
 
-    /// Starts an attempt that the agent has taken. Has no effect if the attempt was started before.
+    /// Starts an attempt that the agent has taken. If the attempt was started before, has no effect.
     fn begin(&mut self, id: &str) {
         let bytes = match self.board.taken(&self.place, id) {
             Ok(bytes) => bytes,
@@ -76,7 +76,7 @@ impl Agent {
         match self.gpus_for(&order) {
             Ok(Gpus::These(gpus)) => order.gpus = gpus,
             Ok(Gpus::Busy) => {
-                // The attempt is started when another job has released its GPUs.
+                // When another job has released its GPUs, the attempt is started.
                 self.board.unclaim(id);
                 self.delayed.push((Instant::now() + PAUSE, id.to_owned()));
                 return;
@@ -116,7 +116,7 @@ impl Agent {
         let left = AttemptProcess { shim, boot: self.boot.clone(), gpus: order.gpus.clone() };
         let written = serde_json::to_vec(&left).map_err(Into::into).and_then(|bytes| claim.write_all(&bytes));
         if let Err(error) = written {
-            // Without a record, no other agent could find the attempt, so it must not run.
+            // Without this record, no other agent could find the attempt. So it must not run.
             self.local.call_off(order.task);
             self.board.unclaim(id);
             return self.delay(id, &format!("cannot record which agent starts it: {error}"));
@@ -126,11 +126,10 @@ impl Agent {
         self.running.insert(begun.order.task, begun);
     }
 
-    /// Returns the GPUs of this node for an attempt: the GPUs in the plan, or other GPUs if the pilot holds fewer than
-    /// the plan assumes.
+    /// Returns the GPUs of this node for an attempt: the GPUs in the plan. If the pilot holds fewer GPUs than the plan
+    /// assumes, returns other GPUs.
     ///
     /// # Errors
-    ///
     /// The pilot holds too few GPUs.
     fn gpus_for(&self, order: &AttemptOrder) -> Result<Gpus, String> {
         let planned = || Ok(Gpus::These(order.gpus.clone()));
@@ -153,7 +152,7 @@ impl Agent {
         Ok(if free.len() == wanted.len() { Gpus::These(Some(free)) } else { Gpus::Busy })
     }
 
-    /// Schedules another start of an attempt a moment later.
+    /// Schedules another start of an attempt for a moment later.
     fn delay(&mut self, id: &str, reason: &str) {
         if self.delayed_for != reason {
             self.say(&format!("{id}: {reason}; trying again"));
@@ -168,7 +167,7 @@ impl Agent {
         let status = self.local.reap(task);
         let Some(begun) = self.running.remove(&task) else { return };
         let fate = match status {
-            // While the pilot is ending, an unfinished task counts as gone.
+            // While the pilot ends, an attempt that did not succeed counts as gone.
             status if self.ending && status != 0 => AttemptEnd::Gone,
             _ if begun.timed_out => AttemptEnd::TimedOut,
             status => AttemptEnd::Exit(status),
@@ -187,7 +186,7 @@ impl Agent {
         status > 128 || ended_by(&self.board.run().join(&order.files.status)) == Some(EndedBy::Signal)
     }
 
-    /// Reports doubtful ends as ends of the tasks, if Slurm has not stopped this agent within [`DOUBT`].
+    /// Reports doubtful ends as the ends of tasks if [`DOUBT`] has passed and Slurm has not stopped this agent.
     pub(super) fn settle_doubts(&mut self) {
         let now = Instant::now();
         let ending = self.ending;
@@ -198,7 +197,7 @@ impl Agent {
         }
     }
 
-    /// Reports the end of an attempt. If this fails, tries again later.
+    /// Reports the end of an attempt. If this fails, reports the end again later.
     pub(super) fn ended(&mut self, id: &str, fate: &AttemptEnd) {
         match self.board.done(&self.place, id, fate) {
             Ok(name) => self.tell(&name),
@@ -231,7 +230,7 @@ impl Agent {
         }
     }
 
-    /// Ends an attempt, or kills it.
+    /// Ends an attempt. If `kill` is true, kills it.
     pub(super) fn end(&mut self, id: &str, kill: bool) {
         if let Some(begun) = self.running.values_mut().find(|begun| begun.id == id) {
             begun.asked.get_or_insert_with(Instant::now);
@@ -241,7 +240,7 @@ impl Agent {
         }
     }
 
-    /// Ends tasks that have reached their walltime without a planner. Kills them if they do not end.
+    /// Ends tasks that have reached their walltime if no planner has ended them. If they do not end, kills them.
     pub(super) fn enforce_walltimes(&mut self) {
         let now = Instant::now();
         let mut due = Vec::new();

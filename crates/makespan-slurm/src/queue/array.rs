@@ -1,4 +1,4 @@
-//! Tasks of job arrays. A pending record can represent several tasks, such as `3-10%2`.
+//! Tasks of job arrays. One pending record can represent several tasks, such as `3-10%2`.
 
 /// The array of a job, and its task number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +11,8 @@ pub struct Member {
     pub at_once: Option<u64>,
 }
 
-/// Parses task numbers such as `3-10%2` or `1,3,5-15:5`. Returns the numbers, the maximum number of tasks that may run
-/// at the same time, and the number of omitted task numbers. At most `most` task numbers are returned.
+/// Parses task numbers such as `3-10%2` or `1,3,5-15:5`. Returns the first `most` of the task numbers, the maximum
+/// number of tasks that may run at the same time, and the number of task numbers after the first `most`.
 ///
 /// ```
 /// use makespan_slurm::queue::members;
@@ -41,8 +41,8 @@ pub fn members(text: &str, most: usize) -> Option<(Vec<u64>, Option<u64>, u64)> 
     Some((numbers, at_once, left_out))
 }
 
-/// Returns the reliable part of a list of task numbers that Slurm has truncated, such as `1,3,5,4...%5`. Returns
-/// `None` if the list is complete. A number directly before `...` is left out, because its last digits may be missing.
+/// Returns the reliable part of a list of task numbers that Slurm has truncated, such as `1,3,5,4...%5`. If the list
+/// is complete, returns `None`. Leaves out a number directly before `...`, because its last digits may be missing.
 pub(super) fn known_of_cut(text: &str) -> Option<String> {
     let (list, end) = text.split_once("...")?;
     let (known, last) = list.rsplit_once(',').unwrap_or(("", list));

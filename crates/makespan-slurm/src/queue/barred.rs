@@ -6,7 +6,7 @@ use super::{Association, Budget, JobLimits, Memory, Qos, Queue, QueueJob};
 /// A limit that a job exceeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// The limit, and by how much the job exceeds it, as a sentence.
+    /// A sentence that states the limit, and by how much the job exceeds it.
     pub text: String,
     /// A change that would let the job start.
     pub remedy: &'static str,
@@ -29,7 +29,7 @@ const ASK: &str = "another request, or a higher limit";
 const WAIT: &str = "usage that decays or is reset, or a higher limit";
 
 impl Queue {
-    /// Returns a limit of a QOS, an account or a user that the job exceeds by itself.
+    /// Returns a limit of a QOS, an account or a user that the job exceeds even if no other job runs.
     pub fn barred(&self, job: &QueueJob) -> Option<Bar> {
         let rules = self.rules(job);
         let time = rules.iter().find(|rule| rule.job.max_time.is_some());
@@ -38,7 +38,7 @@ impl Queue {
     }
 
     /// Returns the rules of the partition's QOS, the job's QOS, the user, the account and its parent accounts. For
-    /// each kind of limit, the first rule that states one is used.
+    /// each kind of limit, the first rule with such a limit decides.
     fn rules<'a>(&'a self, job: &'a QueueJob) -> Vec<Rule<'a>> {
         let own = self.qualities(job).map(Rule::of_qos);
         own.chain(self.memberships(job).into_iter().map(|one| {
@@ -49,9 +49,9 @@ impl Queue {
         .collect()
     }
 
-    /// Returns the QOS of a job, after the QOS of its partition.
+    /// Returns the QOS of the job's partition, and then the QOS of the job.
     pub(crate) fn qualities<'a>(&'a self, job: &'a QueueJob) -> impl Iterator<Item = &'a Qos> {
-        // A job with several partitions may run in any of them, so the QOS of its partition is unknown.
+        // A job with several partitions may run in any of them. So it is unknown which partition's QOS decides.
         let only = job.partitions.first().filter(|_| job.partitions.len() == 1);
         let of_partition = only.and_then(|name| self.partition(name)?.record.get("QoS"));
         let names = of_partition.into_iter().chain(job.qos.as_deref().filter(move |own| of_partition != Some(*own)));
@@ -67,7 +67,7 @@ impl Queue {
             speaks && one.account == own && one.user.as_deref() == Some(job.user.as_str())
         }));
         let mut next = Some(own);
-        // Accounts form a tree. After 64 levels the loop ends, in case invalid input contains a cycle.
+        // Accounts form a tree. Stop after 64 levels, in case invalid input contains a cycle.
         for _ in 0..64 {
             let of = |name: &str| self.associations.iter().find(|one| one.user.is_none() && one.account == name);
             let Some(account) = next.and_then(of) else { break };
@@ -77,7 +77,7 @@ impl Queue {
         found
     }
 
-    /// Checks limits of past usage. If limits are safe, adds the maximum usage of the job.
+    /// Checks limits of past usage. If the cluster uses safe limits, adds the maximum future usage of the job.
     fn used_up(&self, job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
         let is_safe = self.config.get("AccountingStorageEnforce").is_some_and(|text| text.contains("safe"));
         rule.budgets.iter().find_map(|budget| {
@@ -184,7 +184,7 @@ impl QueueJob {
         }
     }
 
-    /// Returns the remaining minutes until the job's time limit, or `None` if it has no limit.
+    /// Returns the remaining minutes until the job's time limit. If the job has no limit, returns `None`.
     pub(crate) fn minutes(&self) -> Option<u64> {
         self.limit.map(|limit| limit.div_ceil(60))
     }

@@ -1,5 +1,5 @@
-//! Detects contradictions between the files of a folder. Outputs of two instants or of two clusters do not form a
-//! queue.
+//! Detects contradictions between the files of a folder. Outputs from two different times or clusters cannot be
+//! combined into one queue.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::now::{self, OutputInstant};
 use super::saved::{FILES, SavedError, saved};
 use super::{ClusterOutput, Texts};
 
-/// The jobs of a file.
+/// The jobs in a file.
 struct JobList {
     name: String,
     all: BTreeSet<u64>,
@@ -22,14 +22,14 @@ struct JobList {
 }
 
 impl JobList {
-    /// Collects the jobs of a file. Invalid content is reported elsewhere.
+    /// Collects the jobs in a file. Invalid content is reported by other functions.
     fn of(part: ClusterOutput, name: String, text: &str) -> Self {
         let (records, told) = if part == ClusterOutput::JobsJson {
             (jobs_of_json(text).unwrap_or_default(), now::of_json(text))
         } else {
             (records(Kind::Job, text).0, None)
         };
-        // A record that cannot be parsed still shows that its job exists.
+        // Even if a record cannot be parsed, it shows that its job exists.
         let number = |record: &Record| record.get("JobId")?.split_whitespace().next()?.parse().ok();
         let all = records.iter().filter_map(number).collect();
         let jobs: Vec<Job> = records.into_iter().filter_map(|record| Job::of(record).ok()).collect();
@@ -40,7 +40,7 @@ impl JobList {
     }
 }
 
-/// Describes the contradictions between files that are used and other files, one sentence each.
+/// Describes the contradictions between the files that are used and the files that are not used, one sentence each.
 pub(super) fn remarks(
     folder: &Path,
     texts: &Texts,
@@ -56,7 +56,7 @@ pub(super) fn remarks(
     let is_of_jobs = |part: ClusterOutput| matches!(part, ClusterOutput::Jobs | ClusterOutput::JobsJson);
     for (part, name) in FILES.iter().filter(|file| is_of_jobs(file.0) && file.1 != taken.name) {
         let other = match saved(folder, name) {
-            // Damage does not matter, because the file is not needed.
+            // Ignore damage, because the file is not needed.
             Err(SavedError::Damaged { .. }) => continue,
             other => other?,
         };
@@ -74,7 +74,7 @@ pub(super) fn remarks(
         };
         let told = now::of_nodes(&nodes, Some(text).filter(|_| part == ClusterOutput::NodesJson));
         remarks.extend(instants(&taken.name, taken.told, &name, told));
-        // The text is preferred if there is a text and a JSON file.
+        // If there is a text file and a JSON file, prefer the text.
         break;
     }
     let config = of(ClusterOutput::Config).map(|(name, text)| (name, Config::parse(text)));
@@ -83,7 +83,7 @@ pub(super) fn remarks(
             let other = crate::cluster::version_of_json(text).filter(|other| !same_version(version, other));
             remarks.extend(other.map(|other| {
                 format!(
-                    "{name} is of Slurm {other} and {config} of {version}: they are of two clusters, or of two times"
+                    "{name} is of Slurm {other} and {config} of {version}: they are from different clusters or times"
                 )
             }));
         }
@@ -100,7 +100,7 @@ fn same_version(one: &str, other: &str) -> bool {
 /// Returns the contradictions between the list of jobs in use and another list.
 fn against(taken: &JobList, other: &JobList) -> Vec<String> {
     if let Some(remark) = instants(&taken.name, taken.told, &other.name, other.told) {
-        return vec![format!("{remark}; the jobs of {} count", taken.name)];
+        return vec![format!("{remark}; the jobs of {} are used", taken.name)];
     }
     let missing = |from: &BTreeSet<u64>, of: &JobList, other: &JobList| {
         let missing: Vec<u64> = from.difference(&other.all).copied().collect();
@@ -120,5 +120,5 @@ fn instants(name: &str, told: Option<OutputInstant>, other: &str, other_told: Op
         OutputInstant::AtLeast(at) => format!("speaks of {}", date(at)),
     };
     told.contradicts(other_told)
-        .then(|| format!("{name} {} and {other} {} (UTC): they are of two instants", of(told), of(other_told)))
+        .then(|| format!("{name} {} and {other} {} (UTC): they are from different times", of(told), of(other_told)))
 }

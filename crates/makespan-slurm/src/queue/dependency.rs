@@ -22,13 +22,13 @@ pub enum Condition {
 pub struct Dependency {
     /// The required state of the other job.
     pub condition: Condition,
-    /// The id of the other job, or of an array, which means all its tasks. 0 for [`Condition::Singleton`].
+    /// The id of the other job, or of an array. An array means all its tasks. 0 for [`Condition::Singleton`].
     pub job: u64,
     /// The number of the array task. `None` means all tasks.
     pub task: Option<u64>,
     /// True if Slurm reports that the dependency can never be satisfied.
     pub has_failed: bool,
-    /// True if one of the job's dependencies is sufficient. If false, all are required.
+    /// True if the job needs only one of its dependencies. If false, it needs all of them.
     pub any: bool,
 }
 
@@ -39,7 +39,7 @@ impl Dependency {
         let any = text.contains('?');
         let mut condition = None;
         for part in text.split([',', '?']).map(str::trim).filter(|part| !part.is_empty()) {
-            // A job without a condition, after a comma, has the condition of the previous job.
+            // If a job after a comma has no condition, the condition of the previous job is used.
             let mut words = part.split(':');
             let first = words.next().unwrap_or_default();
             let named = named(first.split_once('(').map_or(first, |(word, _)| word));
@@ -86,7 +86,7 @@ impl Dependency {
 fn named(word: &str) -> Option<Condition> {
     Some(match word {
         "after" => Condition::Started(0),
-        // `afterburstbuffer` also waits for the buffers of the other job. The difference is ignored.
+        // `afterburstbuffer` also waits for the buffers of the other job. Ignore this difference.
         "afterany" | "afterburstbuffer" => Condition::Ended,
         "afterok" => Condition::Succeeded,
         "afternotok" => Condition::Failed,

@@ -1,4 +1,5 @@
-//! Warns about invalid dates, and about outputs that contradict each other. Each kind is reported once, with a count.
+//! Warns about invalid dates, and about outputs that contradict each other. For each kind of problem, there is one
+//! warning with a count.
 
 use crate::text::{date, moment};
 use crate::{Job, JobState, Node};
@@ -6,7 +7,8 @@ use crate::{Job, JobState, Node};
 use super::QueueJob;
 use super::now::TOLERANCE;
 
-/// Dates of jobs: the name in the text output, the name in JSON, and the assumption for an invalid date.
+/// Dates of jobs. Each entry contains the name in the text output, the name in JSON, and the assumption if the date is
+/// invalid.
 const DATES: [(&str, &str, &str); 5] = [
     ("SubmitTime", "SubmitTime", "it counts as missing"),
     ("EligibleTime", "eligible_time", "the job may start at once"),
@@ -15,7 +17,7 @@ const DATES: [(&str, &str, &str); 5] = [
     ("Deadline", "deadline", "the job is assumed to have none"),
 ];
 
-/// Reports invalid dates, and dates of past events that are later than the instant of the queue.
+/// Reports invalid dates. Also reports dates of past events that are later than the instant of the queue.
 pub(super) fn dates(jobs: &[Job], now: i64) -> Vec<String> {
     let mut remarks = Vec::new();
     let listed = |job: &&Job| job.state.is_waiting() || job.state.holds_nodes();
@@ -48,7 +50,7 @@ fn started(job: &Job) -> Option<i64> {
     job.start.filter(|_| !job.state.is_waiting())
 }
 
-/// Returns the jobs that run on idle nodes. Ending and suspended jobs are left out, because their nodes may be idle.
+/// Returns the jobs that run on idle nodes. Leaves out ending and suspended jobs, because their nodes may be idle.
 pub(super) fn on_idle_nodes<'a>(
     jobs: &'a [QueueJob],
     nodes: &'a [Node],
@@ -70,11 +72,10 @@ pub(super) fn idle(jobs: &[QueueJob], nodes: &[Node]) -> Option<String> {
     } else {
         format!("{count} jobs run on nodes that are idle, such as job {job} on {node}")
     };
-    Some(format!("{runs}: nodes and jobs are of two instants, or of two clusters"))
+    Some(format!("{runs}: nodes and jobs are from different times or clusters"))
 }
 
-/// Formats a count with an example, such as `x is ..` or `x and 2 more are ..`. Returns `None` if there is nothing to
-/// report.
+/// Formats a count with an example, such as `x is ..` or `x and 2 more are ..`. Returns `None` if `found` is empty.
 fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) -> Option<String> {
     let first = found.next()?;
     Some(match found.count() {
@@ -94,7 +95,7 @@ pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     Some(format!("{}: {looks}{help}", named(jobs)))
 }
 
-/// Reports records of the text output that are missing in the JSON output.
+/// Reports records in the text output that are missing in the JSON output.
 pub(super) fn part_of_a_name(jobs: &[u64], json: &str) -> Option<String> {
     let is = match jobs {
         [] => return None,

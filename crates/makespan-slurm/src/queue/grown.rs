@@ -6,12 +6,13 @@ use super::Queue;
 use crate::Node;
 
 impl Queue {
-    /// Returns the node whose copies are added: the last node that accepts jobs.
+    /// Returns the node that additional nodes copy: the last node that accepts jobs.
     pub fn like_new_nodes(&self) -> Option<&Node> {
         self.nodes.iter().rfind(|node| node.state.takes_jobs() && node.usable_cpus > 0)
     }
 
-    /// Returns this queue with `more` additional nodes. They have the partitions of the copied node.
+    /// Returns this queue with `more` additional nodes, which are copies of one node. They are in the partitions of
+    /// the copied node.
     pub fn with_more_nodes(&self, more: u32) -> Self {
         let mut queue = self.clone();
         let Some(like) = self.like_new_nodes() else { return queue };

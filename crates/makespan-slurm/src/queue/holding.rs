@@ -20,8 +20,8 @@ pub struct NodeHolding {
     pub gres: Vec<Gres>,
 }
 
-/// Returns the resources of a job on each node, and the names of unknown nodes. They are read from the groups of
-/// `scontrol show -d job`, or from `job_resources` in JSON. If neither exists, every node has an equal part.
+/// Returns the resources of a job on each node, and the names of unknown nodes. The source is `scontrol show -d job`,
+/// or `job_resources` in JSON. If neither states the resources, every node gets an equal part.
 pub(super) fn holdings(job: &Job, nodes: &HashMap<&str, usize>) -> (Vec<NodeHolding>, Vec<String>) {
     let mut held = of_shares(job);
     if held.is_empty() {
@@ -69,8 +69,8 @@ fn of_json(text: &str) -> Vec<(String, NodeHolding)> {
     nodes.and_then(Value::as_array).map(|nodes| nodes.iter().filter_map(one).collect()).unwrap_or_default()
 }
 
-/// Adds resources that `job_resources` does not contain: generic resources from `gres_detail` and, for version 22.05,
-/// the processors of nodes that the job holds completely.
+/// Adds resources that `job_resources` does not contain. These are generic resources, from `gres_detail`. For version
+/// 22.05, they are also the processors of nodes that the job holds completely.
 fn complete(held: &mut [(String, NodeHolding)], job: &Job) {
     let parts = in_equal_parts(job);
     let own = |name: &String| parts.iter().find(|part| part.0 == *name).map(|part| &part.1);
@@ -93,7 +93,7 @@ fn number(value: &Value) -> Option<u64> {
     crate::cluster::plain(value).parse().ok()
 }
 
-/// Returns the number of cores that the sockets of a node list. The sockets are a list, or an object with numbers as
+/// Returns the number of cores in the list of a node's sockets. `sockets` is a list, or an object with numbers as
 /// keys.
 fn cores(node: &Value) -> u64 {
     let of = |socket: &Value| socket.get("cores").map_or(0, length);
@@ -138,7 +138,7 @@ pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
     let parts =
         tres.unwrap_or_default().split(',').filter(|part| part.starts_with("gres/")).map(|part| Gres::list(part).0);
     let all: Vec<Gres> = parts.flatten().collect();
-    // The list may contain a total without a kind, in addition to amounts of each kind.
+    // In addition to the amounts of each kind, the list may contain a total without a kind.
     let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
     let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
     counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
@@ -163,7 +163,8 @@ pub(super) fn hidden<'a>(nodes: &[Node], seen: impl Iterator<Item = &'a NodeHold
 mod tests {
     use super::*;
 
-    /// The formats of 22.05, of 23.11, and of 24.05. The last one also lists cores that the job does not hold.
+    /// Checks the formats of 22.05, of 23.11, and of 24.05. The format of 24.05 also lists cores that the job does not
+    /// hold.
     #[test]
     fn what_a_job_holds_is_read_from_the_json_of_every_version() {
         let older = |sockets: &str| {

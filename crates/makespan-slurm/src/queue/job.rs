@@ -25,7 +25,7 @@ pub struct RunningJobData {
 /// A pending or running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueJob {
-    /// The id of the job. All pending tasks in one record share this id.
+    /// The id of the job. If a record contains several pending tasks, they share this id.
     pub id: u64,
     /// The id as Slurm shows it: `12`, or `12_3` in an array, or `12+1` in a heterogeneous job.
     pub shown: String,
@@ -59,9 +59,9 @@ pub struct QueueJob {
     pub request: JobRequest,
     /// The dependencies of the job.
     pub waits_for: Vec<Dependency>,
-    /// The array and the task number, for a task of an array.
+    /// The array and the task number, if the job is a task of an array.
     pub array: Option<Member>,
-    /// The id of the first component, for a component of a heterogeneous job.
+    /// The id of the first component, if the job is a component of a heterogeneous job.
     pub together: Option<u64>,
     /// The data of the run, if the job runs.
     pub run: Option<RunningJobData>,
@@ -78,7 +78,7 @@ impl QueueJob {
     }
 }
 
-/// Data that the conversion of all jobs shares, and the number of array tasks that may still be listed.
+/// Data for the conversion of all jobs.
 pub(super) struct JobContext<'a> {
     pub now: i64,
     pub nodes: HashMap<&'a str, usize>,
@@ -88,7 +88,7 @@ pub(super) struct JobContext<'a> {
 }
 
 impl JobContext<'_> {
-    /// Converts a job. The result has an entry for each task in the record, and none for an ended job.
+    /// Converts a job. The result has one entry for each task in the record. It has no entry for an ended job.
     pub(super) fn entries(&mut self, job: &Job) -> Vec<QueueJob> {
         let waits = job.state.is_waiting();
         if !waits && !job.state.holds_nodes() {
@@ -171,7 +171,7 @@ impl JobContext<'_> {
         }
     }
 
-    /// Returns the time limit of a job, or else the limit of its partition.
+    /// Returns the time limit of a job. If the job has none, returns the limit of its partition.
     fn limit(&mut self, job: &Job, partitions: &[String]) -> Option<u64> {
         let text = job.record.get("TimeLimit").filter(|text| job.time_limit.is_none() && *text != "Partition_Limit");
         if let Some(text) = text {

@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use crate::text::{OptionalLimit, bytes, duration};
 
-/// Limits on the number of jobs that run at the same time, and on the resources that they hold together.
+/// Limits on the jobs that run at the same time: the number of jobs, and the resources that they hold together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SlurmLimits {
     /// Maximum number of jobs.
     pub jobs: Option<u64>,
-    /// Maximum amounts of resources, by Slurm's names (`cpu`, `node`, `gres/gpu`; `mem` in MiB).
+    /// Maximum amounts of resources, by Slurm's names. Memory (`mem`) is in MiB. Other names are, for example, `cpu`,
+    /// `node` and `gres/gpu`.
     pub tres: Vec<(String, u64)>,
-    /// Maximum amounts of resources, multiplied by the minutes for which running jobs may still hold them
-    /// (`GrpTRESRunMins`).
+    /// Maximum sums over running jobs of an amount of a resource, times the minutes for which the job may still hold
+    /// it (`GrpTRESRunMins`).
     pub tres_minutes: Vec<(String, u64)>,
 }
 
@@ -34,9 +35,10 @@ pub struct JobLimits {
 /// A limit on past usage, and the usage so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// The resource, whose usage is its amount times minutes; or `wall` for minutes of jobs.
+    /// The resource, or `wall`. The usage of a resource is its amount times minutes. The usage of `wall` is the
+    /// minutes of jobs.
     pub name: String,
-    /// The maximum usage, in the unit of `name`.
+    /// The maximum usage.
     pub total: u64,
     /// The usage so far, if known.
     pub used: Option<u64>,
@@ -54,7 +56,7 @@ impl SlurmLimits {
 pub struct Qos {
     /// The name of the quality of service.
     pub name: String,
-    /// Limits of all its jobs together.
+    /// Limits of all jobs of this quality of service together.
     pub all: SlurmLimits,
     /// Limits of the jobs of each user.
     pub each_user: SlurmLimits,
@@ -119,9 +121,9 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
     (qos, associations)
 }
 
-/// Returns true if an output of `scontrol -o show assoc_mgr` without a line break at its end was cut off. The output
-/// lists users, then accounts, then qualities of service. In a complete output, the last record has every field that
-/// other records of its kind have.
+/// Returns true if an output of `scontrol -o show assoc_mgr` was cut off. The output must have no line break at its
+/// end. It lists users, then accounts, then qualities of service. In a complete output, the last record has every
+/// field that other records of its kind have.
 pub(super) fn is_cut(lines: &[&str]) -> bool {
     const LAST: &str = " User Limits";
     let Some((&last, others)) = lines.split_last() else { return false };
@@ -229,8 +231,8 @@ impl Budget {
     pub const WALL: &'static str = "wall";
 }
 
-/// Parses minutes, or a time span such as `1-00:00:00`, and returns seconds. The text may end with the usage in
-/// parentheses.
+/// Parses minutes, or a time span such as `1-00:00:00`. Returns seconds. After the time, the text may contain the
+/// usage in parentheses.
 fn span(text: &str) -> Option<u64> {
     let text = text.split_once('(').map_or(text, |(limit, _)| limit);
     match text.parse::<u64>() {

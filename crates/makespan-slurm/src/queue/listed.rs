@@ -1,4 +1,4 @@
-//! The records of an output: valid records without duplicates, and messages about invalid ones.
+//! The records of an output: the valid records without duplicates, and messages about invalid records.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(super) struct OutputRecords<T> {
     pub items: Vec<T>,
     /// A message for each record that cannot be parsed.
     pub problems: Vec<String>,
-    /// Number of all records, valid or not.
+    /// Number of all records, valid or invalid.
     pub of: usize,
     /// A message about lines that belong to no record.
     pub strange: Option<String>,
@@ -44,7 +44,8 @@ impl<T> OutputRecords<T> {
     }
 }
 
-/// Removes items whose `key`, which is their name, has occurred before. Returns a message about the removed items.
+/// Removes items whose name has occurred before. `key` returns the name of an item. Returns a message about the
+/// removed items.
 pub(super) fn once<T>(items: &mut Vec<T>, what: &str, key: impl Fn(&T) -> String) -> Option<String> {
     let mut known = HashSet::new();
     let (mut count, mut first) = (0, None);

@@ -1,7 +1,7 @@
 //! The queue of a cluster at an instant: pending and running jobs, and all data that decide when a job starts.
 //!
-//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands. Neither
-//! changes the cluster.
+//! [`Queue::read`] queries a running Slurm. [`Queue::from_folder`] reads saved output of Slurm's commands. Both leave
+//! the cluster unchanged.
 
 mod array;
 mod barred;
@@ -47,7 +47,7 @@ pub struct Queue {
     pub now: i64,
     /// Settings of the cluster. Empty if they could not be read.
     pub config: Config,
-    /// All nodes, including unavailable ones.
+    /// All nodes, including unavailable nodes.
     pub nodes: Vec<Node>,
     /// All partitions of the cluster.
     pub partitions: Vec<Partition>,
@@ -55,18 +55,18 @@ pub struct Queue {
     pub reservations: Vec<SlurmReservation>,
     /// Licences that the cluster counts.
     pub licences: Vec<Licence>,
-    /// Limits by quality of service. Empty if the cluster keeps no accounts.
+    /// The qualities of service with their limits. Empty if the cluster keeps no accounts.
     pub qos: Vec<Qos>,
     /// Limits of accounts and of their users. Empty if the cluster keeps no accounts.
     pub associations: Vec<Association>,
     /// Pending and running jobs in Slurm's order. Each task of an array is a separate job.
     pub jobs: Vec<QueueJob>,
-    /// Resources held by jobs that this user cannot see.
+    /// Resources that jobs hold which this user cannot see.
     pub hidden: Vec<NodeHolding>,
     /// Ended jobs, from which run times are learned.
     pub past: Vec<PastRun>,
-    /// A sentence that says why `past` contains only the ended jobs that the controller remembers. `None` if
-    /// accounting data were read.
+    /// A sentence that says why accounting data were not read, so that `past` contains only the jobs that the
+    /// controller remembers. `None` if accounting data were read.
     pub past_missing: Option<String>,
     /// Warnings about missing or strange data, as sentences.
     pub remarks: Vec<String>,
@@ -78,8 +78,8 @@ impl Queue {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
-    /// Returns the value of a word in `SchedulerParameters`, such as `bf_interval`. A word without a value gives an
-    /// empty text.
+    /// Returns the value of a word in `SchedulerParameters`, such as `bf_interval`. If the word has no value, returns
+    /// an empty text.
     pub fn scheduler_parameter(&self, name: &str) -> Option<&str> {
         let words = self.config.get("SchedulerParameters")?.split(',');
         words
@@ -92,7 +92,8 @@ impl Queue {
         self.scheduler_parameter(name)?.parse().ok()
     }
 
-    /// Returns true if the cluster allocates memory. Without settings, returns true if a job holds memory.
+    /// Returns true if the cluster allocates memory. If the settings are unknown, returns true if some job holds
+    /// memory.
     pub fn counts_memory(&self) -> bool {
         match self.config.get("SelectTypeParameters") {
             Some(text) => text.to_uppercase().contains("MEMORY"),

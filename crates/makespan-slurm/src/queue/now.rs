@@ -1,9 +1,10 @@
-//! Derives the instant of saved outputs, which usually do not state it.
+//! Derives the instant of saved outputs, because most outputs do not state it.
 
 use crate::text::{OptionalLimit, duration, moment};
 use crate::{Job, JobState, Node};
 
-/// Maximum time between two commands and maximum difference of two clocks, in seconds.
+/// Maximum difference between the instants of two outputs, in seconds. It includes the time between two commands and
+/// the difference of two clocks.
 pub(super) const TOLERANCE: i64 = 60;
 
 /// The knowledge about the instant of an output, in seconds since 1970.
@@ -11,7 +12,7 @@ pub(super) const TOLERANCE: i64 = 60;
 pub(super) enum OutputInstant {
     /// The exact instant of the output.
     Exactly(i64),
-    /// The instant of an event in the past of the output.
+    /// A lower bound on the instant of the output: an event that happened before.
     AtLeast(i64),
 }
 
@@ -22,7 +23,7 @@ impl OutputInstant {
         }
     }
 
-    /// Returns true if two outputs cannot be from the same instant.
+    /// Returns true if two outputs cannot be from one instant.
     pub fn contradicts(self, other: Self) -> bool {
         let is_later = |early: i64, late: i64| late.saturating_sub(early) > TOLERANCE;
         match (self, other) {

@@ -17,13 +17,13 @@ pub enum ClusterOutput {
     Config,
     /// The output of `scontrol -o -d show nodes`.
     Nodes,
-    /// The output of `sinfo --json` or `scontrol show nodes --json`, used if the text is missing.
+    /// The output of `sinfo --json` or `scontrol show nodes --json`. Used if the text output of the nodes is missing.
     NodesJson,
     /// The output of `scontrol -o show partitions`.
     Partitions,
     /// The output of `scontrol -o -d show jobs`.
     Jobs,
-    /// The output of `squeue --json --states=all`, used if the text is missing or doubtful.
+    /// The output of `squeue --json --states=all`. Used if the text output of the jobs is missing or doubtful.
     JobsJson,
     /// The output of `scontrol -o show reservations`.
     Reservations,
@@ -58,7 +58,7 @@ impl ClusterOutput {
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     parts: HashMap<ClusterOutput, String>,
-    /// Names of the files from which parts were read.
+    /// For each part that was read from a file, the name of the file.
     names: HashMap<ClusterOutput, String>,
     /// Instant of the last change of the jobs file, in seconds since 1970.
     pub(super) changed: Option<i64>,
@@ -68,7 +68,7 @@ pub struct Texts {
     pub past_missing: Option<String>,
 }
 
-/// Maximum number of array tasks that are listed individually.
+/// Maximum number of array tasks for which there are separate jobs.
 const MAX_TASKS: usize = 200_000;
 
 impl Texts {
@@ -85,7 +85,8 @@ impl Texts {
         self.with(part, text)
     }
 
-    /// Returns the name of a part for warnings: its file, or its own name if it was not read from a file.
+    /// Returns the name of a part for warnings: the name of its file. If it was not read from a file, the name of the
+    /// part itself.
     fn name(&self, part: ClusterOutput) -> &str {
         let unnamed = if part == ClusterOutput::JobsJson { "squeue --json" } else { part.name() };
         self.names.get(&part).map_or(unnamed, String::as_str)
@@ -104,8 +105,7 @@ impl Texts {
     /// Combines the texts into a queue at `now`. If `now` is `None`, derives the instant from the jobs.
     ///
     /// # Errors
-    ///
-    /// A missing or invalid part, and a message.
+    /// The part that is missing or invalid, and a message.
     pub fn queue(&self, now: Option<i64>) -> Result<Queue, (ClusterOutput, String)> {
         let mut remarks = self.remarks.clone();
         let nodes = self.nodes(&mut remarks)?;
@@ -146,8 +146,8 @@ impl Texts {
         })
     }
 
-    /// Returns the instant of the jobs. A JSON file may be from another instant than the text, so it is used only if
-    /// the text does not state the instant.
+    /// Returns the time at which the list of jobs was printed. Uses the JSON output only if the text does not state
+    /// this time, because the JSON file may be from another time.
     fn told(&self, listed: &[Job]) -> Option<i64> {
         let (own, json) = (now::of_jobs(listed.iter()), self.get(ClusterOutput::JobsJson));
         if let Some(now::OutputInstant::Exactly(at)) = own
@@ -158,8 +158,8 @@ impl Texts {
         own.into_iter().chain(json.and_then(now::of_json)).map(now::OutputInstant::instant).max()
     }
 
-    /// Returns the instant of a queue without jobs: the latest instant that the nodes state, or the last change of the
-    /// jobs file.
+    /// Returns the instant of a queue without jobs. It is the latest instant that the nodes state, or the last change
+    /// of the file with the jobs.
     fn told_without_jobs(&self, nodes: &[Node], remarks: &mut Vec<String>) -> Option<i64> {
         let (part, json) = match self.get(ClusterOutput::Nodes) {
             Some(_) => (ClusterOutput::Nodes, None),
@@ -222,7 +222,7 @@ impl Texts {
         names.into_iter().filter_map(of).collect()
     }
 
-    /// Returns the jobs in the text output. If a job is doubtful, uses the JSON output.
+    /// Returns the jobs in the text output. If some job is doubtful, uses the JSON output.
     fn jobs(&self, remarks: &mut Vec<String>) -> Result<Vec<Job>, (ClusterOutput, String)> {
         let json = || {
             self.get(ClusterOutput::JobsJson)
@@ -271,8 +271,8 @@ impl Texts {
                     let mut rest: Vec<Job> = better.into_values().filter(|job| !known.contains(&job.id)).collect();
                     rest.sort_by_key(|job| job.id);
                     reading.items.extend(rest);
-                    // Lines that belong to no record are not reported, because they are parts of free texts that the
-                    // JSON output contains completely.
+                    // Do not report lines that belong to no record. They are parts of free texts, which the JSON
+                    // output contains completely.
                     let count =
                         format!("{} of {}", reading.problems.len(), makespan_core::counted(reading.of, "record"));
                     let from = self.name(ClusterOutput::JobsJson);
@@ -298,8 +298,8 @@ impl Texts {
         Ok(reading.items)
     }
 
-    /// Returns two flags: the JSON output is from the same instant as the text, and all jobs are taken from the JSON
-    /// output.
+    /// Returns two flags. The first is true if the JSON output is from the same instant as the text. The second is
+    /// true if all jobs must be taken from the JSON output.
     ///
     /// If a record has fields of two records, every record may be part of another job's name. Files from two instants
     /// contain different jobs anyway.
@@ -368,7 +368,7 @@ impl Texts {
         if let Some(text) = self.get(ClusterOutput::Qos) {
             match limits::of_accounts(text) {
                 Ok(better) if !better.is_empty() => {
-                    // The accounting data contain all limits, but only the controller knows the usage.
+                    // The accounting data contain all limits. But only the controller knows the usage.
                     let known = std::mem::replace(&mut qos, better);
                     for one in &mut qos {
                         let own = known.iter().find(|known| known.name == one.name);

@@ -1,4 +1,4 @@
-//! Ended jobs from which run times are learned. They come from `sacct` and from the controller's memory.
+//! Ended jobs from which run times are learned. They come from `sacct`, or from the controller's memory.
 
 use crate::{Job, JobState, OptionalLimit};
 
@@ -22,8 +22,8 @@ pub struct PastRun {
 }
 
 impl PastRun {
-    /// Returns the run of a job that ended by itself or at its limit. Other jobs, such as cancelled ones, give `None`,
-    /// because their run times are not informative.
+    /// Returns the run of a job that ended by itself or at its limit. Returns `None` for all other jobs, such as
+    /// cancelled jobs, because their run times are not informative.
     pub(super) fn of(job: &Job) -> Option<Self> {
         let (start, end) = (job.start?, job.end?);
         let seconds = u64::try_from(end.checked_sub(start)?).ok().filter(|&seconds| seconds > 0)?;
@@ -40,11 +40,10 @@ impl PastRun {
 
     /// Parses the output of `sacct -P`. Returns the runs and the number of invalid lines.
     ///
-    /// The first line contains the names of the columns. Columns after the job name are counted from the right,
+    /// The first line contains the names of the columns. The columns after the job name are counted from the right,
     /// because a name may contain the separator.
     ///
     /// # Errors
-    ///
     /// The first line is missing.
     pub fn of_sacct(text: &str) -> Result<(Vec<Self>, usize), String> {
         let mut lines = text.lines();
@@ -82,8 +81,8 @@ impl PastRun {
     }
 }
 
-/// Splits a line into one cell for each column. If the line has too many cells, joins the surplus cells with the free
-/// text, which contains the separator.
+/// Splits a line into one cell for each column. If the line has too many cells, the free text contains the separator.
+/// In this case, joins the surplus cells with the free text.
 fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     let mut words: Vec<String> = line.split('|').map(str::to_owned).collect();
     let excess = words.len().saturating_sub(columns);

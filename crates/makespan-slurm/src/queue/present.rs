@@ -15,19 +15,18 @@ use super::{Memory, Queue, QueueJob};
 /// A queue as an instance. Time 0 is the instant of the queue.
 #[derive(Clone, Debug)]
 pub struct Present {
-    /// The instance. Its machines are the nodes that accept jobs or run jobs.
-    ///
-    /// Each running job, and each pending job that may start, is a job with one task, in the queue's order. Run-time
-    /// estimates are time limits; for a running job, the remaining time until its limit. The platform contains the
-    /// rules of the cluster, and the jobs contain their submissions.
+    /// The instance. Its machines are the nodes that accept jobs or run jobs. Its jobs are the running jobs and the
+    /// pending jobs that may start, in the queue's order. Each job has one task. The run-time estimate of a pending
+    /// job is its time limit. The estimate of a running job is the remaining time until its limit. The platform
+    /// contains the rules of the cluster. The jobs contain their submissions.
     pub instance: Instance,
     /// For each job of the instance, the index of the job in the queue.
     pub jobs: Vec<usize>,
-    /// The running tasks and their processors, for a simulation that starts them at instant 0.
+    /// The running tasks and their processors. A simulation starts these tasks at instant 0.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// The first processor of each node of the queue, or `None` for unavailable nodes.
+    /// For each node of the queue, its first processor. `None` for unavailable nodes.
     pub first_processor: Vec<Option<u32>>,
-    /// Jobs that are left out, with reasons, and differences from the cluster.
+    /// Warnings about jobs that are left out, with reasons, and about differences from the cluster.
     pub remarks: Vec<String>,
 }
 
@@ -52,14 +51,12 @@ pub enum PresentError {
 }
 
 impl Present {
-    /// Returns an instance of the pending jobs, and warnings about jobs that are left out because they request more
-    /// nodes than exist.
+    /// Returns an instance of the pending jobs. Jobs that request more nodes than exist are left out, with warnings.
     ///
-    /// The processors of a running job are unavailable until its limit. Jobs that depend on a running job are released
-    /// at its limit.
+    /// The processors of a running job are unavailable until the job's time limit. Jobs that depend on a running job
+    /// are released at this limit.
     ///
     /// # Errors
-    ///
     /// [`InstanceError`]
     pub fn waiting(&self) -> Result<(Instance, Vec<String>), InstanceError> {
         let Self { instance, running, .. } = self;
@@ -115,7 +112,7 @@ impl Present {
     }
 }
 
-/// Removes jobs that request more nodes than exist, and all jobs that depend on them.
+/// Removes jobs that request more nodes than exist. Also removes all jobs that depend on removed jobs.
 fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut JobNotes) {
     let is_too_wide = |job: &Work| {
         let least = job.submission.as_ref().and_then(|submission| submission.nodes).map_or(0, |range| range.0);
@@ -231,8 +228,8 @@ impl Queue {
         self.reservations.iter().filter(is_closed)
     }
 
-    /// Returns the periods of reservations that no pending job can use. A reservation does not end running jobs, so on
-    /// a processor with a running job, the period begins at the limit of the job.
+    /// Returns the periods of reservations that no pending job can use. A reservation does not end running jobs. So on
+    /// a processor with a running job, the period begins at the time limit of the job.
     fn closed(&self, first: &[Option<u32>], running: &[(TaskId, ProcSet)], works: &[Work]) -> Vec<Unavailable> {
         let processors = |node: usize| {
             let from = first[node]?;
@@ -262,7 +259,7 @@ impl Queue {
     }
 }
 
-/// Returns the name of a generic resource in `makespan-core`.
+/// Returns the name in `makespan-core` of a generic resource.
 fn resource(name: &str) -> &str {
     if name == "gpu" { Resource::GPUS } else { name }
 }
@@ -284,7 +281,7 @@ fn left(platform: &Platform) -> Vec<HashMap<String, u64>> {
 }
 
 impl Builder<'_> {
-    /// Returns the processors of a running job: the next free ones of each of its nodes.
+    /// Returns the processors of a running job: on each of its nodes, the next free processors.
     fn held(&mut self, job: &QueueJob) -> ProcSet {
         let mut set = ProcSet::new();
         for holding in job.run.iter().flat_map(|run| &run.holds) {
@@ -299,8 +296,9 @@ impl Builder<'_> {
         set
     }
 
-    /// Returns the needs of a running job, limited to the resources that remain. Needs are shares by processors, and
-    /// the real use of a node may be smaller. The flag is true if a need was reduced.
+    /// Returns the needs of a running job, reduced to the resources that remain. The flag is true if a need was
+    /// reduced. A reduction may be necessary because needs are shares by processors, which may exceed the real use of
+    /// a node.
     fn hold(&mut self, job: &QueueJob, needs: &Needs, processors: &ProcSet) -> Result<(Needs, bool), ResourceError> {
         let width = processors.len();
         let nodes: BTreeSet<usize> = job.run.iter().flat_map(|run| &run.holds).map(|holding| holding.node).collect();
@@ -330,7 +328,8 @@ impl Builder<'_> {
         Ok((Needs::new(kept)?, is_less))
     }
 
-    /// Returns the number of processors of a pending job. A job that requests whole nodes gets all their processors.
+    /// Returns the number of processors of a pending job. If the job requests whole nodes, this is the number of all
+    /// their processors.
     fn width(&self, job: &QueueJob) -> u32 {
         let request = &job.request;
         let least = request.cpus.max(request.min_nodes.saturating_mul(request.cpus_per_node));
@@ -340,7 +339,7 @@ impl Builder<'_> {
         width.min(u64::from(u32::MAX)) as u32
     }
 
-    /// Converts a job. The flag is true if the job holds more than the instance states. If the job is left out,
+    /// Converts a job. The flag is true if the job holds more than the instance states. If the job must be left out,
     /// returns the reason.
     fn work(&mut self, job: &QueueJob, processors: &ProcSet, width: u32) -> Result<(Work, bool), String> {
         if job.is_held && job.run.is_none() {

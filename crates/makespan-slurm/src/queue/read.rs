@@ -1,4 +1,4 @@
-//! Reads the texts of a queue from a running Slurm, or from files in a folder.
+//! Reads the texts of a queue, from a running Slurm or from files in a folder.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::now::TOLERANCE;
 use super::saved::{FILES, SavedError, file, saved};
 use super::{ClusterOutput, Queue, Texts, beside};
 
-/// Optional parts, and the consequence if a part is missing.
+/// Optional parts. For each part, the consequence if the part is missing.
 const HELPFUL: [(ClusterOutput, &str); 4] = [
     (ClusterOutput::Config, "the scheduler's intervals and the resources that it counts are assumed"),
     (ClusterOutput::Reservations, "no reservation is known"),
@@ -20,15 +20,14 @@ const HELPFUL: [(ClusterOutput, &str); 4] = [
     (ClusterOutput::Limits, "no limit of users and accounts is known"),
 ];
 
-/// The consequence of missing accounting data. It matters only if run times are learned.
+/// The consequence if accounting data are missing. It matters only if run times are learned.
 const NO_PAST: &str = "times are learned from jobs that the controller remembers alone";
 
 impl Queue {
     /// Queries a running Slurm. Runs only commands that change nothing.
     ///
     /// # Errors
-    ///
-    /// [`CommandError`] if nodes or jobs cannot be read. Other missing parts cause warnings.
+    /// [`CommandError`] if nodes or jobs cannot be read. If another part is missing, the result contains a warning.
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
         let mut texts = Texts::default();
         for part in [
@@ -45,8 +44,8 @@ impl Queue {
             texts = helpful(commands, ClusterOutput::Past, texts, days)?;
         }
         let mut best: Option<Self> = None;
-        // A job that starts or ends between the two queries seems to be hidden or to run on an idle node. In this
-        // case, both queries are repeated.
+        // If a job starts or ends between the two queries, it seems to be hidden or to run on an idle node. In this
+        // case, repeat both queries.
         for _ in 0..2 {
             let queue = asked(commands, &texts)?;
             let fewer = best.as_ref().is_none_or(|best| queue.hidden.len() < best.hidden.len());
@@ -61,11 +60,10 @@ impl Queue {
         Ok(best.expect("the loop queries the queue at least once"))
     }
 
-    /// Reads saved output from files in a folder. `docs/queue.md` lists the names of the files, each of which may be
+    /// Reads saved output from files in a folder. `docs/queue.md` lists the names of the files. Each file may be
     /// compressed (`.gz`). `now` is the instant of the output in seconds since 1970, if known.
     ///
     /// # Errors
-    ///
     /// [`SavedError`]
     pub fn from_folder(folder: &Path, now: Option<i64>) -> Result<Self, SavedError> {
         let mut texts = Texts::default();
@@ -151,7 +149,7 @@ struct Unusable {
 }
 
 impl Unusable {
-    /// Adds a warning about this file and about the file that replaces it.
+    /// Adds a warning about this file, and about the file that replaces it.
     fn replaced(&self, mut texts: Texts, names: &[(ClusterOutput, String)]) -> Result<Texts, SavedError> {
         let group = match self.part {
             ClusterOutput::Nodes | ClusterOutput::NodesJson => &[ClusterOutput::Nodes, ClusterOutput::NodesJson][..],
@@ -189,7 +187,7 @@ fn path_is_text(name: &str) -> bool {
 }
 
 /// Returns true if a text was cut off: its last line has no line break and lacks something that all other lines have.
-/// Some editors leave out the last line break, so a missing line break alone is no sign.
+/// A missing line break alone proves nothing, because some editors leave out the last line break.
 fn is_cut(part: ClusterOutput, text: &str) -> bool {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let Some((&last, others)) = lines.split_last() else { return false };
@@ -204,7 +202,7 @@ fn is_cut(part: ClusterOutput, text: &str) -> bool {
             let columns = |line: &str| line.matches('|').count();
             return others.first().is_some_and(|first| columns(first) > columns(last));
         }
-        // The last lines state if the controllers are up or down.
+        // The last lines of a complete output state whether the controllers are up or down.
         ClusterOutput::Config => return !last.contains(" = ") && !last.ends_with("UP") && !last.ends_with("DOWN"),
         ClusterOutput::Limits => return super::limits::is_cut(&lines),
         ClusterOutput::NodesJson | ClusterOutput::JobsJson => return false,
@@ -217,12 +215,12 @@ fn is_cut(part: ClusterOutput, text: &str) -> bool {
     let common = others.iter().filter_map(|line| keys(line)).reduce(|all, keys| &all & &keys);
     match common {
         Some(common) => !common.is_subset(&own),
-        // The text has no other record for a comparison. Its last word must at least be a field.
+        // The text has no other record for a comparison. At least, its last word must be a field.
         None => last.split_whitespace().last().is_some_and(|word| !word.contains('=')),
     }
 }
 
-/// Queries nodes and jobs, one directly after the other.
+/// Queries nodes and jobs. The second query follows directly after the first.
 fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
     let jobs = ["-o", "-d", "show", "jobs"];
     let nodes = ["-o", "-d", "show", "nodes"];
@@ -244,7 +242,7 @@ fn asked(commands: &Commands, texts: &Texts) -> Result<Queue, CommandError> {
 }
 
 /// Queries an optional part. If the part is missing, adds a warning. If the controller does not answer, returns an
-/// error, because the query of the jobs would fail too.
+/// error, because the query for the jobs would then fail too.
 fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32) -> Result<Texts, CommandError> {
     let since = format!("now-{days}days");
     let scontrol = |what: &'static str| (Program::Scontrol, vec!["-o", "show", what]);
@@ -259,7 +257,8 @@ fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32
     };
     match commands.run(program, arguments) {
         Ok(printed) => Ok(texts.with(part, printed.out)),
-        // Without a configuration, every further command would wait for a long time, and jobs cannot be read.
+        // If there is no configuration, every further command would wait for a long time, and the jobs could not be
+        // read.
         Err(error) if program == Program::Scontrol && ends_all(&error) => Err(error),
         // A cluster without an accounting database is no error.
         Err(error) => {

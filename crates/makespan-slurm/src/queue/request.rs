@@ -37,13 +37,14 @@ pub struct JobRequest {
     pub gres: Vec<Gres>,
     /// Features that the nodes must have.
     pub features: Option<Features>,
-    /// The features as written by the user.
+    /// The features as the user wrote them.
     pub features_text: String,
     /// Nodes that the job must get, without duplicates.
     pub required: Vec<String>,
     /// Nodes that the job must not get.
     pub excluded: Vec<String>,
-    /// All requested or held resources in Slurm's notation (`cpu`, `node`, `billing`, `gres/gpu`; `mem` in MiB).
+    /// All requested or held resources, by Slurm's names. Memory (`mem`) is in MiB. Other names are, for example,
+    /// `cpu`, `node`, `billing` and `gres/gpu`.
     pub tres: Vec<(String, u64)>,
     /// Licences that the job holds while it runs.
     pub licences: Vec<(String, u64)>,
@@ -58,14 +59,14 @@ pub struct JobRequest {
 }
 
 impl JobRequest {
-    /// Returns true if the job requests several processors on any nodes, such as by `-n 8` alone. Its minimum number
-    /// of nodes is then 1, and it has no maximum.
+    /// Returns true if the job requests several processors on any nodes, for example by `-n 8` alone. In this case,
+    /// the minimum number of nodes is 1, and there is no maximum.
     pub fn is_for_any_nodes(&self) -> bool {
         self.min_nodes == 1 && self.max_nodes.is_none() && self.cpus > self.cpus_per_node
     }
 
-    /// Returns the required nodes if the job can get no other nodes: it may have at most `most` nodes, or it needs no
-    /// more. Returns nothing if Slurm adds other nodes.
+    /// Returns the required nodes if the job can get no other nodes. This is the case if the job may have at most
+    /// `most` nodes, or if it needs no more nodes. If Slurm adds other nodes, returns an empty list.
     pub fn only_nodes(&self, most: Option<u64>) -> &[String] {
         let listed = self.required.len() as u64;
         let is_enough = || listed >= self.min_nodes && listed.saturating_mul(self.cpus_per_node) >= self.cpus;
@@ -118,13 +119,13 @@ impl JobRequest {
     }
 }
 
-/// Returns the value of the first key, used in the text, or of the second key, used in JSON.
+/// Returns the value of a key. The first key is used in the text, and the second key in JSON.
 fn first<'a>(record: &'a Record, keys: [&str; 2]) -> Option<&'a str> {
     keys.iter().find_map(|key| record.get(key))
 }
 
-/// Returns the maximum number of nodes. In the text, a job with a maximum has `4-4`, and a job without one has `4`. In
-/// JSON, 0 means no maximum.
+/// Returns the maximum number of nodes. In the text, `4-4` states a maximum, and `4` states none. In JSON, 0 means no
+/// maximum.
 fn max_nodes(record: &Record) -> Option<u64> {
     if let Some(text) = record.get("max_nodes") {
         return text.parse().ok().filter(|&most| most > 0);
@@ -141,7 +142,7 @@ fn tres(record: &Record) -> Vec<(String, u64)> {
 
 fn memory(record: &Record) -> Memory {
     let amount = |keys| first(record, keys).and_then(bytes).filter(|&bytes| bytes > 0);
-    // If both values are present, the value per processor is used: the job was given it as a default.
+    // If both values are present, use the value per processor, because the job got it as a default.
     amount(["MinMemoryCPU", "memory_per_cpu"]).map_or_else(
         || amount(["MinMemoryNode", "memory_per_node"]).map_or(Memory::Whole, Memory::PerNode),
         Memory::PerCpu,

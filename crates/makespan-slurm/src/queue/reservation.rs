@@ -2,7 +2,7 @@
 
 use crate::text::{Record, expand, moment};
 
-/// Nodes or licences that certain users have reserved for a period.
+/// A reservation of nodes or licences for certain users during a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlurmReservation {
     /// The name of the reservation.
@@ -58,7 +58,7 @@ impl SlurmReservation {
         })
     }
 
-    /// Returns true if a job of this user and account may use the reservation.
+    /// Returns true if a job of `user` and `account` may use the reservation.
     pub fn admits(&self, user: &str, account: Option<&str>) -> bool {
         let allows = |list: &[String], name: &str| {
             let denied = list.iter().any(|entry| entry.strip_prefix('-') == Some(name));

@@ -10,10 +10,10 @@ use thiserror::Error;
 use super::ClusterOutput;
 use crate::text::date;
 
-/// Maximum size of a text in bytes. 100,000 jobs are 100 MB.
+/// Maximum size of a text in bytes. For comparison: the list of 100,000 jobs has 100 MB.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The reason why saved output does not form a queue.
+/// The reason why saved outputs cannot be combined into a queue.
 #[derive(Debug, Error)]
 pub enum SavedError {
     /// The folder or a file cannot be read.
@@ -44,7 +44,7 @@ pub enum SavedError {
         /// The problem.
         problem: String,
     },
-    /// A file was cut off or damaged, and there is no substitute.
+    /// A file was cut off or damaged, and no other file replaces it.
     #[error("{} was cut off or is damaged ({problem}){help}", path.display())]
     Damaged {
         /// The damaged file.
@@ -56,7 +56,7 @@ pub enum SavedError {
     },
     /// The stated instant is before the instant of the outputs.
     #[error(
-        "{} is before the outputs in {}: they are of {} (UTC), and know nothing of what was before; leave the instant out, or state a later one",
+        "{} is before the outputs in {}: they are from {} (UTC), and contain nothing earlier; leave the instant out, or state a later one",
         date(*stated), folder.display(), date(*told)
     )]
     Early {
@@ -69,7 +69,7 @@ pub enum SavedError {
     },
 }
 
-/// The files of the parts, in order of preference. Each may end in `.gz`.
+/// The file names of each part, in order of preference. Each name may be followed by `.gz`.
 pub(super) const FILES: [(ClusterOutput, &str); 15] = [
     (ClusterOutput::Config, "scontrol.config.txt"),
     (ClusterOutput::Nodes, "scontrol.nodes-d.txt"),
@@ -119,11 +119,11 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
         if bytes.len() as u64 > MAX_BYTES {
             return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
         }
-        // If a command fails, its file is empty.
+        // If a command failed, its file is empty.
         if bytes.iter().all(u8::is_ascii_whitespace) && is_json {
             continue;
         }
-        // The file begins like a JSON document. If its end is missing, the file was cut off.
+        // The file begins as a JSON document. If the end of the document is missing, the file was cut off.
         let end = bytes.trim_ascii();
         if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
             let problem = "it is no JSON: it ends within its document".to_owned();

@@ -13,7 +13,7 @@ use super::{Queue, QueueJob, SlurmLimits, SlurmReservation};
 /// The time limit, in seconds, that is assumed for a job without one: a year.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
-/// Returns the name of a Slurm resource in `makespan-core`, and the factor for its amounts.
+/// Returns the name in `makespan-core` of a resource of Slurm, and the factor by which its amounts are multiplied.
 fn resource(name: &str) -> Option<(&str, u64)> {
     match name {
         "cpu" => Some((Site::CPUS, 1)),
@@ -42,7 +42,7 @@ fn seconds(seconds: u64) -> Time {
 }
 
 impl Queue {
-    /// Returns the rules. `number` maps node names to node numbers of the platform.
+    /// Returns the rules of the cluster. `number` maps node names to node numbers of the platform.
     pub(super) fn site(&self, number: &HashMap<&str, usize>) -> Site {
         Site {
             partitions: self.site_partitions(number),
@@ -72,7 +72,7 @@ impl Queue {
                 ..Part::new(own.name.as_str(), nodes.into_iter().collect())
             }
         };
-        // A partition without available nodes is left out. Jobs in it cannot start.
+        // Leave out a partition without available nodes. Jobs in this partition cannot start.
         self.partitions.iter().map(part).filter(|part| !part.nodes.is_empty()).collect()
     }
 
@@ -101,7 +101,7 @@ impl Queue {
         first.map(class).collect()
     }
 
-    /// Returns the accounts, and the users whose account exists. Limits for only one partition are left out.
+    /// Returns the accounts, and the users whose account exists. Limits that apply to a single partition are left out.
     fn site_associations(&self) -> Vec<Member> {
         let own = || self.associations.iter().filter(|one| one.partition.is_none() && !one.account.is_empty());
         let mut seen = BTreeSet::new();
@@ -121,7 +121,7 @@ impl Queue {
     }
 
     /// Returns the reservations that jobs of the queue request, with their users and accounts. If users and accounts
-    /// alone do not state who may use a reservation, lists the users of the jobs that may use it.
+    /// alone do not state who may use a reservation, the result lists the users of the jobs that may use it.
     fn site_reservations(&self, number: &HashMap<&str, usize>) -> Vec<SiteReservation> {
         let kept = self.reservations.iter().filter(|kept| self.is_used(kept)).filter_map(|kept| {
             let nodes: BTreeSet<usize> =
@@ -160,7 +160,7 @@ fn names(job: &QueueJob, kept: &SlurmReservation) -> bool {
     job.request.reservation.as_deref() == Some(kept.name.as_str())
 }
 
-/// Stores each text once, even if several jobs have it.
+/// A store of texts. If several jobs have equal texts, they share one entry.
 #[derive(Default)]
 pub(super) struct Texts(HashMap<String, Arc<str>>);
 
@@ -183,7 +183,7 @@ impl Texts {
         let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
-        // A job with required nodes may get others too, which a warning reports.
+        // A job with required nodes may also get other nodes. A warning reports this.
         let only = request.only_nodes(request.max_nodes);
         Submission {
             user: Some(self.of(&job.user)),

@@ -9,7 +9,7 @@ use super::{Condition, Dependency, Queue, QueueJob};
 /// Maximum number of jobs in a warning.
 const MAX_NAMED: usize = 4;
 
-/// Warnings, each with the jobs that it is about.
+/// Warnings, each with the jobs to which it applies.
 #[derive(Default)]
 pub(super) struct JobNotes(BTreeMap<String, Vec<String>>);
 
@@ -36,7 +36,7 @@ impl JobNotes {
     }
 }
 
-/// Adds all jobs that directly or indirectly depend on a job that is left out.
+/// Adds all jobs that depend, directly or indirectly, on a job that is left out.
 pub(super) fn add_what_waits(gone: &mut HashMap<String, &'static str>, works: &[Work]) {
     let mut before = 0;
     while gone.len() > before {
@@ -55,7 +55,7 @@ pub(super) struct Waits {
     never: Vec<(usize, &'static str)>,
 }
 
-/// The jobs of the instance by the ids that dependencies use: ids of jobs and ids of arrays.
+/// The jobs of the instance, by the ids to which dependencies refer. These are ids of jobs and ids of arrays.
 struct Places<'a> {
     queue: &'a Queue,
     /// For each job of the instance, the index of the job in the queue.
@@ -82,7 +82,7 @@ impl<'a> Places<'a> {
         &self.queue.jobs[self.jobs[place]]
     }
 
-    /// Returns the jobs of the instance that a dependency refers to.
+    /// Returns the jobs of the instance to which a dependency refers.
     fn named(&self, wait: &Dependency, by: usize) -> Vec<usize> {
         let task = |place: usize| self.job(place).array.map(|member| member.task);
         let is_meant = |place: usize| match (wait.condition, wait.task) {
@@ -104,7 +104,7 @@ impl<'a> Places<'a> {
         (0..by).filter(is_same).collect()
     }
 
-    /// Returns the jobs that must end before a job starts, or the reason why it can never start.
+    /// Returns the jobs that must end before a job starts. If the job can never start, returns the reason.
     fn before(&self, wait: &Dependency, by: usize, notes: &mut JobNotes) -> Result<Vec<usize>, &'static str> {
         if wait.has_failed {
             return Err("its dependency can never be satisfied");
@@ -131,7 +131,8 @@ impl<'a> Places<'a> {
 }
 
 impl Waits {
-    /// Sets the dependencies between the jobs of an instance. Dependencies on jobs outside the queue are satisfied.
+    /// Sets the dependencies between the jobs of an instance. If a dependency refers to a job outside the queue, it is
+    /// satisfied.
     pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut JobNotes) -> Self {
         let places = Places::of(queue, jobs);
         let mut never = Vec::new();
@@ -163,7 +164,7 @@ impl Waits {
         Self { never }
     }
 
-    /// Removes the jobs that can never start, and all jobs that depend on them.
+    /// Removes the jobs that can never start. Also removes all jobs that depend on them.
     pub(super) fn leave_out(self, queue: &Queue, jobs: &mut Vec<usize>, works: &mut Vec<Work>, notes: &mut JobNotes) {
         let named = self.never.into_iter().map(|(place, why)| (works[place].name.clone(), why));
         let mut gone: HashMap<String, &'static str> = named.collect();

@@ -46,7 +46,7 @@ impl Gres {
 
     fn one(text: &str) -> Option<Self> {
         let (text, note) = text.split_once('(').map_or((text, ""), |(text, note)| (text, note.trim_end_matches(')')));
-        // Requests have the form `gres:gpu:2` or `gres/gpu:2`.
+        // A request has the form `gres:gpu:2` or `gres/gpu:2`.
         let text = text.strip_prefix("gres:").or_else(|| text.strip_prefix("gres/")).unwrap_or(text);
         // The total of a job over all nodes has the form `gres/gpu:a100=2`.
         let words: Vec<&str> = text.split([':', '=']).collect();
@@ -80,7 +80,7 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(between).filter(|part| !part.is_empty()).collect()
 }
 
-/// Parses a count. It may have a unit (a power of 1024), such as `4G` for the bandwidth of a file system.
+/// Parses a count with an optional unit (a power of 1024). For example, `4G` is a bandwidth of a file system.
 fn number(text: &str) -> Option<u64> {
     let (digits, shift) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 10),

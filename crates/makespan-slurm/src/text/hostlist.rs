@@ -4,15 +4,15 @@ use thiserror::Error;
 
 /// Maximum number of hosts in a list. Slurm supports at most 65,533 nodes.
 const MAX_HOSTS: usize = 100_000;
-/// Maximum length of a name without its numbers, and maximum number of brackets in a name. They limit the memory for
-/// each host.
+/// Maximum length of a name without its numbers. This limits the memory for each host.
 const MAX_NAME: usize = 256;
+/// Maximum number of brackets in a name. This limits the memory for each host.
 const MAX_BRACKETS: usize = 8;
 
 /// The reason why a text is not a list of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostlistError {
-    /// A bracket without its partner.
+    /// A bracket without a matching bracket.
     #[error("`{0}` has a bracket without its partner; a list of hosts is such as n[0-3,7],login1")]
     Bracket(String),
     /// Brackets that contain something other than ranges of numbers.
@@ -170,7 +170,7 @@ fn numbers_of(range: &str, room: usize, text: &str, numbers: &mut Vec<String>) -
     if count >= (room - numbers.len().min(room)) as u64 {
         return Err(HostlistError::TooMany(shown(text)));
     }
-    // Slurm writes at most 64 digits. The limit prevents numbers that need much memory for each host.
+    // Slurm writes at most 64 digits. Without a limit, a number could need much memory for each host.
     if first.len() > 20 {
         return Err(wrong());
     }

@@ -1,5 +1,6 @@
 //! Parses the output of `scontrol -o show`: one record per line, with fields `KEY=value`. Values are not quoted, and
-//! some are free text, so a value may look like a field. A record in which this is possible is marked as doubtful.
+//! some values are free text. So part of a value may look like a field. In this case, the record is marked as
+//! doubtful.
 
 use std::borrow::Cow;
 
@@ -30,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// Returns a key that every record contains. In output without `-o`, this key is below the first line of a record.
+    /// Returns a key that every record contains. In output without `-o`, the key is not in the first line of a record.
     const fn below_head(self) -> &'static str {
         match self {
             Self::Job => " JobState=",
@@ -39,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns the keys whose values may contain spaces and which are before the free text at the end.
+    /// Returns the keys of the free texts in the middle of a record. Their values may contain spaces.
     const fn free_text(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["OS"],
@@ -48,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// Returns the keys of the free texts at the end of a record. The first of these keys is where the end begins.
+    /// Returns the keys of the free texts at the end of a record. The end begins at the first of these keys.
     const fn texts(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["Reason", "Comment", "Extra"],
@@ -57,7 +58,8 @@ impl Kind {
         }
     }
 
-    /// Returns the keys that may follow a free text at the end of a record. Any other key is part of the text.
+    /// Returns the keys that may follow a free text at the end of a record. A field with any other key is part of the
+    /// text.
     const fn tail(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["ReservationName", "InstanceId", "InstanceType"],
@@ -71,7 +73,7 @@ impl Kind {
         self == Self::Job && matches!(key, "Nodes" | "CPU_IDs" | "Mem" | "GRES")
     }
 
-    /// Returns true if a field with this key may follow the name of a job. Otherwise, the field is part of the name.
+    /// Returns true if a field with this key may follow the name of a job. If not, the field is part of the name.
     fn may_follow_name(key: &str) -> bool {
         matches!(key, "UserId" | "HetJobIdSet" | "SLUID")
     }
@@ -166,7 +168,7 @@ const TAIL: [&str; 21] = [
     "StepMgrEnabled",
 ];
 
-/// The fields of one record, complete and in the original order.
+/// The fields of one record. All fields are in their original order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     fields: Vec<(String, String)>,
@@ -188,19 +190,20 @@ impl Record {
         &self.fields
     }
 
-    /// Returns true if part of a value may have been parsed as a field, or a field as part of a value.
+    /// Returns true if the fields may be wrong: part of a value may have been parsed as a field, or a field as part of
+    /// a value.
     pub fn is_doubtful(&self) -> bool {
         self.doubtful
     }
 
-    /// Returns true if the record has fields of two records. In this case, the record and all records before it may be
+    /// Returns true if the record has fields of two records. In this case, this record and all earlier records may be
     /// part of a job's name.
     pub fn is_of_two(&self) -> bool {
         self.of_two
     }
 
     /// Returns the unchanged value of a key. If the key occurs twice before the free text at the end, returns the last
-    /// value, because the first one may be part of the job name.
+    /// value, because the first value may be part of the job name.
     pub fn raw(&self, key: &str) -> Option<&str> {
         let (head, tail) = self.fields.split_at(self.before_tail);
         let found = head.iter().rfind(|field| field.0 == key).or_else(|| tail.iter().find(|field| field.0 == key));
@@ -250,8 +253,8 @@ impl Record {
     }
 
     /// Returns true if a free text at the end contains the fields that normally follow a job's name. This happens if
-    /// the name contains a line break and a text that looks like a record: the last field of that text then includes
-    /// the real fields after the name.
+    /// the name contains a line break and a text that looks like a record. In this case, the last field of that text
+    /// includes the real fields after the name.
     fn swallows(&self, kind: Kind) -> bool {
         let tail = self.fields[self.before_tail..].iter();
         kind == Kind::Job
@@ -265,7 +268,8 @@ impl Record {
     }
 
     fn push(&mut self, key: &str, value: &str) {
-        // Spaces between two fields are removed. Spaces at the end of a free text cannot be distinguished from them.
+        // Remove spaces between two fields. Spaces at the end of a free text cannot be distinguished from these
+        // spaces.
         self.fields.push((key.to_owned(), value.trim_end_matches(' ').to_owned()));
     }
 
@@ -289,11 +293,11 @@ fn candidates(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Indentation of all lines of a record except the first, in output of `scontrol` without `-o`.
+/// Indentation of the second and later lines of a record, in the output of `scontrol` without `-o`.
 const INDENT: &str = "   ";
 
-/// Returns the nonblank lines of a text. An indented line is appended to the first line of its record, unless the
-/// first line already contains the whole record.
+/// Returns the nonblank lines of a text. Appends an indented line to the first line of its record, unless the first
+/// line already contains the whole record.
 fn lines(kind: Kind, text: &str) -> Vec<Cow<'_, str>> {
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
     let mut is_open = false;
@@ -318,9 +322,9 @@ fn begins(kind: Kind, line: &str) -> bool {
     line.split_once('=').is_some_and(|(key, _)| key == kind.head())
 }
 
-/// Parses the output of `scontrol`, with `-o` (one line for each record) or without (several lines). Returns the
-/// records, and the lines that belong to no record. A line that neither begins nor continues a record makes the
-/// previous record doubtful, because a name in it may contain a line break.
+/// Parses the output of `scontrol`: with `-o`, one line for each record, or without, several lines. Returns the
+/// records, and the lines that belong to no record. If a line neither begins nor continues a record, marks the
+/// previous record as doubtful, because a name in it may contain a line break.
 pub fn records(kind: Kind, text: &str) -> (Vec<Record>, Vec<String>) {
     let (mut records, mut strange) = (Vec::<Record>::new(), Vec::new());
     for line in &lines(kind, text) {
@@ -354,7 +358,7 @@ mod tests {
         records.remove(0)
     }
 
-    /// The outputs of `scontrol` with and without `-o` have the same fields.
+    /// Checks that the outputs of `scontrol` with and without `-o` give equal fields.
     #[test]
     fn records_of_several_lines_are_read() {
         for (kind, text, count, strange) in [

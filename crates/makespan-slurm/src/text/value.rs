@@ -10,7 +10,7 @@ pub enum OptionalLimit {
 }
 
 impl OptionalLimit {
-    /// Returns the value, if there is a limit.
+    /// Returns the limit, or `None` if there is none.
     pub const fn value(self) -> Option<u64> {
         match self {
             Self::At(value) => Some(value),
@@ -109,7 +109,7 @@ pub fn date(seconds: i64) -> String {
     if !(days_since_1970(1, 1, 1)..=days_since_1970(9999, 12, 31)).contains(&day) {
         return seconds.to_string();
     }
-    // A year has 365 or 366 days, so this estimate is too late by at most a few years.
+    // A year has 365 or 366 days. So this estimate is too late by at most a few years.
     let mut year = 1 + (day - days_since_1970(1, 1, 1)) / 365;
     while days_since_1970(year, 1, 1) > day {
         year -= 1;
@@ -127,7 +127,7 @@ fn days_of_month(year: i64, month: i64) -> i64 {
     days_since_1970(next_year, next, 1) - days_since_1970(year, month, 1)
 }
 
-/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. In the computation, a year begins
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The computation lets a year begin
 /// in March, so that the leap day is its last day.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };

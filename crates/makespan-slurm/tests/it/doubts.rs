@@ -58,7 +58,7 @@ fn files_of_two_instants_and_of_two_clusters_are_told_apart() {
     let folder = mixed(&[&files[..], &[("26.05", "squeue.json.gz")]].concat());
     let said = remarks(folder.path());
     let instants = "scontrol.jobs-d.txt is of 2026-11-22T01:50:14 and squeue.json is of 2026-11-22T02:03:57 (UTC)";
-    assert!(said.contains(instants) && said.contains("the jobs of scontrol.jobs-d.txt count"), "{said}");
+    assert!(said.contains(instants) && said.contains("the jobs of scontrol.jobs-d.txt are used"), "{said}");
     assert!(said.contains("squeue.json is of Slurm 26.05.5 and scontrol.config.txt of 24.11.5"), "{said}");
     // The jobs that are used determine the instant.
     assert_eq!(Queue::from_folder(folder.path(), None).unwrap().now, 1_795_312_214);
@@ -118,7 +118,10 @@ fn an_instant_before_the_outputs_is_refused_and_one_long_after_is_said() {
     let now = Queue::from_folder(&folder, None).unwrap().now;
     for early in [0, -5, i64::MIN, now - 3600] {
         let said = Queue::from_folder(&folder, Some(early)).unwrap_err().to_string();
-        assert!(said.contains("they are of 2026-11-22T01:50:14 (UTC)") && said.contains("state a later one"), "{said}");
+        assert!(
+            said.contains("they are from 2026-11-22T01:50:14 (UTC)") && said.contains("state a later one"),
+            "{said}"
+        );
     }
     let remarks = |at: i64| Queue::from_folder(&folder, Some(at)).unwrap().remarks.join("\n");
     assert!(!remarks(now).contains("stated instant") && !remarks(now + 50).contains("stated instant"));

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use super::{FILES, Finding, Nodes, Said, sum};
 
-/// Maximum difference of clocks that is ignored, in seconds. The transmission of a line causes a small difference.
+/// Maximum difference between clocks that is ignored, in seconds. The transmission of a line alone causes a small
+/// difference.
 const CLOSE: f64 = 1.0;
-/// Difference of clocks, in seconds, above which Munge rejects credentials.
+/// If the difference between two clocks is larger than this, Munge rejects credentials. In seconds.
 const REFUSED: f64 = 300.0;
 
-/// Judges the clocks. The transmission time of a line makes the node's clock seem slow, so the largest measured
-/// difference is the most exact.
+/// Judges the clocks. The transmission time of a line makes the node's clock seem slow. So the largest measured value
+/// is the most exact.
 pub(super) fn clocks(nodes: &Nodes) -> Finding {
     const TOPIC: &str = "clocks";
     let ahead = |said: &Said| said.ahead.iter().copied().reduce(f64::max);
@@ -90,7 +91,7 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
             "a node sees what this machine writes; a test between nodes needs at least 2 nodes",
         );
     }
-    // The measured time includes the time until the other nodes began.
+    // The measured time includes the time until all nodes had begun.
     Finding::good(TOPIC, format!("all see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
 }
 

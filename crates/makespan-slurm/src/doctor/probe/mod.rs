@@ -1,5 +1,5 @@
-//! A short test job on some nodes. It checks that the clocks agree, that the folder is shared, and that if several
-//! nodes try to move a file, exactly one of them succeeds.
+//! A short test job on some nodes. It checks that the clocks agree and that the folder is shared. It also checks that
+//! if several nodes try to move a file, exactly one of them succeeds.
 
 mod judge;
 mod listen;
@@ -28,11 +28,11 @@ const RUNS: Duration = Duration::from_mins(1);
 /// The answers of one node.
 #[derive(Debug, Default)]
 struct Said {
-    /// Differences between the node's clock and this machine's clock, in seconds, one for each line. Positive if the
-    /// node's clock is ahead. Each value is too small by the transmission time of its line.
+    /// Differences between the node's clock and this machine's clock, in seconds, one for each received line. Positive
+    /// if the node's clock is ahead. Each value is too small by the transmission time of its line.
     ahead: Vec<f64>,
     has_program: Option<bool>,
-    /// The output of `cksum` for the program.
+    /// The output of `cksum` on the node for the program.
     sum: Option<String>,
     shared: Option<String>,
     met: Option<String>,
@@ -47,8 +47,8 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
     if examination.nodes == 0 {
         return vec![Finding::unknown(TOPIC, "none was run", "leave --nodes 0 out to examine clocks and the folder")];
     }
-    // If the cluster has fewer nodes than requested, the test uses all of them. If their number is unknown, the test
-    // requests `nodes` nodes, and srun reports the problem.
+    // If the cluster has fewer nodes than requested, the test uses all nodes of the cluster. If the number of nodes is
+    // unknown, the test requests `nodes` nodes, and srun reports the problem.
     let there = match examination.own_job {
         Some(job) => commands.allocation(job).map(|allocated| allocated.machines),
         None => commands.machines(examination.partition.as_deref()),
@@ -83,7 +83,7 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
     }
 }
 
-/// Runs the test job. Returns the answers of the nodes, and a problem if one occurred.
+/// Runs the test job. Returns the answers of the nodes, and a problem if there was one.
 fn asked(examination: &Examination, commands: &Commands, nodes: u32) -> io::Result<(Nodes, Option<String>)> {
     let place = tempfile::Builder::new().prefix(".makespan-doctor-").tempdir_in(&examination.folder)?;
     let folder = place.path().canonicalize()?;
@@ -122,7 +122,7 @@ fn asked(examination: &Examination, commands: &Commands, nodes: u32) -> io::Resu
         }
         Err(error) => return Err(error),
     };
-    // The drop of the temporary folder removes all files of the nodes.
+    // When the temporary folder is dropped, all files of the nodes are removed.
     Ok(heard)
 }
 

@@ -9,20 +9,20 @@ use crate::Program;
 use crate::engine::{Allocation, Pilots};
 use crate::pilot::PilotNode;
 
-/// Number of searches of the queue for a job that may have been submitted. `BETWEEN_LOOKS` is the pause between two
-/// searches.
+/// Number of searches of the queue for a job that may have been submitted.
 const LOOKS: u32 = 4;
+/// Pause between two of these searches.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 /// Time limit for a query of the queue.
 const ANSWER: Duration = Duration::from_secs(10);
 
 impl Pilots {
-    /// Adopts the pilots of earlier sessions that have not ended, with their tasks.
+    /// Adopts the pilots of earlier sessions that have not ended, and the tasks of these pilots.
     pub(in crate::engine) fn find_earlier(&mut self) {
         let places = self.board.places();
         let bound = places.into_iter().filter_map(|place| Some((self.board.slot(&place)?, place)));
-        // Ended pilots without tasks are ignored. An ended pilot may still hold tasks if the planner ended before it
+        // Ignore ended pilots without tasks. An ended pilot may still hold tasks: the planner may have ended before it
         // handled the ends of these tasks.
         let counts = |place: &PilotNode| !self.board.is_over(place.job) || self.board.holds_any(place);
         let bound = bound.filter(|(slot, place)| *slot < self.nodes.slots.len() && counts(place));
@@ -62,9 +62,10 @@ impl Pilots {
         Ok(())
     }
 
-    /// Starts the head of the pilot in an existing allocation, unless a head already runs there.
+    /// Starts the head of the pilot (the process that starts its agents) in an existing allocation, unless a head
+    /// already runs there.
     fn lead_here(&self, job: u64, up: &[String]) -> Result<(), String> {
-        let wrong = |error: std::io::Error| format!("cannot start in the allocation {job}: {error}");
+        let wrong = |error: std::io::Error| format!("cannot start agents in the allocation {job}: {error}");
         self.board.declare_not_over(job);
         self.board.record_pilot(job, 0).map_err(wrong)?;
         if self.board.lock_head(job).map_err(wrong)?.is_none() {
@@ -73,7 +74,7 @@ impl Pilots {
         let log = std::fs::File::create(self.board.log(job)).map_err(wrong)?;
         let mut command = Command::new(&self.options.program);
         command.args(["agent", "--head", "--folder"]).arg(&self.options.folder).env("SLURM_JOB_ID", job.to_string());
-        // The nodes are named, because otherwise Slurm may choose nodes that are down or not in the plan.
+        // Name the nodes, because Slurm might otherwise choose nodes that are down or not in the plan.
         command.arg(format!("--nodelist={}", up.join(",")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -81,13 +82,13 @@ impl Pilots {
         Ok(())
     }
 
-    /// Searches the queue for jobs of this run without a record. Such a job exists if a session ended between the
-    /// submission and the record.
+    /// Searches the queue for jobs of this run that are not recorded in its files. Such a job exists if a session
+    /// ended after the submission of the job and before the record.
     pub(super) fn find_unknown(&mut self) {
         let Allocation::Asked { name, pilots, .. } = &self.options.allocation else { return };
         let asked = ["--noheader", "--me", "--states=PENDING,RUNNING", "--format=%i %D", "--name", name.as_str()];
-        // The wait for a controller that does not answer is short. If a job is not found, the run gets one pilot too
-        // many, which ends by itself.
+        // Wait only briefly for a controller that does not answer. If a job is not found, the run gets one pilot too
+        // many. That pilot ends by itself.
         let commands = self.options.commands.clone().with_limit(ANSWER).with_patience(Duration::ZERO);
         let Ok(printed) = commands.run(Program::Squeue, asked) else { return };
         let sizes: Vec<usize> = pilots.iter().map(|pilot| pilot.nodes).collect();
@@ -98,8 +99,8 @@ impl Pilots {
                 continue;
             }
             let free = || (0..sizes.len()).filter(|&seat| self.nodes.seats[seat].job.is_none());
-            // A seat for this number of nodes is preferred. Otherwise a larger seat is used, because the job may have
-            // requested fewer nodes than the seat needs.
+            // Prefer a seat for this number of nodes. Otherwise use a larger seat, because the job may have requested
+            // fewer nodes than the seat needs.
             let seat = free().find(|&seat| sizes[seat] == nodes).or_else(|| free().find(|&seat| sizes[seat] > nodes));
             if let Some(seat) = seat.filter(|&seat| self.board.record_pilot(job, seat).is_ok()) {
                 self.nodes.seats[seat].job = Some(job);
@@ -108,8 +109,8 @@ impl Pilots {
         }
     }
 
-    /// Submits a pilot with all its nodes, or only with its nodes in `among`. An error consists of the reason, and
-    /// true if a later attempt may succeed.
+    /// Submits a pilot with all its nodes, or only with its nodes in `among`. An error contains the reason. Its flag
+    /// is true if a later try may succeed.
     pub(super) fn submit(&mut self, seat: usize, among: Option<&[String]>) -> Result<(), (String, bool)> {
         let Allocation::Asked { pilots, options, name } = &self.options.allocation else { return Ok(()) };
         let size = &pilots[seat];
@@ -131,7 +132,8 @@ impl Pilots {
         match self.options.commands.submit(&arguments, &script) {
             Ok(submitted) => {
                 let job = submitted.job;
-                // The job id may belong to an ended job, because a controller that has lost its state reuses job ids.
+                // A controller that has lost its state reuses job ids. So an earlier job with this id may be recorded
+                // as ended.
                 self.board.declare_not_over(job);
                 self.nodes
                     .agents
@@ -148,7 +150,7 @@ impl Pilots {
                 Ok(())
             }
             Err(error) if error.is_ambiguous() => {
-                // The job may appear in the queue late, so the search is repeated.
+                // The job may appear in the queue late. So search several times.
                 for _ in 0..LOOKS {
                     self.find_unknown();
                     if self.nodes.seats[seat].job.is_some() {

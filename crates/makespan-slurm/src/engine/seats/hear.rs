@@ -8,7 +8,7 @@ use super::{Life, MAX_FRUITLESS, PilotSeat, Wants};
 use crate::engine::watch::{FORGOTTEN, JobStateChange, PendingJob, SlurmReport};
 use crate::engine::{Allocation, Pilots};
 
-/// Returns true if a job that is pending for this reason may wait forever.
+/// Returns true if a job that is pending for `reason` may wait forever.
 fn is_stuck(reason: &str) -> bool {
     const PASSING: [&str; 7] = ["priority", "resources", "begintime", "cleaning", "dependency", "none", "prolog"];
     !PASSING.contains(&reason.trim_matches(['(', ')']).to_ascii_lowercase().as_str())
@@ -82,7 +82,7 @@ impl Pilots {
         }
     }
 
-    /// Marks the agents of an ended pilot as gone. An agent is dropped when its signs of life stop.
+    /// Marks the agents of an ended pilot as gone. Each agent is dropped when its signs of life stop.
     pub(super) fn write_off(&mut self, job: u64, reason: &str) {
         for (_, agent) in self.nodes.agents.iter_mut().filter(|(place, _)| place.job == job) {
             agent.gone.get_or_insert_with(|| reason.to_owned());
@@ -107,7 +107,7 @@ impl Pilots {
         self.nodes.seats[seat].ends = None;
         self.announce(seat);
         let PilotSeat { has_ended_any, fruitless, wants, .. } = self.nodes.seats[seat];
-        // If a restarted controller has forgotten the job, the pilot does not count as a failure.
+        // If a restarted controller has forgotten the job, do not count the pilot as a failure.
         let counts = u32::from(how != FORGOTTEN);
         let fruitless = if has_ended_any { 0 } else { fruitless + counts };
         let again = fruitless < MAX_FRUITLESS;

@@ -12,24 +12,24 @@ use makespan_exec::engine::{EngineStart, Notice};
 
 use super::{Allocation, Pilots};
 
-/// Time before the end of a pilot in which the plan contains no tasks on the pilot.
+/// Before the end of a pilot, the plan contains no tasks on the pilot for this time.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// Minimum time between the expected end of a task and the end of its pilot. It is less than `MARGIN`, because
-/// policies start tasks slightly later than planned.
+/// Minimum time between the expected end of a task and the end of its pilot. This time is shorter than `MARGIN`,
+/// because policies start tasks slightly later than planned.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Maximum change of a pilot's end that is not announced. Slurm reports ends in whole seconds.
+/// If the end of a pilot changes by at most this time, the change is not announced. Slurm reports ends in whole
+/// seconds.
 const DRIFT: Duration = Duration::from_secs(3);
 
-/// Time between two searches for pilots in which no pending task can end in time.
+/// Time between two searches for pilots that end too early for all pending tasks.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// Number of consecutive pilots in which no task ended, after which no pilot is submitted. A further pilot would
-/// probably fail too.
+/// If no task ended in this number of consecutive pilots, no further pilot is submitted. It would probably fail too.
 const MAX_FRUITLESS: u32 = 3;
 
-/// Pause after a temporary refusal of a submission.
+/// Pause after Slurm has temporarily refused a submission.
 const PAUSE: Duration = Duration::from_secs(15);
 
 /// A seat for one pilot.
@@ -43,13 +43,13 @@ pub(super) struct PilotSeat {
     ends: Option<Instant>,
     /// The end of the pilot in the last announcement.
     announced: Option<Instant>,
-    /// The longest remaining time of the pilot in Slurm's reports.
+    /// The longest remaining time of the pilot that Slurm has reported.
     whole: Duration,
-    /// True if no further task starts in the pilot. Its running tasks continue.
+    /// True if no further task starts in the pilot. Tasks that already run there continue.
     draining: bool,
     /// True if a task has ended in the pilot.
     pub has_ended_any: bool,
-    /// Number of consecutive pilots of this seat in which no task ended.
+    /// Number of consecutive pilots of this seat, up to now, in which no task ended.
     fruitless: u32,
     /// True if no further pilot will be submitted.
     pub closed: bool,
@@ -63,7 +63,7 @@ pub(super) struct PilotSeat {
     lost: usize,
     /// The state of the job that Slurm reported last.
     life: Life,
-    /// Instant of the last attempt to cancel the pilot as lost.
+    /// Instant of the last attempt to cancel the pilot because it seemed lost.
     tried: Option<Instant>,
 }
 
@@ -100,7 +100,8 @@ impl PilotSeat {
         self.life == Life::Runs
     }
 
-    /// Returns true if the planner may now try to cancel the pilot as lost. Attempts are at least five seconds apart.
+    /// Returns true if the planner may now try to cancel the pilot because it seems lost. Two attempts are at least
+    /// five seconds apart.
     pub fn may_give_up(&mut self) -> bool {
         let is_due = self.tried.is_none_or(|tried| tried.elapsed() >= Duration::from_secs(5));
         self.tried = Some(Instant::now()).filter(|_| is_due).or(self.tried);
@@ -113,8 +114,8 @@ impl PilotSeat {
 }
 
 impl Pilots {
-    /// Returns a reason if the pilot of a task is expected to end before the task. In this case, no further task
-    /// starts in the pilot.
+    /// If the pilot of a task is expected to end before the task, stops the start of tasks in this pilot and returns
+    /// the reason.
     pub(super) fn drain_for(&mut self, parts: &[(usize, ProcSet)], start: &EngineStart<'_>) -> Option<String> {
         let expected = Duration::from_nanos(u64::try_from(start.expected.ticks()).unwrap_or(0));
         let mut reason = None;
@@ -122,7 +123,7 @@ impl Pilots {
             let seat = self.nodes.slots.seat(*slot);
             let Some(ends) = self.nodes.seats[seat].ends else { continue };
             let left = ends.saturating_duration_since(Instant::now());
-            // If the run time is a guess, the task starts even if the guess exceeds the length of every pilot.
+            // If the run time is only a guess, the task may start even if the guess exceeds the length of every pilot.
             let most = if start.is_guess { self.nodes.seats[seat].whole / 2 } else { Duration::MAX };
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
@@ -138,7 +139,7 @@ impl Pilots {
         reason
     }
 
-    /// Announces the end of a pilot, so that no plan contains a task after it.
+    /// Announces the end of a pilot to the run, so that no plan contains a task after this end.
     fn announce(&mut self, seat: usize) {
         let PilotSeat { ends, announced, .. } = self.nodes.seats[seat];
         let has_moved = match (ends, announced) {
@@ -154,7 +155,7 @@ impl Pilots {
         }
     }
 
-    /// Ends pilots without running tasks if no pending task could end before the end of the pilot.
+    /// Ends pilots without running tasks if every pending task would end after the end of the pilot.
     pub(super) fn give_back_idle(&mut self, shortest: &dyn Fn() -> Option<Duration>) {
         if self.run.waiting == 0 || self.looks.reviewed.elapsed() < REVIEW {
             return;
@@ -210,8 +211,7 @@ impl Pilots {
             let asks = matches!(self.options.allocation, Allocation::Asked { .. });
             if missing && due && asks && self.may_use_another() {
                 if self.nodes.seats[seat].again.is_some() {
-                    // The last submission may have reached the controller after the time limit, so its job is searched
-                    // for.
+                    // The last submission may have reached the controller after the time limit. So search for its job.
                     self.find_unknown();
                 }
                 if self.nodes.seats[seat].job.is_some() {
@@ -252,7 +252,7 @@ impl Pilots {
             let _ = self.board.declare_over(job);
             let begun = self.nodes.agents.keys().any(|place| place.job == job);
             if !here && !begun {
-                // A job that has not started has no agent that could end it, so it is cancelled.
+                // A job that has not started has no agent that could end it. So cancel the job.
                 let _ = self.options.commands.cancel(job);
             }
         }

@@ -6,13 +6,14 @@ use super::{PilotSeat, Wants};
 use crate::engine::watch::PendingJob;
 use crate::engine::{Allocation, Pilots};
 
-/// Time that a pilot waits for nodes that accept no jobs. After this time, it is replaced by a pilot without these
-/// nodes.
+/// Time for which a pilot waits for nodes that accept no jobs. After this time, another pilot without these nodes
+/// replaces it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time in which no task starts, after which a pilot that lacks nodes is replaced by a pilot with all its nodes.
-/// `STUCK` is for pilots that have lost a node, and `LATE` for pilots whose missing agents may still appear.
+/// For a pilot that has lost a node: if no task starts for this time, a pilot with all nodes replaces it.
 const STUCK: Duration = Duration::from_secs(10);
+/// For a pilot with agents that have not appeared yet: if no task starts for this time, a pilot with all nodes
+/// replaces it.
 const LATE: Duration = Duration::from_mins(1);
 
 impl Pilots {
@@ -37,8 +38,8 @@ impl Pilots {
         }
         let _ = self.board.declare_over(job);
         self.hearing.watch.forget_job(job);
-        // The controller may have forgotten an earlier job with this id, whose agents may still run. They are marked
-        // as gone.
+        // The controller may have forgotten an earlier job with this id. Its agents may still run, so mark them as
+        // gone.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
             "only {} of the {} nodes that pilot {job} waits for take jobs now: it is submitted again without the other nodes",
@@ -53,8 +54,8 @@ impl Pilots {
         }
     }
 
-    /// Replaces pilots that lack nodes by pilots with all nodes, if tasks wait, none runs, and none can start because
-    /// of the missing nodes.
+    /// Replaces pilots that lack nodes by pilots with all nodes. Does so if tasks wait, none runs, and none can start
+    /// because of the missing nodes.
     pub(super) fn look_for_stuck(&mut self) {
         let begun =
             |seat: &PilotSeat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));
@@ -78,7 +79,7 @@ impl Pilots {
             let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
-                // An existing allocation cannot be replaced, so its agents end.
+                // An existing allocation cannot be replaced. So end its agents.
                 let _ = self.board.declare_over(job);
                 self.nodes.seats[seat] = PilotSeat { closed: true, ..PilotSeat::default() };
             }

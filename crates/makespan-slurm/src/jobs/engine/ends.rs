@@ -15,7 +15,7 @@ use crate::pilot::{AttemptEnd, AttemptOrder};
 const GLANCE: Duration = Duration::from_millis(100);
 
 impl SlurmJobEngine<'_> {
-    /// Searches the files for attempts that have started or ended. Returns true if there are any.
+    /// Searches the files for attempts that have started or ended. Returns true if there are any new ones.
     pub(super) fn look_for_news(&mut self) -> bool {
         let (news, ends) = (self.board.news(), self.board.ends());
         let found = !news.is_empty() || !ends.is_empty();
@@ -29,14 +29,14 @@ impl SlurmJobEngine<'_> {
         for (id, fate) in ends {
             match self.run.by_id.get(&id) {
                 Some(&task) => found_end |= self.see_end(task, fate),
-                // The attempt is not part of this session, so only its record is removed.
+                // The attempt belongs to no task of this session. So only remove its record.
                 None => self.board.forget_end(&id, &fate),
             }
         }
         found && found_end
     }
 
-    /// Checks the claim of an attempt, and reports a new one.
+    /// Reads the claim of an attempt. Reports the claim if it is new.
     pub(super) fn see_begin(&mut self, task: TaskId) {
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.claim.is_none()) else { return };
         let Some(claim) = self.board.claimant(&held.id).filter(|claim| !claim.is_void()) else { return };
@@ -49,7 +49,7 @@ impl SlurmJobEngine<'_> {
         self.run.notices.push_back(Notice::Begun { task, at: claim.wall(), processors });
     }
 
-    /// Handles the end of an attempt. Returns true if it is new.
+    /// Handles the end of an attempt. Returns true if this end was not known before.
     fn see_end(&mut self, task: TaskId, fate: AttemptEnd) -> bool {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get_mut(&task).filter(|held| held.fate.is_none()) else { return false };
@@ -58,7 +58,7 @@ impl SlurmJobEngine<'_> {
             AttemptEnd::Exit(_) => self.run.notices.push_back(Notice::Ended(task)),
             AttemptEnd::TimedOut => self.run.notices.push_back(Notice::TimedOut(task)),
             AttemptEnd::Refused(reason) => self.run.notices.push_back(Notice::Refused(task, reason)),
-            // Slurm reports the reason.
+            // Wait until Slurm reports the reason.
             AttemptEnd::Gone => held.is_stopped = true,
         }
         true
@@ -92,7 +92,8 @@ impl SlurmJobEngine<'_> {
         }
     }
 
-    /// Adopts the attempts of earlier sessions that may still run, or whose end no session has handled.
+    /// Adopts the attempts of earlier sessions that may still run. Also adopts attempts whose ends no session has
+    /// handled.
     pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
         let submissions = self.board.submissions();
         let known = |id: String| Some((self.board.order(&id).ok()?, id));
@@ -126,7 +127,8 @@ impl SlurmJobEngine<'_> {
         taken
     }
 
-    /// Ends the attempts of earlier sessions that this session does not know. Returns after all of them have ended.
+    /// Ends attempts of earlier sessions that do not belong to the tasks of this session. Returns after all of them
+    /// have ended.
     pub(super) fn end_strangers(&mut self, grace: Duration, tell: &mut dyn FnMut(&str)) {
         let begun = Instant::now();
         let (mut asked, mut killed, mut told) = (false, false, false);
@@ -155,7 +157,7 @@ impl SlurmJobEngine<'_> {
                 (asked, killed) = (true, kill);
             }
             if kill && let Ok(there) = snapshot(&self.options.commands, &self.submissions.mark) {
-                // After the end of a job, none of its processes exists.
+                // After the end of a job, none of the job's processes exists.
                 for id in left.iter().filter(|id| there.get(*id).is_none_or(|entry| entry.state.has_ended())) {
                     self.board.forget(id);
                 }

@@ -1,5 +1,5 @@
-//! An engine that runs each task as a Slurm job. It accepts all tasks at once, submits a job for each, and reports the
-//! end of each task.
+//! An engine that runs each task as a Slurm job. It accepts all tasks at once, submits a job for each task, and
+//! reports the end of each task.
 
 mod ends;
 mod places;
@@ -19,16 +19,18 @@ use super::queue::{Queue, ThreadAnswer, ThreadRequest, cancel};
 use crate::Commands;
 use crate::pilot::{AttemptEnd, AttemptOrder};
 
-/// Minimum and maximum time between two checks of the files.
+/// Minimum time between two checks of the files.
 const SHORTEST: Duration = Duration::from_millis(20);
+/// Maximum time between two checks of the files.
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Minimum time between two queries of the queue. The minimum is also `TIMES` times the duration of the last query.
+/// Minimum time between two queries of the queue.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The time between two queries of the queue is at least this multiple of the duration of the last query.
 const TIMES: u32 = 5;
 
-/// Maximum number of tasks that the run has given to the engine but that are not submitted. If this process dies, the
-/// next session submits them.
+/// Maximum number of tasks that the run has given to the engine but that are not submitted. If this process dies,
+/// these tasks are submitted only in the next session.
 const MAX_WAITING: usize = 32;
 
 /// The options of the engine.
@@ -67,17 +69,17 @@ struct Held {
     fate: Option<AttemptEnd>,
     /// True if the attempt was stopped and Slurm must report the reason.
     is_stopped: bool,
-    /// The instant since which the job has ended or has been absent from the queue.
+    /// The instant since which the job has been ended or absent from the queue.
     over: Option<Instant>,
-    /// The last sign of life, by the clock of the job's node, and the instant at which the planner noticed it.
+    /// The last sign of life, by the clock of the job's node, and the instant at which the planner noticed this sign.
     beat: Option<(SystemTime, Instant)>,
 }
 
 /// An engine that runs each task as a Slurm job. Slurm decides when the job starts. The predecessors of a task in a
-/// graph become dependencies of its job. Attempts continue without this process.
+/// graph become dependencies of its job. If this process ends, attempts continue.
 ///
-/// A job claims its attempt before it starts it. So a job runs nothing if it starts a second time, or if its attempt
-/// was withdrawn too late.
+/// A job claims its attempt before it starts the attempt. So if a job starts a second time, or if its attempt was
+/// withdrawn too late, the job runs nothing.
 #[derive(Debug)]
 pub struct SlurmJobEngine<'a> {
     instance: &'a Instance,
@@ -98,7 +100,7 @@ struct RunSide {
     tasks: BTreeMap<TaskId, Held>,
     by_id: HashMap<String, TaskId>,
     succeeded: BTreeSet<TaskId>,
-    /// Assumed processors of running tasks whose processors Slurm does not report.
+    /// For running tasks whose processors Slurm does not report, the processors that they are assumed to hold.
     busy: BTreeMap<TaskId, ProcSet>,
     notices: VecDeque<Notice>,
 }
@@ -108,10 +110,11 @@ struct RunSide {
 struct SlurmSide {
     queue: Queue,
     heard: Receiver<ThreadAnswer>,
-    /// True if a query of the queue is running. `ask` is the time of the next query.
+    /// True while a query of the queue is running.
     is_asked: bool,
+    /// Instant of the next query of the queue.
     ask: Instant,
-    /// The last reported reason why Slurm does not answer.
+    /// The reason, last reported, why Slurm does not answer.
     mute: Option<String>,
     /// Instant of the last sign that the controller was unavailable or has forgotten jobs.
     doubt: Option<Instant>,
@@ -123,9 +126,9 @@ struct SlurmSide {
 #[derive(Debug)]
 struct SubmissionSide {
     log: Submissions,
-    /// Suffix of the names of the jobs that this run submits.
+    /// Suffix of the names of all jobs that this run submits.
     mark: String,
-    /// Part of the ids of attempts that differs between sessions.
+    /// Part of the ids of attempts that is different in each session.
     session: String,
     /// Tasks that have not been submitted yet, in the order of submission.
     waiting: VecDeque<TaskId>,
@@ -133,36 +136,35 @@ struct SubmissionSide {
     submitting: Option<TaskId>,
     /// The largest job id so far.
     highest: u64,
-    /// Earliest time of the next submission after Slurm has refused a submission.
+    /// Earliest time of the next submission. Set if Slurm has refused a submission.
     again: Option<Instant>,
     has_told_limit: bool,
     /// Number of delayed submissions since tasks were planned.
     kept_waiting: u32,
     /// True if Slurm has accepted a job.
     has_any: bool,
-    /// Number of jobs that ended without a log. `None` after the first job has started.
+    /// Number of jobs that ended without a log. `None` after the first job of the run has started.
     stillborn: Option<u32>,
 }
 
 impl SlurmJobEngine<'_> {
-    /// Returns a new id for an attempt: the name of its status file, and the session. Without the session, ids could
-    /// be repeated, because an edited instance numbers its attempts from the start.
+    /// Returns a new id for an attempt: the name of its status file, followed by the session. Without the session, ids
+    /// could repeat, because an edited instance numbers its attempts from the start.
     fn id_of(&self, status: &str) -> String {
         format!("{}+{}", status.rsplit_once('/').map_or(status, |(_, name)| name), self.submissions.session)
     }
 }
 
-/// Returns the suffix of the job names of a run. Runs in different folders have different suffixes.
+/// Returns the suffix of the job names of a run. It is different for runs in different folders.
 fn mark_of(folder: &std::path::Path) -> String {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     format!("@{:016x}", folder.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 impl<'a> SlurmJobEngine<'a> {
-    /// Begins a session. It can adopt attempts of earlier sessions.
+    /// Begins a session, which can adopt attempts of earlier sessions.
     ///
     /// # Errors
-    ///
     /// The folder of the run cannot be read or written.
     pub fn begin(instance: &'a Instance, options: JobsOptions) -> Result<Self, String> {
         let board = JobBoard::of(&options.folder);
@@ -210,7 +212,7 @@ impl<'a> SlurmJobEngine<'a> {
         }
     }
 
-    /// Reports a task as lost because no record of its end exists.
+    /// Reports a task as lost if no record of its end exists.
     fn lose(&mut self, task: TaskId, reason: String) {
         self.forget(task);
         self.run.notices.push_back(Notice::Lost(task, reason));
@@ -286,7 +288,7 @@ impl Engine for SlurmJobEngine<'_> {
     }
 
     fn limit_memory(&mut self) -> Result<(), String> {
-        Err("in jobs of Slurm that is up to its own settings (ConstrainRAMSpace)".into())
+        Err("in Slurm jobs, only Slurm's setting ConstrainRAMSpace limits memory".into())
     }
 
     fn outlives_us(&self) -> bool {
@@ -374,7 +376,7 @@ impl Engine for SlurmJobEngine<'_> {
     }
 }
 
-/// Cancels the jobs of withdrawn attempts, because Slurm's later answers are not handled.
+/// Cancel the jobs of withdrawn attempts now, because no later answer of Slurm is handled.
 impl Drop for SlurmJobEngine<'_> {
     fn drop(&mut self) {
         self.slurm.queue.wish(ThreadRequest::Cancel(std::mem::take(&mut self.slurm.cancel)));

@@ -1,4 +1,4 @@
-//! Maps the places of jobs to processors of the plan.
+//! Maps the processors of jobs to processors of the plan.
 
 use makespan_core::ProcSet;
 
@@ -6,13 +6,13 @@ use super::{Claim, SlurmJobEngine};
 use crate::jobs::set;
 
 impl SlurmJobEngine<'_> {
-    /// Returns the processors of an attempt: the processors that Slurm allocated if they are part of the plan,
-    /// otherwise the same number of free processors of the node.
+    /// Returns the processors of an attempt. If the plan contains the processors that Slurm allocated, returns these.
+    /// Otherwise, returns as many free processors of the node.
     pub(super) fn processors_of(&self, claim: &Claim, planned: &ProcSet) -> ProcSet {
         let platform = self.instance.platform();
         let mut all = ProcSet::new();
         for (name, cpus) in &claim.nodes {
-            // The node is not part of the plan, because it was added to the cluster later.
+            // The node was added to the cluster later, so the plan does not contain it.
             let Some(&node) = self.nodes.get(name.as_str()) else { return planned.clone() };
             let own = platform.processors_of(node);
             let first = own.iter().next().unwrap_or(0);

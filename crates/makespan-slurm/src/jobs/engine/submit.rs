@@ -10,14 +10,14 @@ use crate::jobs::shape::{limit_of, needs};
 use crate::pilot::{AttemptOrder, PredecessorAttempt};
 use crate::{CommandError, Refusal};
 
-/// Pause after a submission that Slurm refused temporarily.
+/// Pause after Slurm has temporarily refused a submission.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Parts of Slurm's messages that say that a user or the cluster has the maximum number of jobs.
+/// Parts of Slurm's messages for the case that a user or the cluster already has the maximum number of jobs.
 const LIMITS: [&str; 4] = ["submit limit", "temporarily unable to accept job", "submitjob", "maxjobcount"];
 
 impl SlurmJobEngine<'_> {
-    /// Prepares a task. The task is submitted when the run allows it to start.
+    /// Prepares a task. When the run allows the task to start, the task is submitted.
     pub(super) fn prepare(&mut self, start: &EngineStart<'_>) {
         let gpus = start.gpus.map(|_| {
             let options = needs(self.instance, start.task, start.processors, None);
@@ -62,7 +62,8 @@ impl SlurmJobEngine<'_> {
         self.run.tasks.insert(held.order.task, held);
     }
 
-    /// Submits the next task. Submissions are made one by one, because later jobs depend on the job id.
+    /// Submits the next task. Tasks are submitted one by one, because a later job may depend on the id of an earlier
+    /// one.
     pub(super) fn submit_next(&mut self) {
         if self.submissions.again.is_some_and(|again| again > Instant::now()) || self.submissions.submitting.is_some() {
             return;
@@ -78,8 +79,8 @@ impl SlurmJobEngine<'_> {
         }
         let (mut numbers, mut attempts) = (Vec::new(), Vec::new());
         for before in held.after.iter().filter(|before| !self.run.succeeded.contains(before)) {
-            // If a predecessor is gone, it is run again, and this task is withdrawn. If a predecessor has no job id
-            // yet, its job must be found first.
+            // If a predecessor is gone, it is run again, and this task is withdrawn. If the job id of a predecessor is
+            // unknown, its job must be found first.
             let Some(before) = self.run.tasks.get(before) else { return };
             let Some(number) = before.number else { return };
             numbers.push(number.to_string());
@@ -101,13 +102,13 @@ impl SlurmJobEngine<'_> {
             options.push("--kill-on-invalid-dep=yes".into());
         }
         options.extend(self.options.options.iter().cloned());
-        // The sizes of the plan follow the user's options, so that they take precedence.
+        // Put the sizes of the plan after the user's options, so that the sizes take precedence.
         options.extend(held.options.iter().cloned());
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
-        // A controller that has lost its state reuses job ids, so a dependency may refer to another job. The order
-        // therefore also names the attempts.
+        // A controller that has lost its state reuses job ids. Then a dependency may refer to another job. So the
+        // order also names the attempts.
         let (id, order) = (held.id.clone(), AttemptOrder { after: attempts, ..held.order.clone() });
         let written = self.board.write_order(&id, &order).and_then(|()| self.submissions.log.note(&id, None));
         if let Err(error) = written {
@@ -125,12 +126,12 @@ impl SlurmJobEngine<'_> {
         self.submissions.submitting = None;
         if let Ok(number) = &answer {
             self.submissions.has_any = true;
-            // If this record is lost, the job can be found by its name.
+            // If this record is lost, the job can still be found by its name.
             let _ = self.submissions.log.note(id, Some(*number));
         }
         if let Ok(number) = &answer {
             if *number <= self.submissions.highest {
-                // The controller has reused a job id, so it has forgotten earlier jobs.
+                // The controller has reused a job id. So it has forgotten earlier jobs.
                 self.slurm.doubt = Some(Instant::now());
             }
             self.submissions.highest = *number;
@@ -148,12 +149,12 @@ impl SlurmJobEngine<'_> {
                 held.number = Some(number);
                 held.submitted = Some(Instant::now());
             }
-            // Slurm prints the same message for a job that is too large. Waiting helps only if another job of this run
-            // can end.
+            // For a job that is too large, Slurm prints the same message. Waiting helps only if another job of this
+            // run can end.
             Err(error) if is_limit(&error) && (error.is_passing() || has_any_there) => {
                 self.postpone(task, &error, true);
             }
-            // The job may already be in the queue, so search the queue for its name.
+            // The job may already be in the queue. So search the queue for its name.
             Err(error) if error.is_ambiguous() => held.submitted = Some(Instant::now()),
             Err(error) if error.is_passing() => self.postpone(task, &error, false),
             Err(error) => self.refused(task, &error),
@@ -172,7 +173,7 @@ impl SlurmJobEngine<'_> {
 
     fn refused(&mut self, task: TaskId, error: &CommandError) {
         use Refusal::{Account, Identity, NoConfiguration, NoRights, Option, Partition, Reservation};
-        // If the error affects every job, no other job is tried.
+        // If the error concerns every job, submit no other job.
         let of_all = error.refusal().is_none_or(|refusal| {
             matches!(refusal, Account | Identity | NoConfiguration | NoRights | Option | Partition | Reservation)
         });
@@ -186,7 +187,7 @@ impl SlurmJobEngine<'_> {
     }
 }
 
-/// Formats a path for `sbatch`, which removes backslashes.
+/// Formats a path for `sbatch`. If the path contains a backslash, returns `/dev/null`, because `sbatch` removes backslashes.
 fn output(path: &std::path::Path) -> String {
     let text = path.display().to_string();
     if text.contains('\\') { "/dev/null".into() } else { text.replace('%', "%%") }

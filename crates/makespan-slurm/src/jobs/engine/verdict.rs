@@ -1,4 +1,4 @@
-//! Determines the fate of attempts that do not report it themselves.
+//! Determines the fate of attempts whose jobs do not report it.
 
 use std::time::{Duration, Instant};
 
@@ -10,30 +10,31 @@ use crate::JobState;
 use crate::jobs::queue::{QueuedTask, Snapshot};
 use crate::pilot::AttemptEnd;
 
-/// Time until the files of an ended job are visible on this machine.
+/// Time after the end of a job until its files are visible on this machine.
 const DELAY: Duration = Duration::from_secs(2);
 
-/// An attempt is lost if its job has been absent from the queue for `ABSENT` and has given no sign of life for
-/// `SILENT`.
+/// If a job has been absent from the queue for this time, its attempt is lost, provided that the job is also silent.
 const ABSENT: Duration = Duration::from_secs(8);
+/// If a job has given no sign of life for this time, the job is silent.
 const SILENT: Duration = Duration::from_secs(12);
 
-/// After a sign that the controller has forgotten jobs, the time during which the controller may be the cause of a
-/// cancelled job, and not a user.
+/// Duration of doubt after a sign that the controller has forgotten jobs. During this time, the cancellation of a job
+/// may come from the controller instead of a user.
 const DOUBT: Duration = Duration::from_mins(1);
 
-/// Exit statuses of tasks that SIGTERM and SIGKILL ended.
+/// Exit status of a task that SIGTERM ended.
 const STOPPED: i32 = 128 + 15;
+/// Exit status of a task that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
 
 /// Slurm's reason for a job whose dependency has failed.
 const NEVER: &str = "DependencyNeverSatisfied";
 
-/// The probable cause if a job has left no log.
+/// The probable cause, for a job that has left no log.
 const NO_LOG: &str =
     "it has left no log, so its node may not share the folder of the run; `makespan slurm doctor` tries that";
 
-/// If no job has started, the number of jobs without a log after which no job is submitted.
+/// If this number of jobs ended without a log and no job has started, no further job is submitted.
 const MAX_STILLBORN: u32 = 8;
 
 /// The fate of an attempt.
@@ -51,7 +52,7 @@ enum Verdict {
 impl SlurmJobEngine<'_> {
     /// Compares the attempts with the queue at an instant.
     pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
-        // Attempts that have ended since the last check report their fate themselves.
+        // Attempts that have ended since the last check report their own fate.
         self.look_for_news();
         let due = |held: &Held| held.submitted.is_some_and(|since| since < at);
         let open = |held: &&Held| due(held) && (held.fate.is_none() || held.is_stopped);
@@ -74,7 +75,7 @@ impl SlurmJobEngine<'_> {
         }
     }
 
-    /// Handles a job that has ended or been absent from the queue for the time `since`.
+    /// Handles a job that has been ended or absent from the queue for the time `since`.
     fn conclude(&mut self, task: TaskId, entry: Option<&QueuedTask>, since: Duration) {
         self.see_begin(task);
         let Some(held) = self.run.tasks.get(&task).filter(|held| held.fate.is_none() || held.is_stopped) else {
@@ -100,7 +101,7 @@ impl SlurmJobEngine<'_> {
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));
         match &entry.state {
-            // Slurm keeps this reason if a user cancels such a job. The queue then shows only that the job was
+            // Slurm keeps this reason even if a user cancels the job. The queue then shows only that the job was
             // pending.
             _ if !has_begun && entry.reason == NEVER => {
                 // The fate of the predecessor is not known yet.
@@ -110,7 +111,7 @@ impl SlurmJobEngine<'_> {
                     Verdict::Lost(format!("its job {job} waited for a job that is gone"))
                 }
             }
-            // A controller that has lost its state may report the end of an earlier job that had the same id.
+            // A controller that has lost its state may report the end of an earlier job with the same id.
             JobState::Cancelled if !has_begun && self.is_doubtful() => {
                 Verdict::Lost(format!("its job {job} was cancelled when Slurm's controller restarted"))
             }

@@ -9,12 +9,13 @@ use super::{AgentBeacon, AttemptProcess, PLANNER_BEAT, PilotBoard, PilotNode, wr
 use crate::pilot::order::AttemptEnd;
 
 impl PilotBoard {
-    /// Locks a place until the returned file is dropped. Returns `None` if another agent holds the lock.
+    /// Locks a place. The lock lasts until the returned file is dropped. Returns `None` if another agent holds the
+    /// lock.
     pub fn lock(&self, place: &PilotNode) -> io::Result<Option<File>> {
         self.lock_named(&place.name())
     }
 
-    /// Locks the head of a pilot, which starts its agents.
+    /// Locks the head of a pilot. The head is the process that starts the agents of the pilot.
     pub fn lock_head(&self, job: u64) -> io::Result<Option<File>> {
         self.lock_named(&format!("{job}=head"))
     }
@@ -42,7 +43,7 @@ impl PilotBoard {
         File::create(self.folder.join("agents").join(format!("{}=beat", place.name())))?.write_all(b".")
     }
 
-    /// Takes an attempt that the planner gave to the place. Returns false if the planner has taken it back.
+    /// Takes an attempt that the planner gave to the place. Returns false if the planner has taken the attempt back.
     pub fn take(&self, place: &PilotNode, id: &str) -> bool {
         fs::rename(self.file("in", place, id), self.file("run", place, id)).is_ok()
     }
@@ -79,7 +80,7 @@ impl PilotBoard {
             write(&run, reason.as_bytes())?;
         }
         match fs::rename(&run, self.file("done", place, &name)) {
-            // On a network file system, a rename may succeed although an error is returned.
+            // On a network file system, a rename may succeed although it returns an error.
             Err(_) if self.file("done", place, &name).exists() => Ok(name),
             renamed => renamed.map(|()| name),
         }
@@ -96,7 +97,7 @@ impl PilotBoard {
         self.modified(PLANNER_BEAT)
     }
 
-    /// Returns the attempts that must end, with a flag that is true if the attempt must be killed.
+    /// Returns the attempts that must end. The flag is true if the attempt must be killed.
     pub fn asked(&self, place: &PilotNode) -> Vec<(String, bool)> {
         let asked = self.ids("end", place).into_iter();
         let asked = asked.filter_map(|name| name.rsplit_once('=').map(|(id, how)| (id.to_owned(), how == "kill")));

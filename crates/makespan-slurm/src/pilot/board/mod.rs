@@ -51,15 +51,15 @@ pub(crate) struct AgentBeacon {
     pub port: u16,
     /// The token that a planner must send first.
     pub token: String,
-    /// The process of the agent, valid until the machine boots again.
+    /// The process of the agent. Valid until the machine boots again.
     pub process: Identity,
     pub boot: String,
     /// Number of cores that the agent may use.
     pub cores: usize,
     /// Number of GPUs, if known.
     pub gpus: Option<usize>,
-    /// Difference between the clocks of the agent and of the file system in nanoseconds, positive if the agent's clock
-    /// is ahead. `None` if unknown.
+    /// Difference between the agent's clock and the clock of the file system, in nanoseconds. Positive if the agent's
+    /// clock is ahead. `None` if unknown.
     #[serde(default)]
     pub clock: Option<i64>,
     /// The reason why the requested memory limit of tasks has no effect.
@@ -67,10 +67,11 @@ pub(crate) struct AgentBeacon {
     pub no_limits: Option<String>,
 }
 
-/// The claim of an attempt: the process that wraps the task, valid in the given boot of its machine.
+/// The claim of an attempt. It contains the process that wraps the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AttemptProcess {
     pub shim: Identity,
+    /// The boot of the machine in which this process is valid.
     pub boot: String,
     /// The GPUs of the node that the attempt holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +99,7 @@ pub(crate) struct PilotBoard {
 }
 
 impl PilotBoard {
-    /// Returns the board of the run in this folder.
+    /// Returns the board of the run in the folder `run`.
     pub fn of(run: &Path) -> Self {
         Self { run: run.to_owned(), folder: run.join(FOLDER) }
     }
@@ -121,13 +122,13 @@ impl PilotBoard {
         ["in", "run", "done", "end"].into_iter().try_for_each(|name| fs::create_dir_all(self.at(name, place)))
     }
 
-    /// Returns true if the folder was certainly removed.
+    /// Returns true if the folder was removed for certain.
     pub fn is_removed(&self) -> bool {
         fs::metadata(&self.folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Writes a file and compares its time with this machine's clock. Returns the difference in nanoseconds, positive
-    /// if this machine's clock is ahead of the file system's.
+    /// Writes a file and compares its time with the clock of this machine. Returns the difference in nanoseconds.
+    /// Positive if the clock of this machine is ahead of the clock of the file system.
     pub fn clock(&self) -> Option<i64> {
         let path = self.folder.join("agents").join(format!("{}.{}=clock", host(), std::process::id()));
         let nanoseconds = |at: SystemTime| i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok();
@@ -151,7 +152,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
-/// Returns the names in a folder, or nothing if the folder does not exist.
+/// Returns the names in a folder. If the folder does not exist, returns an empty list.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()

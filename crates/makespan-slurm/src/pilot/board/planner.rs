@@ -16,7 +16,7 @@ impl PilotBoard {
         fs::rename(todo, self.file("in", place, id))
     }
 
-    /// Takes an attempt back. Returns false if the agent has already taken it.
+    /// Takes an attempt back from a place. Returns false if the agent has already taken the attempt.
     pub fn take_back(&self, place: &PilotNode, id: &str) -> bool {
         let todo = self.folder.join("todo").join(id);
         let back = fs::rename(self.file("in", place, id), &todo).is_ok();
@@ -24,14 +24,14 @@ impl PilotBoard {
         back
     }
 
-    /// Removes orders in the folder `todo`. A planner that ended early left them there.
+    /// Removes orders in the folder `todo`. They are from planners that ended while writing them.
     pub fn sweep(&self) {
         for id in names(&self.folder.join("todo")) {
             let _ = fs::remove_file(self.folder.join("todo").join(id));
         }
     }
 
-    /// Asks the agent of a place to end an attempt, or to kill it if `kill` is true.
+    /// Asks the agent of a place to end an attempt. If `kill` is true, asks it to kill the attempt.
     pub fn ask_end(&self, place: &PilotNode, id: &str, kill: bool) -> io::Result<()> {
         File::create(self.file("end", place, &format!("{id}={}", if kill { "kill" } else { "term" }))).map(drop)
     }
@@ -65,7 +65,7 @@ impl PilotBoard {
         self.forget(place, id, &AttemptEnd::Gone);
     }
 
-    /// Returns all places of this run, including lost ones. Each place has folders in `in`, `run` and `done`.
+    /// Returns all places of this run, including lost places. Each place has folders in `in`, `run` and `done`.
     pub fn places(&self) -> Vec<PilotNode> {
         let mut places: Vec<PilotNode> =
             names(&self.folder.join("in")).iter().filter_map(|name| PilotNode::parse(name)).collect();
@@ -78,7 +78,7 @@ impl PilotBoard {
         names(&self.at(state, place))
     }
 
-    /// Returns the order of an attempt at a place, even if the agent has taken it.
+    /// Returns the order for the attempt `id` at `place`, even if the agent has already taken the order.
     pub fn order(&self, place: &PilotNode, id: &str) -> Option<AttemptOrder> {
         let read = |state| fs::read(self.file(state, place, id)).ok();
         // The file may move between two reads.
@@ -109,7 +109,7 @@ impl PilotBoard {
 
     /// Records a sign of life of the planner.
     pub fn beat_as_planner(&self) {
-        // A write error is ignored: pilots end only some minutes after the last sign of life.
+        // Ignore a write error: pilots end only some minutes after the last sign of life.
         let _ = fs::write(self.folder.join("agents").join(PLANNER_BEAT), ".");
     }
 
@@ -126,7 +126,7 @@ impl PilotBoard {
         fs::rename(new, self.folder.join("pilots").join(job.to_string()))
     }
 
-    /// Returns all pilots of this run, including those that have ended, with their numbers.
+    /// Returns the job ids and numbers of all pilots of this run, including ended pilots.
     pub fn pilots(&self) -> Vec<(u64, usize)> {
         let folder = self.folder.join("pilots");
         let of = |name: &String| {
