@@ -518,7 +518,7 @@ fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     for part in [
         "its deadline 3100 passes first",
         "has to start by 2500",
-        "expected at 2800",
+        "start at 2800",
         "it waits for the end of job 100",
     ] {
         assert!(why.text.contains(part), "{part}: {why:?}");
