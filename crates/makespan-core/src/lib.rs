@@ -11,9 +11,9 @@
 //! * *Integers.* A [`Time`] is a whole number of nanoseconds, a [`Weight`] a whole number of millionths. So the value
 //!   of a schedule can be compared exactly with a bound, without a tolerance. Floats are used only for display and for
 //!   speed-up laws, whose times are rounded up to a tick.
-//! * *Check once.* [`Instance::new`] rejects jobs that cannot run. It removes allotments that have more processors than
-//!   the platform or exceed the walltime. So algorithms need not check this. [`Profile::allotments`] contains only
-//!   allotments that are faster than every smaller allotment.
+//! * *Check once.* [`Instance::new`] rejects jobs that cannot run. [`Instance::new`] also removes allotments that have
+//!   more processors than the platform or exceed the walltime. So algorithms need not check jobs again.
+//!   [`Profile::allotments`] contains only allotments that are faster than every smaller allotment.
 //! * *Counts first, processors last.* A [`Timeline`] stores only the number of free processors over time. After all
 //!   reservations are made, a [`ScheduleBuilder`] assigns processor ids. If the counts are correct, such an assignment
 //!   always exists.

@@ -94,7 +94,7 @@ fn a_killed_writer_loses_nothing_that_it_had_added() {
         assert!((before + added..=before + added + 1).contains(&now), "{before} + {added}, and there are {now}");
         before = now;
     }
-    assert!(before > 100, "the writers came to {before} records only");
+    assert!(before > 100, "the writers added only {before} records");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Required features of a job's nodes: `intel&(ib|opa)`, `[intel*1&amd*1]`.
 
-/// A logical expression over features of nodes. The smaller expressions that an operator joins are its parts.
+/// A logical expression over features of nodes. The smaller expressions that an operator joins are its parts. An
+/// expression holds on a node if the node has the required features.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Features {
     /// The node has this feature.
@@ -9,10 +10,11 @@ pub enum Features {
     All(Vec<Self>),
     /// At least one part holds.
     Some(Vec<Self>),
-    /// One of the parts holds on all nodes of the job, such as `[rack1|rack2]`.
+    /// One of the parts holds on all nodes of the job. For example, `[rack1|rack2]` requires that all nodes are in one
+    /// rack.
     Same(Vec<Self>),
-    /// The part holds on the stated number of nodes of the job, such as 2 in `amd*2`. The job's other nodes may have
-    /// any features.
+    /// The part holds on this number of nodes of the job, such as 2 in `amd*2`. The job's other nodes may have any
+    /// features.
     Counted(Box<Self>, u32),
 }
 

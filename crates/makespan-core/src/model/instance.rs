@@ -282,7 +282,7 @@ impl Instance {
         self.table.distinct_demands().len() > 1
     }
 
-    /// Returns the number of distinct tasks: a bag has one distinct task, and a compound job as many as it has tasks.
+    /// Returns the number of distinct tasks. A bag has one distinct task. All tasks of a compound job are distinct.
     pub fn different_tasks(&self) -> usize {
         self.table.rows()
     }

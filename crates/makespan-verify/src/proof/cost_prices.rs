@@ -17,8 +17,7 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time
 /// on this node. Let `s_i` be its start and `C_i` its end. The cost of every schedule that ends by H is at least
 ///
-/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral
-/// of lambda_k * open_k`,
+/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`,
 ///
 /// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
 /// the edges from and to the task. The minimum is over the nodes k and the starts s. The longest path of tasks before

@@ -110,7 +110,7 @@ impl Kind for Deductions {
         if refuted {
             return Ok(Value::Integer(deadline + unit));
         }
-        malformed("its deductions leave a window to every task")
+        malformed("its deductions do not refute the deadline: every task still has a window")
     }
 }
 
@@ -198,7 +198,7 @@ impl Replay<'_> {
                 if refuted {
                     return Ok(());
                 }
-                malformed("one of its suppositions leaves a window to every task")
+                malformed("it does not refute one of its suppositions: every task still has a window")
             }
         }
     }

@@ -60,7 +60,7 @@ impl Kind for LateWork {
         let most = self.tasks.unwrap_or(u64::MAX);
         let (needed, sold) = (largest(paid, most), largest(sold, most));
         let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
-        // All prices are zero: the certificate proves only 0.
+        // If all prices are zero, the certificate proves only 0.
         let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
         Ok(Value::Integer(i128::from(self.from.ticks()) + length))
     }

@@ -32,9 +32,9 @@ use rate::Rate;
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the
-/// total flow of the arcs that have task i between their ends, the minimum of task i becomes `min { Y_i t + q t + L_i
-/// q' t / R }`, rounded down. Here, q' is the price of the amounts that task i holds at the prices of the arcs, and R
-/// the price of all available amounts ([`Areas`]).
+/// total flow of the arcs that have task i between their ends, the minimum of task i becomes
+/// `min { Y_i t + q t + L_i q' t / R }`, rounded down. Here, q' is the price of the amounts that task i holds at the
+/// prices of the arcs, and R the price of all available amounts ([`Areas`]).
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed

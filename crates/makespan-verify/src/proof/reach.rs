@@ -17,7 +17,7 @@ const MAX_TIMES: usize = 1 << 22;
 const MAX_NODES: usize = 256;
 /// Maximum number of rounds. Each round excludes nodes on which a task cannot meet the deadline.
 const ROUNDS: usize = 8;
-/// The value that marks a node on which a task cannot run in time.
+/// The value that marks a node on which a task cannot run by the deadline.
 const NEVER: i128 = i128::MAX / 4;
 
 /// The tasks of one compound job, each on one processor: their times by kind of node, and the minimum times of
@@ -115,8 +115,8 @@ struct Ends {
 }
 
 impl Reach {
-    /// Returns the earliest start of a task on a kind of node, and the minimum time from its end to the end of the job.
-    /// Returns `None` if the task cannot run on this kind of node in time.
+    /// Returns the earliest start of a task on a kind of node, and the minimum time from its end to the end of the
+    /// job. Returns `None` if the task cannot run on this kind of node by the deadline.
     pub fn of(&self, task: usize, kind: usize) -> Option<(i128, i128)> {
         let at = task * self.kinds + kind;
         let (head, tail) = (self.heads[at], self.tails[at]);
@@ -271,7 +271,8 @@ impl Reaching {
     }
 
     /// Raises the earliest start of a task on each kind of node, from its predecessors. If `side` is [`Side::Tails`],
-    /// raises the time from the task to the end of the job, from its successors. `pass` contains the ends of these neighbours.
+    /// raises the time from the task to the end of the job, from its successors. `pass` contains the ends of these
+    /// neighbours.
     fn raise(&self, task: u32, side: Side, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
         let links = if side == Side::Heads { &self.before[task as usize] } else { &self.after[task as usize] };
@@ -326,14 +327,16 @@ impl Reaching {
     }
 
     /// Returns the earliest instant at which all data have arrived. A neighbour runs on another node if its data
-    /// arrive early enough from there. Otherwise, it runs on this node and shares the `processors` processors.
+    /// arrive early enough from that node. Otherwise, the neighbour runs on this node and shares the `processors`
+    /// processors.
     fn earliest(neighbours: &mut [Beside], processors: i128) -> i128 {
         neighbours.sort_unstable_by_key(|other| (Reverse(other.elsewhere), other.head, other.time));
         let (mut best, mut here) = (NEVER, 0);
         for count in 0..=neighbours.len() {
             let rest = neighbours.get(count).map_or(0, |next| next.elsewhere);
             best = best.min(here.max(rest));
-            // The first `count` neighbours are those that run on this node. They remain sorted by earliest start.
+            // The first `count` neighbours are the neighbours that run on this node. They remain sorted by earliest
+            // start.
             let Some(next) = neighbours.get(count).filter(|next| here < best && next.head < NEVER) else { break };
             here = here.max(next.here);
             let place = neighbours[..count].partition_point(|other| other.head <= next.head);

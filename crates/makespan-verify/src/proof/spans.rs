@@ -10,7 +10,7 @@ pub struct TaskSpan {
     pub head: i128,
     /// Shortest time of the task.
     pub fastest: i128,
-    /// Length of the longest path behind the task: the minimum time from its end to the end of the last job.
+    /// Length of the longest path after the task: the minimum time from its end to the end of the last job.
     pub tail: i128,
 }
 

@@ -14,13 +14,13 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time};
 /// price for the time of each machine.
 ///
 /// Suppose that all tasks end by `deadline`. A task cannot start before the end of the longest path of tasks before
-/// it. It must end early enough for the longest path of tasks behind it. On these paths, each task has its shortest
-/// time. If the remaining time is too short for some task, the supposition is false.
+/// it. The task must end early enough for the longest path of tasks after it. On these paths, each task has its
+/// shortest time. If the remaining time is too short for some task, the supposition is false.
 ///
 /// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is smallest at its
 /// earliest or at its latest start, and the task pays the price of its machine for this time. Over all machines, the
 /// task pays at least the minimum of this payment. If all tasks together pay more than the open time of the machines
-/// between `from` and `until` costs, the supposition is false, too. In both cases, the makespan is at least `deadline`
+/// between `from` and `until` costs, the supposition is also false. In both cases, the makespan is at least `deadline`
 /// plus one tick.
 ///
 /// Paths include the edges between jobs, and the transfers that no placement can avoid ([`Reaching`]). A task that
@@ -185,7 +185,8 @@ impl Priced<'_> {
     }
 }
 
-/// Returns the span of a task on a kind of node, or `None` if it cannot run on this kind in time.
+/// Returns the span of a task on a kind of node. Returns `None` if the task cannot run on this kind of node by the
+/// deadline.
 fn narrowed(span: TaskSpan, reach: &Reach, task: usize, kind: usize) -> Option<TaskSpan> {
     let (head, tail) = reach.of(task, kind)?;
     Some(TaskSpan { head: head.max(span.head), tail: tail.max(span.tail), ..span })

@@ -258,10 +258,10 @@ impl Profile {
         }
     }
 
-    /// Returns true if the task accepts one processor and work never falls as processors are added: `k t(k) >= (k - 1)
-    /// t(k')` for every allotment k and the next smaller allotment `k'` that is not dominated. The 3/2 dual
-    /// approximation requires this property. For a law, the comparison uses the times before they are rounded up to a
-    /// tick ([`Profile::rounds_up`]).
+    /// Returns true if the task accepts one processor and work never falls as processors are added:
+    /// `k t(k) >= (k - 1) t(k')` for every allotment k and the next smaller allotment `k'` that is not dominated. The
+    /// 3/2 dual approximation requires this property. For a law, the comparison uses the times before they are rounded
+    /// up to a tick ([`Profile::rounds_up`]).
     pub fn is_monotone(&self) -> bool {
         match &self.0 {
             Shape::Rigid { processors, .. } => *processors == 1,

@@ -56,7 +56,9 @@ fn pairs_and_paths_refute() {
     let steps = vec![second(Reason::Pair(0)), Step::Start(2, 8, Reason::Pair(1))];
     assert_eq!(
         proves(&instance, 119, Vec::new()),
-        Err(CertificateError::Malformed("its deductions leave a window to every task".into()))
+        Err(CertificateError::Malformed(
+            "its deductions do not refute the deadline: every task still has a window".into()
+        ))
     );
     assert_eq!(proves(&instance, 109, steps), Ok(110));
 }
@@ -123,7 +125,9 @@ fn what_an_inner_supposition_changed_is_taken_back() {
     let inner = Step::End(2, 5, Reason::Steps(vec![behind(0), behind(1), Step::Full(2, 6, 12)]));
     assert_eq!(
         proves(&instance, 129, vec![Step::Start(2, 4, Reason::Steps(vec![inner.clone()]))]),
-        Err(CertificateError::Malformed("one of its suppositions leaves a window to every task".into())),
+        Err(CertificateError::Malformed(
+            "it does not refute one of its suppositions: every task still has a window".into()
+        )),
         "it may start at 0 and end at 4"
     );
     assert_eq!(
@@ -152,8 +156,8 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let problem = "its deductions make a supposition about a bag of tasks".to_owned();
     assert_eq!(with(prices(), vec![supposed]), Err(CertificateError::Malformed(problem)));
     assert!(with(vec![LimitedAmount::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
-    // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one after
-    // the other behind it.
+    // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one
+    // after the other after it.
     let closed = Unavailable { processors: ProcSet::first(2), start: ticks(60), end: ticks(130) };
     let instance = Instance::new(Platform::flat(2).unwrap(), vec![bag(2, 80, 3)], vec![closed]).unwrap();
     let behind =

@@ -238,7 +238,7 @@ fn cost(term: &Term, choice: &Choice) -> i128 {
     let &Choice { processors, paid, time } = choice;
     let value = match (&term.widths, &term.times) {
         (Scale::Whole, Scale::Whole) => processors * paid,
-        // The product of both values fits, because one of them is limited to 32 bits and the other one to 64 bits.
+        // The product of both values fits, because one value is limited to 32 bits and the other value to 64 bits.
         (widths, times) => i128::from(widths.value(processors as i64)) * i128::from(times.value(time as i64)),
     };
     i128::from(term.price) * value

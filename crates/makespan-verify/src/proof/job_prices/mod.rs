@@ -19,14 +19,13 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// k costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
 /// satisfies
 ///
-/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda
-/// open_k`,
+/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`,
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
 /// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of
 /// length t from s on is its number of processors, multiplied by the integral of `a_k lambda` over `[s, s + t]`. The
 /// minimum is over the ways to run the task, and over the starts s from its head until `C - tail - t`. The head of a
-/// task is the length of the longest path before it, and its tail is the length of the longest path behind it. For
+/// task is the length of the longest path before it, and its tail is the length of the longest path after it. For
 /// sequential tasks, heads and tails include the transfers that no placement avoids ([`super::Reaching`]). If a task
 /// holds several processors, it pays, for each of them, the minimum price of the nodes that are at least as fast as
 /// the slowest one.

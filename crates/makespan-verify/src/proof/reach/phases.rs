@@ -40,7 +40,7 @@ struct Inner {
     before: i128,
 }
 
-/// The tasks of a phase, sorted by the transfer before them and by the transfer behind them.
+/// The tasks of a phase, sorted by the transfer before the task and by the transfer after it.
 struct Between<'a> {
     reaching: &'a Reaching,
     rates: &'a [i128],
@@ -280,8 +280,8 @@ impl<'a> Between<'a> {
         room >= all
     }
 
-    /// Returns the minimum work of a task if it runs on the node of the phase's first or last task, or `None` if it
-    /// takes too long on both.
+    /// Returns the minimum work of a task if it runs on the node of the phase's first or last task, or `None` if the
+    /// task takes too long on both nodes.
     fn at_home(&self, inner: &Inner, length: i128, home: Home) -> Option<i128> {
         let on = |kind: usize, lost: i128| {
             let time = self.reaching.time(inner.task, kind);

@@ -108,7 +108,7 @@ impl Kind for Refutation {
         let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
         let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);
         if !Replay::new(relaxation, deadline)?.refutes(&self.steps)? {
-            return malformed("its steps leave a window to every task");
+            return malformed("its steps do not refute the value: every task still has a window");
         }
         let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer(match objective {

@@ -9,37 +9,37 @@ use super::bytes::Reader;
 /// its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefutationStep {
-    /// All but one of the literals of this nogood are false, so the remaining literal is true.
+    /// If all literals of this nogood except one are false, the remaining literal is true.
     Nogood(u64),
     /// The second task waits for the first one, so its earliest start may rise.
     After(usize, usize),
     /// The second task waits for the first one, so the latest start of the first task may fall.
     Before(usize, usize),
-    /// The task cannot run at the instant, so it starts later.
+    /// At the instant, too little of the supply is left for the task. So the task starts later.
     StartLater(Held, usize),
-    /// The task cannot run at the instant, so it ends earlier.
+    /// At the instant, too little of the supply is left for the task. So the task ends by this instant.
     EndEarlier(Held, usize),
-    /// The task runs at the instant in every mode. Modes that would hold too much then are removed.
+    /// The task must run at the instant. Modes that would hold too much of the supply are removed.
     ModesAt(Held, usize),
-    /// The tasks that must run at the instant hold too much.
+    /// The tasks that must run at the instant hold too much of the supply. So the state is refuted.
     Overload(Held),
-    /// The task starts early enough for its deadline.
+    /// The task must end by its deadline, so its latest start may fall.
     Deadline(usize),
-    /// Modes that are too slow for the deadline are removed.
+    /// The task must end by its deadline. Modes that are too slow are removed.
     FastModes(usize),
-    /// Within the window, tasks hold too much.
+    /// Within the window, tasks must hold too much of the supply. So the state is refuted.
     Energy(HeldWithin),
-    /// Within the window, some modes of the task would hold too much. They are removed.
+    /// Modes in which the task would hold too much of the supply within the window are removed.
     ModesWithin(HeldWithin, usize),
-    /// At these prices, the first starts of the task are too expensive.
+    /// At these prices, the first starts of the task are too expensive. They are removed.
     FirstStarts(usize, usize),
-    /// At these prices, the last starts of the task are too expensive.
+    /// At these prices, the last starts of the task are too expensive. They are removed.
     LastStarts(usize, usize),
-    /// At these prices, the first modes of the task are too expensive.
+    /// At these prices, the first modes of the task are too expensive. They are removed.
     FirstModes(usize, usize),
-    /// At these prices, the last modes of the task are too expensive.
+    /// At these prices, the last modes of the task are too expensive. They are removed.
     LastModes(usize, usize),
-    /// At these prices, the minimum costs of all tasks contradict the claim.
+    /// At these prices, the minimum costs of all tasks contradict the claim. So the state is refuted.
     Prices(usize),
 }
 

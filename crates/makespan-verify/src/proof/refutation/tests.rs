@@ -115,7 +115,8 @@ fn a_proof_by_hand() {
     assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
 }
 
-/// In each schedule that ends by 4, the task `middle` runs from 1 to 3. So the mirror symmetry excludes no later start.
+/// In each schedule that ends by 4, the task `middle` runs from 1 to 3. The mirror image of this run is the run
+/// itself, so the mirror symmetry must not exclude its start.
 #[test]
 fn a_task_in_the_middle_is_its_own_mirror_image() {
     let job = |name: &str, processors, time, x, y| {

@@ -1,4 +1,4 @@
-//! Bounds from prices in time for each node of a platform whose processors differ.
+//! Bounds from prices that change over time, for each node of a platform whose processors differ.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,16 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 /// Let `p_ik` be the time of job i on node k, and `open_k(t)` the number of open processors of the node. Then *any*
 /// prices give a lower bound on the weighted completion, by the proof of [`super::TimePrices`]:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k
-/// * open_k`.
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k * open_k`.
 ///
-/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with `s +
-/// p_ik <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger, or if
-/// some job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus one
-/// tick.
+/// The prices can also refute a deadline D. Let all weights be zero, and restrict the minimum to k and s with
+/// `s + p_ik <= D`. If a schedule ends by D, the value of the expression is at most zero. So if the value is larger,
+/// or if some job has no node on which it can end by D, no schedule ends by D. The makespan is then at least D plus
+/// one tick.
 ///
-/// These are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella, SIAM
-/// J. Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag is treated as a job of weight
-/// [`Job::task_weight`].
+/// The prices are the dual variables of the time-indexed programme of unrelated machines (A. S. Schulz, M. Skutella,
+/// SIAM J. Discrete Math. 15(4), 2002, DOI 10.1137/S0895480199357078). Each task of a bag is treated as a job of
+/// weight [`Job::task_weight`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineTimePrices {
     /// The instants `t_0 .. t_J` between which prices are constant, ascending, not negative.
@@ -95,8 +94,8 @@ impl MachineTimePrices {
         prices::sold(instance, &self.instants, &self.prices, self.deadline.unwrap_or(Time::MAX))
     }
 
-    /// Returns the sum over all jobs of the minimum of the weighted end plus the payments. Returns `None` if a job
-    /// cannot meet the deadline.
+    /// Computes the minimum cost of each job: its weighted end plus its payments. Returns the sum of these minima.
+    /// Returns `None` if a job cannot meet the deadline.
     fn paid(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> u64) -> Result<Option<i128>, CertificateError> {
         let overflow = CertificateError::Overflow;
         let prefixes: Option<Vec<PriceIntegral>> =

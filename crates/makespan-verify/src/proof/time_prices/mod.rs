@@ -37,24 +37,23 @@ const ONE: u64 = 1_000_000;
 /// Let `open(t)` be the number of processors that are open at `t`. *Any* function `lambda` gives a lower bound on the
 /// weighted completion:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda *
-/// open`,
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
 ///
-/// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of `[s, s
-/// + p_i(k))`.
+/// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of
+/// `[s, s + p_i(k))`.
 ///
 /// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
 /// have more tasks than can run at the same time. Then the bound uses the last end C of the bag instead: the bag costs
-/// at least the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q =
-/// floor(m / k)` tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after
-/// the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal
-/// `ceil(l / q)`. If there are more than eight rounds, several rounds are combined.
+/// at least the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most
+/// `q = floor(m / k)` tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one
+/// after the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with
+/// equal `ceil(l / q)`. If there are more than eight rounds, several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
-/// the running jobs hold at most `open(t)` processors. So the sum over the jobs of `k_i` times the integral of
-/// `lambda` over the run is at most the integral of `lambda * open`. So this sum, minus the integral of `lambda *
-/// open`, is at most zero. Adding the difference to the weighted completion does not increase the weighted completion.
-/// The result is a sum over jobs, and the term of each job is at least its minimum. ∎
+/// the running jobs hold at most `open(t)` processors. Job i pays `k_i` times the integral of `lambda` over its run.
+/// So the payments of all jobs, minus the integral of `lambda * open`, are at most zero. Adding this difference to the
+/// weighted completion does not increase the weighted completion. The result is a sum over jobs, and the term of each
+/// job is at least its minimum. ∎
 ///
 /// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then
 /// the expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`.
@@ -80,9 +79,9 @@ const ONE: u64 = 1_000_000;
 /// *Widths.* Let f be a non-decreasing function of the number of processors, F(c) the maximum sum of f over widths
 /// whose total is at most c, and let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149,
 /// 2003, DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most
-/// `F(open(t))`. By the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f *
-/// F(open)` is subtracted. In this way, jobs that cannot run at the same time also pay for the processors that they
-/// leave idle.
+/// `F(open(t))`. By the same proof, a job on k processors also pays `f(k) lambda_f`, and the
+/// `integral of lambda_f * F(open)` is subtracted. In this way, jobs that cannot run at the same time also pay for the
+/// processors that they leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
@@ -155,8 +154,8 @@ impl TimePrices {
         prices::check_in_time(&self.instants, self.scale, lists)
     }
 
-    /// Returns the sum over all jobs of the minimum of the weighted end plus the payments, and the price of all open
-    /// processors.
+    /// Returns the sum of the minimum costs of all jobs, and the price of all open processors. The cost of a job is its
+    /// weighted end plus its payments.
     fn weighed(
         &self,
         instance: &Instance,

@@ -232,7 +232,7 @@ impl Search {
     }
 }
 
-/// Returns all steps that may narrow a window. Few windows of energy are tried, so that other rules are used, too.
+/// Returns all steps that may narrow a window. Tries few windows of energy, so that proofs also use the other rules.
 fn all_steps(replay: &Replay, depth: usize) -> Vec<RefutationStep> {
     let relaxation = &replay.rules.relaxation;
     let tasks = relaxation.tasks.len();

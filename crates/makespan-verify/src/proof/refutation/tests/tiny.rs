@@ -16,7 +16,7 @@ pub struct Tiny {
     /// Start and end of a period in which processor 0 is closed.
     closed: Option<(i64, i64)>,
     jobs: Vec<TinyJob>,
-    /// Pairs of jobs, of which the second one waits for the first one.
+    /// Pairs of jobs. The second job of a pair waits for the first one.
     edges: Vec<(usize, usize)>,
     /// True if all jobs are the tasks of one compound job.
     is_compound: bool,
