@@ -6,7 +6,7 @@ use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 use crate::kernel::list::AllottedTask;
 use crate::kernel::open::OpenPlatform;
 
-/// The guess of the dual approximation for some tasks. It includes the shelf and the allotment of each task.
+/// The guess of the dual approximation for some tasks, with the shelf and the allotment of each task.
 pub(super) struct DualAllotment<'a> {
     instance: &'a Instance,
     tasks: &'a [TaskId],
@@ -16,15 +16,17 @@ pub(super) struct DualAllotment<'a> {
 }
 
 impl<'a> DualAllotment<'a> {
-    /// Returns the allotments for these tasks, as if all were released at the same time on a platform without unavailable periods.
+    /// Returns the allotments for `tasks`. They are computed as if all tasks were released at the same time and all
+    /// processors were always open.
     pub(super) fn of(instance: &'a Instance, tasks: &'a [TaskId]) -> Self {
         let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), instance.processors());
         Self { instance, tasks, guess, first_shelf, profiles }
     }
 
-    /// Returns the allotment with the least work for which the task at `index` meets the limit of its shelf. The total work is at
-    /// most the area of the guess. Therefore any greedy list is a 2-approximation.
+    /// Returns the allotment of the task at `index`. It has the least work among the allotments that meet the limit of
+    /// the task's shelf. The total work of all tasks is at most the area of the guess, so any greedy list is a
+    /// 2-approximation.
     pub(super) fn processors(&self, index: usize) -> u32 {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let profile = self.profiles[index];
@@ -32,8 +34,8 @@ impl<'a> DualAllotment<'a> {
         profile.thriftiest(limit).unwrap_or_else(|| profile.fastest())
     }
 
-    /// Returns the tasks in shelf order. If processors are closed after `from`, lists with allotments for the open processors are
-    /// compared with this one, and the list that ends first is returned.
+    /// Returns the tasks in shelf order. If processors are closed after `from`, also tries lists with allotments for
+    /// the open processors, and returns the list that ends first.
     pub(super) fn list(&self, builder: &mut ScheduleBuilder<'_>, from: Time) -> Vec<AllottedTask> {
         let plain = self.in_shelf_order();
         match OpenPlatform::of(self.instance, from) {
@@ -42,7 +44,7 @@ impl<'a> DualAllotment<'a> {
         }
     }
 
-    /// Returns the tasks in another order. Tasks that would end far too late in this order move to the front.
+    /// Returns the tasks in another order. Tasks that would then end far too late move to the front.
     pub(super) fn list_in_order(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -62,8 +64,8 @@ impl<'a> DualAllotment<'a> {
         open.near(builder, instance, list, shortest)
     }
 
-    /// Returns the tasks in the order of the construction: first shelf, second shelf, and then small sequential tasks, each by
-    /// decreasing time.
+    /// Returns the tasks in shelf order: the first shelf, then the second shelf, then small sequential tasks. Each
+    /// group is sorted by decreasing time.
     pub(super) fn in_shelf_order(&self) -> Vec<AllottedTask> {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let entry = |index: usize| {

@@ -6,14 +6,15 @@ use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, placing::Placing, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Critical path on a processor: the tasks of the critical path of each job all run on the processor that is fastest for them
-/// together. Other tasks run where they end first. The task with the highest sum of upward and downward rank comes first.
+/// Critical path on a processor. All tasks of the critical path of a job run on one processor: the one on which they
+/// have the least total time. Each other task runs on the processor on which it ends first. Tasks are placed by
+/// decreasing sum of upward and downward rank.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
 /// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4.
 /// Assumptions: every task accepts one processor and runs on one processor. Guarantee: none. Complexity: as HEFT.
-/// Deviations: as [`super::Heft`]; if there are several jobs, each has its own critical path; if no processor can run a
-/// whole critical path, the tasks of the path are placed like all other tasks.
+/// Deviations: as [`super::Heft`]. If there are several jobs, each has a critical path. If no processor can run a
+/// whole critical path, the tasks of this path are placed like all other tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpop;
@@ -69,10 +70,10 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     placing.into_places()
 }
 
-/// Returns, for each task of a critical path, the processor of this path.
+/// Returns the processor of the critical path for each task of such a path, and `None` for other tasks.
 fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<ProcessorId>> {
     let mut fixed = vec![None; problem.tasks()];
-    // Find the entry task with the highest upward rank, because it begins the longest path.
+    // Find the entry task (without predecessors) with the highest upward rank. The longest path begins with this task.
     let mut entries: Vec<Option<u32>> = vec![None; problem.jobs()];
     for task in (0..problem.tasks() as u32).filter(|&task| problem.incoming(task).is_empty()) {
         let entry = &mut entries[problem.job_of(task).index()];
@@ -94,7 +95,7 @@ fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<Process
     fixed
 }
 
-/// Returns the longest path from the entry task on. Ties are broken in favour of the first edge.
+/// Returns the longest path that begins with an entry task. Among equally long paths, the first edge is used.
 fn critical_path(problem: &GraphProblem, up: &[f64], entry: u32) -> Vec<u32> {
     let mut path = vec![entry];
     let mut at = entry;

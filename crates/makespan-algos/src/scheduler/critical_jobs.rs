@@ -19,27 +19,28 @@ use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Number of equal parts into which the time from HEFT's end to the deadline is divided. Variants are planned to end by
-/// HEFT's end, and by the end of each part.
+/// Number of equal parts of the time from HEFT's end to the deadline. Variants are planned to end by HEFT's end, and
+/// by the end of each part.
 const SHARES: i64 = 4;
-/// Maximum number of collisions that are reported one by one.
+/// Maximum number of collisions that are reported separately.
 const TOLD: usize = 10;
-/// The effort if both chains and HEFT miss the deadline: `TRIED` is the number of places that the depth-first search
-/// may try, and `ANNEALED` is the number of tasks that annealing may place again. Both numbers are for all jobs
-/// together.
+/// Maximum number of places that the depth-first search may try, over all jobs. It is used if both chains and HEFT
+/// miss the deadline.
 const TRIED: u64 = 60_000;
+/// Maximum number of tasks that annealing may place again, over all jobs. It is used if both chains and HEFT miss the
+/// deadline.
 const ANNEALED: u64 = 400_000;
 
-/// Plans compound jobs by their critical chains. The plan is as cheap, or uses processors as well, as the deadlines of
-/// the jobs allow. Returns a strategy, of which the variant that is best by the criterion is chosen.
+/// Plans compound jobs by their critical chains. Within the deadlines of the jobs, the plan minimises the cost or
+/// maximises the utilisation (the criterion). Returns a strategy. Its best variant by the criterion is chosen.
 ///
-/// Jobs are planned in the order of release, each around earlier jobs, and each must end by its deadline. If a job
+/// Jobs are planned in the order of release, each around earlier jobs. Each job must end by its deadline. If a job
 /// states no deadline, its deadline is `deadline` times the makespan of HEFT for the job alone on idle processors,
-/// counted from its release. If no chain plan is found and HEFT is late, a search tries to find places that are in
-/// time. Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks
-/// are annealed. Both searches have fixed numbers of steps. Their result is improved by chains, like HEFT's schedule. A
-/// job for which no search finds a plan in time takes HEFT's places. Remarks report both cases. If some plans have
-/// fewer late jobs than others, the strategy contains only variants with the fewest.
+/// counted from its release. If no chain plan is found and HEFT is late, a search tries to find a schedule in time.
+/// Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks are
+/// annealed. Both searches have fixed numbers of steps. Chains improve the result, as they improve HEFT's schedule. If
+/// no search finds a schedule of a job in time, the job takes HEFT's places. Remarks report both cases. If some plans
+/// have fewer late jobs than others, the strategy contains only variants with the fewest.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th IWK,
 /// Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008. Assumptions: every task
@@ -81,12 +82,12 @@ impl CriticalJobs {
 const MAX_PROCESSORS: usize = 256;
 
 impl CriticalJobs {
-    /// Checks that the method can plan an instance. If not, the error recommends `instead`.
+    /// Checks that the method can plan an instance. If it cannot, the error recommends `instead`.
     pub(crate) fn supports_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
         needs_counts(instance, instead)?;
         needs_single_processors_or(instance, instead)?;
         if instance.processors() as usize > MAX_PROCESSORS {
-            let what = format!("it looks at each pair of at most {MAX_PROCESSORS} processors");
+            let what = format!("it stores every pair of processors, for at most {MAX_PROCESSORS} processors");
             return Err(Unsupported(format!("{what}; take {instead}")));
         }
         Ok(())
@@ -134,9 +135,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants by the cost criterion, which are additional candidates for the utilisation criterion. The
-    /// utilisation criterion prefers long tasks, which fill processors up to a deadline, but shorter schedules
-    /// sometimes have a better utilisation.
+    /// Returns the variants by the cost criterion. They are additional candidates for the utilisation criterion. This
+    /// criterion prefers long tasks, which fill processors up to a deadline, but a shorter schedule may have a better
+    /// utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -165,7 +166,7 @@ struct Job<'a> {
     end: i64,
 }
 
-/// The plan for all jobs, or several plans if there is only one job, and the remarks about them.
+/// A plan for all jobs, or several plans if there is one job. Also contains the remarks about the plan.
 struct Passed {
     schedules: Vec<Vec<TaskPlace>>,
     remarks: Vec<String>,
@@ -184,9 +185,9 @@ impl<'a> Planner<'a> {
         Self { instance, method: scheduler.method, jobs }
     }
 
-    /// Returns variants of the plan from several passes. Each pass may use a larger share of the time between HEFT's
-    /// end and the deadline, and the last pass may use all of this time. The remarks come from the last pass, because
-    /// its plan is usually chosen.
+    /// Returns variants from several passes. Each pass uses a larger fraction of the time from HEFT's end to the
+    /// deadline, and the last pass uses all of it. Only the remarks of the last pass are returned, because its plan is
+    /// usually chosen.
     fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
         let (mut variants, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {
@@ -198,7 +199,8 @@ impl<'a> Planner<'a> {
         (variants, remarks)
     }
 
-    /// Plans every job so that it ends within this share of the time between HEFT's end and the job's deadline.
+    /// Plans all jobs. Each job must end within the fraction `share` of the time from HEFT's end to the job's
+    /// deadline.
     fn pass(&self, share: Share, context: &Context) -> Passed {
         let Some(first) = self.jobs.first() else {
             return Passed { schedules: Vec::new(), remarks: Vec::new() };
@@ -207,14 +209,14 @@ impl<'a> Planner<'a> {
         let mut calendars = calendars(problem);
         let mut places = vec![TaskPlace::default(); problem.tasks()];
         let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
-        // Number of tasks of bags that take HEFT's places, because no other plan was found.
+        // Number of tasks of bags that take HEFT's places because no other plan was found.
         let mut unnamed = 0;
         for job in &self.jobs {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
             let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
-            // Search only for the last share. HEFT is late for every share, so the result of the search does not
-            // depend on the share.
+            // Search only for the last share. HEFT is late for every share, so a search would give one result for all
+            // shares.
             let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
                 offers = job.outline.strategy(&calendars, &found, job.end, share);
@@ -249,8 +251,8 @@ impl<'a> Planner<'a> {
         passed
     }
 
-    /// Searches for places with which a job meets its deadline, around earlier jobs. Used if neither chains nor HEFT
-    /// find such places.
+    /// Searches for a schedule of a job that meets its deadline, around earlier jobs. Used if neither chains nor HEFT
+    /// find one.
     fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
         let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
@@ -261,7 +263,7 @@ impl<'a> Planner<'a> {
             SqueezeResult::Impossible => return None,
             SqueezeResult::Unknown => {}
         }
-        // Make an instance of this job alone, in which processors are unavailable while other jobs hold them.
+        // Make an instance of this job alone. Processors that earlier jobs hold are unavailable.
         let taken = real.problem().processor_ids().zip(calendars).flat_map(|(processor, calendar)| {
             let period = move |&(start, end): &(i64, i64)| Unavailable {
                 processors: processor.alone(),
@@ -286,11 +288,12 @@ impl<'a> Planner<'a> {
         Some(draft)
     }
 
-    /// Returns the remarks about the plan of one job. `best` contains the offer, and whether it was found by a search.
+    /// Returns the remarks about the plan of one job. `best` contains the chosen schedule, and whether a search found
+    /// it.
     fn remark(&self, job: &Job, best: Option<(&JobSchedule, bool)>, fallback: i64) -> Vec<String> {
         let name = self.called(job.id);
         let stated = self.instance.job(job.id).deadline.is_some();
-        let due = if stated { "its deadline" } else { "the deadline that it was given" };
+        let due = if stated { "its deadline" } else { "its assumed deadline" };
         let Some((offer, searched)) = best else {
             let end = Time::from_ticks(fallback);
             let late = if fallback > job.end { ", too late" } else { "" };
@@ -313,7 +316,8 @@ impl<'a> Planner<'a> {
         remarks
     }
 
-    /// Returns the remark about the reserves of isolated tasks, with the utilisation of the processors as defined in the paper.
+    /// Returns the remark about the reserves of isolated tasks. It states the utilisation of the processors as defined
+    /// in the paper.
     fn held(&self, job: &Job, offer: &JobSchedule) -> Option<String> {
         let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());

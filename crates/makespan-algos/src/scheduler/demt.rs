@@ -1,4 +1,4 @@
-//! The scheduler DEMT: doubling batches that are filled with tasks of high weight, and then compacted.
+//! The scheduler DEMT: batches of doubling lengths are filled with tasks of high weight, and then compacted.
 
 use makespan_core::{Instance, Objective, ScheduleBuilder, TaskId, Unsupported};
 use rand::SeedableRng;
@@ -14,14 +14,14 @@ use crate::kernel::list::{self, AllottedTask, ListSweep};
 use crate::kernel::open::OpenPlatform;
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// The stages of the paper by which batches are compacted.
+/// The stages of the paper that compact batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compaction {
     /// All tasks of a batch start at the beginning of the batch.
     Raw,
     /// Each task starts as soon as its processors are idle.
     Shift,
-    /// A list algorithm in the order of the batches, which may change processors.
+    /// A list algorithm in the order of the batches. It may change the processors of tasks.
     List,
 }
 
@@ -35,15 +35,15 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 /// paper (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks of K
 /// batches, and O(n log n) for each shuffle.
 ///
-/// Deviations: batches continue to double where the paper's loop would leave tasks unplanned. Tasks within a batch are
+/// Deviations: if the paper's loop would leave tasks unplanned, batches continue to double. Tasks within a batch are
 /// ordered by weight over area. Small sequential tasks are compacted one by one. The paper shuffles the order of the
-/// batches without stating how. Here two batches are exchanged, and the exchange is kept if it makes the schedule
-/// better. Shuffling tasks within batches is not in the paper.
+/// batches, but does not state how. Here, two batches are exchanged. If this improves the schedule, the exchange is
+/// kept. Shuffling tasks within batches is not in the paper.
 ///
 /// The paper does not cover unavailable processors. If processors are unavailable at times, the guess is the least
-/// length in which the work fits into the open processor time. A batch then uses the processors that are open during
-/// the batch, and allotments that fit on them. The batches for an open platform are also tried. Tasks that would end
-/// far later than a list made for the makespan move to the front.
+/// length in which the open processor time is enough for the work. A batch then uses the processors that are open
+/// during the batch, and allotments that fit on them. The batches for a platform that is always open are also tried.
+/// If tasks would end much later than a list that minimises the makespan, they move to the front.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -96,7 +96,8 @@ impl Scheduler for Demt {
         if self.compaction == Compaction::List {
             counted_or_packed(instance)
         } else {
-            // Reject best placement, because only the number of processors of a batch is checked, before processors are assigned.
+            // Reject best placement, because batches are filled before processors are assigned, and only the number of
+            // their processors is checked.
             needs_free_placement(instance)
         }
     }
@@ -145,8 +146,8 @@ impl Scheduler for Demt {
     }
 }
 
-/// Moves tasks of both lists forward if they would end much later than in a list for the makespan. Returns the list
-/// with the least weighted completion.
+/// Moves tasks of both lists forward if they would end much later than in a list that minimises the makespan. Returns
+/// the list with the least weighted completion.
 fn around(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -163,7 +164,7 @@ fn around(
     if value(&second) < value(&first) { second } else { first }
 }
 
-/// Returns the batches of tasks that are all released.
+/// Returns the batches for tasks that are all released.
 fn select(
     instance: &Instance,
     tasks: &[TaskId],

@@ -16,11 +16,11 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 ///
 /// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
 /// 4.1. It is optimal for weighted completion if all speed-ups are linear up to the whole platform. Guarantee: none in
-/// general. Complexity: O(n log n), plus one placement for each task. Deviations: if fewer processors give a task the
-/// run time that it has on all processors, the task gets the fewest such processors, and the other processors stay
-/// idle. The next task is the first released task in this order. If processors are unavailable at times, a task gets
-/// the allotment with which it ends first. If the plan would then end far later than a list made for the makespan, the
-/// tasks are planned as a list. In this list, tasks that would still be late come first. [`Gang::packed`] is ours.
+/// general. Complexity: O(n log n), plus one placement for each task. Deviations: a task gets the fewest processors on
+/// which it is as fast as on all processors. The other processors stay idle. The next task is the first released task
+/// in this order. If processors are unavailable at times, a task gets the allotment with which it ends first. If the
+/// plan would then end much later than a list that minimises the makespan, the tasks are planned as a list. Tasks that
+/// would still be late come first in this list. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -34,8 +34,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
-    /// Whether the tasks are planned as a list. Later tasks of the list then use the processors that an earlier task
-    /// cannot use.
+    /// Whether the tasks are planned as a list. Later tasks of the list then use processors that an earlier task
+    /// leaves idle.
     pub packed: bool,
 }
 
@@ -87,7 +87,8 @@ impl Scheduler for Gang {
     }
 }
 
-/// If the plan ends far later than a list made for the makespan, returns a list that ends earlier. Otherwise returns `None`.
+/// If the plan ends much later than a list that minimises the makespan, returns a list that ends earlier. Otherwise,
+/// returns `None`.
 fn brought_forward(
     instance: &Instance,
     open: &OpenPlatform<'_>,
@@ -101,7 +102,8 @@ fn brought_forward(
     (end > open.latest(shortest.end)).then(|| open.near(&mut builder, instance, list, shortest))
 }
 
-/// Places each task at the end of the previous task. The next task is the first task of the list that is released at this end.
+/// Places each task at the end of the previous task. The next task is the first task of the list that is released by
+/// then.
 fn one_by_one(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -9,9 +9,9 @@ use crate::kernel::critical_area::{CpaLimits, allotments};
 use crate::kernel::packing::{Packing, Row};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// CPA for several clusters of different speeds. Allotments are chosen on a reference cluster with the same total power. Each task
-/// is placed on the cluster where it ends first, with as many processors as it needs there to be as fast as on the reference
-/// cluster.
+/// CPA for several clusters of different speeds. Allotments are chosen on a reference cluster that has the total power
+/// of the platform. On a real cluster, a task gets the fewest processors with which it is as fast as on the reference
+/// cluster. Each task is placed on the cluster on which it ends first.
 ///
 /// Source: T. N'Takpé, F. Suter, "Critical path and area based scheduling of parallel task graphs on heterogeneous
 /// platforms", ICPADS 2006, DOI 10.1109/ICPADS.2006.32; T. N'Takpé, F. Suter, H. Casanova, "A comparison of scheduling
@@ -20,7 +20,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// transfers take time. Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the
 /// reference cluster. Deviations: processors of the reference cluster are as fast as the slowest processors of the
 /// platform. The mean area is computed as in CPA, without later corrections for few tasks on many processors. The
-/// deviations of [`Cpa`](super::Cpa) also apply.
+/// deviations of [`Cpa`](super::Cpa) are also deviations of this scheduler.
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;
@@ -74,12 +74,12 @@ impl Scheduler for Hcpa {
 
 /// The reference cluster.
 struct Reference {
-    /// The run time of a task on the reference cluster, divided by its run time on the fastest processors of the
+    /// The factor by which the run times on the reference cluster exceed those on the fastest processors of the
     /// platform.
     slower: f64,
-    /// Number of reference processors that are together as fast as the whole platform.
+    /// Number of reference processors that together are as fast as the whole platform.
     processors: f64,
-    /// Number of reference processors that are together as fast as the most powerful cluster of the platform.
+    /// Number of reference processors that together are as fast as the most powerful cluster of the platform.
     most: u32,
 }
 
@@ -93,8 +93,9 @@ impl Reference {
     }
 }
 
-/// Returns the choice with the fewest processors of a cluster on which a task takes at most as long as on the reference cluster. If
-/// there is none, returns the choice with the most processors that the cluster allows.
+/// Returns a choice (allotment) for a task on a cluster: the fewest processors with which the task is at least as fast
+/// as on the reference cluster. If no choice is fast enough, returns the choice with the most processors that the
+/// cluster allows.
 fn translated(
     packing: &Packing<'_>,
     clusters: &Clusters<'_, '_>,

@@ -7,28 +7,27 @@ use crate::kernel::packing::{Packing, Row};
 use crate::kernel::path_area::{self, MixedSolution, Mixture};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each task a time
-/// between the times of two allotments. The task gets the slower allotment if its share of this mixture is at least `rho`, and
-/// otherwise the faster one, but never more than `mu` processors. Then a list by decreasing bottom level is executed.
+/// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each
+/// task a time between the times of two allotments, that is, a mixture of both. If the share of the slower allotment
+/// is at least `rho`, the task gets this allotment, otherwise the faster one. No task gets more than `mu` processors.
+/// Then a list by decreasing bottom level is executed.
 ///
 /// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under
 /// precedence constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K.
 /// Jansen, H. Zhang, "An approximation algorithm for scheduling malleable tasks under general precedence constraints",
-/// ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899, with rho = 0.43.
-/// Assumptions: processors are always open.
-/// Guarantee (makespan): the ratio to the optimum on m processors is
-/// `(m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`, with the mu of
-/// `1 .. (m + 1) / 2` that minimises the ratio. For rho = 0.43 the ratio rises with m to 4.7306, as in Jansen and
-/// Zhang. The guarantee holds under three conditions. All tasks are monotone, can run on one processor, and need no
-/// other resources. There are no release dates, data transfers or bags. All processors are equal and always open. The
-/// guaranteed ratio is multiplied by the relative gap of the programme's solution, which is usually at most 1.001. Each
-/// task with a speed-up law adds some ticks to the guaranteed makespan, because the run times of such tasks are rounded
-/// up (see the proof below).
-/// Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges.
-/// Deviations: the programme is solved by fictitious play, not by a solver. In the programme, the area of a task is the
-/// largest convex function of its time that is nowhere above the areas of its allotments. The functions of the papers
-/// are nowhere larger than this function. Only the list scheduler considers speeds and resource needs in full. The
-/// programme considers only one need of each task: the largest share that the task holds of any amount on the platform.
+/// ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899, with rho = 0.43. Assumptions: processors are always
+/// open. Guarantee (makespan): the ratio to the optimum on m processors is `(m / (1 - rho) + max((m - mu) / rho, (m -
+/// 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`, with the mu of `1 .. (m + 1) / 2` that minimises the ratio. For
+/// rho = 0.43 the ratio rises with m to 4.7306, as in Jansen and Zhang. The guarantee holds under three conditions.
+/// All tasks are monotone, can run on one processor, and need no other resources. There are no release dates, data
+/// transfers or bags. All processors are equal and always open. The guaranteed ratio is multiplied by the relative gap
+/// of the programme's solution, which is usually at most 1.001. Each task with a speed-up law adds some ticks to the
+/// guaranteed makespan, because the run times of such tasks are rounded up (see the proof below). Complexity: O(r (e +
+/// n log m)) for r rounds, at most 1000, of n tasks with e edges. Deviations: the programme is solved by fictitious
+/// play, not by a solver. In the programme, the area of a task is a convex function of its time: the largest one that
+/// is at most the area of each allotment. The functions of the papers are at most as large as this function. Only the
+/// list scheduler considers speeds and resource needs in full. The programme considers only one need of each task: the
+/// largest share that the task holds of any amount on the platform.
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;
@@ -70,8 +69,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// at most `mu` ticks to the area of a task, and at most one tick to its time on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpRounding {
-    /// A task gets its slower allotment if the share of this allotment in the mixture is at least this number, in
-    /// hundredths.
+    /// The threshold of rounding, in hundredths. If the share of the slower allotment in the mixture of a task is at
+    /// least `rho`, the task gets this allotment.
     pub rho: u32,
 }
 
@@ -108,7 +107,7 @@ impl Scheduler for LpRounding {
         let MixedSolution { value, bound, .. } = path_area::solve(&packing);
         let (processors, rho) = (instance.processors(), self.rho());
         let most = best_cap(processors, rho);
-        // Increase the ratio slightly, to allow for floating-point errors.
+        // Increase the ratio slightly to cover floating-point errors.
         let ratio = ratio(processors, most, rho) * (value / bound) * (1.0 + 1e-9);
         let rounded = instance.task_ids().filter(|&task| instance.profile(task).rounds_up()).count() as f64;
         let ticks = (rounded * ticks_of_task(processors, most, rho)).ceil();
@@ -135,18 +134,18 @@ impl Scheduler for LpRounding {
     }
 }
 
-/// Returns whether the proof of the guarantee applies to this instance.
+/// Returns whether the instance meets the conditions of the proof.
 fn is_proved_for(instance: &Instance) -> bool {
     let plain = instance.has_equal_processors() && is_unrestricted(instance) && !instance.has_demands();
     let at_once = !instance.has_release_dates() && !instance.has_transfers() && !instance.has_bags();
-    // Require at most 256 allotments of each task, because the packing keeps only some allotments of a task with more.
+    // Require at most 256 allotments of each task. Of more allotments, the packing keeps only some.
     let all = |task| instance.profile(task).max_processors() <= 256;
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
 
-/// Returns the choice of each row: the slower choice of its mixture if the share of the slower choice is at least
-/// `rho`, and otherwise the faster choice. A choice with more than `most` processors is replaced by the largest one
-/// with at most `most`.
+/// Returns the choice of each row. A row is a task or the equal tasks of a bag. If the share of the slower choice is
+/// at least `rho`, this choice is used, otherwise the faster one. If the choice has more than `most` processors, it is
+/// replaced by the largest choice with at most `most`.
 fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<u32> {
     let of_row = |row: Row| {
         let Mixture { slow, fast, part } = rows[row.index()];
@@ -161,14 +160,15 @@ fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<
     packing.rows().map(of_row).collect()
 }
 
-/// Returns the cap `mu` (the maximum number of processors of a task) for which the ratio is least.
+/// Returns the cap `mu` with the least ratio. The cap is the maximum number of processors of a task.
 fn best_cap(processors: u32, rho: f64) -> u32 {
     let half = processors.div_ceil(2);
     (1..=half).min_by(|&a, &b| ratio(processors, a, rho).total_cmp(&ratio(processors, b, rho))).unwrap_or(1)
 }
 
-/// Returns the number of ticks by which one tick of a path extends the schedule: the maximum for the time with fewer
-/// than `mu` busy processors and the time with fewer than `m - mu + 1`.
+/// Returns the number of ticks by which one tick of a path extends the schedule, times m - mu + 1. This is the maximum
+/// of two numbers: for the time with fewer than `mu` busy processors, and for the time with `mu` to m - mu busy
+/// processors.
 fn longer(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     ((m - mu) / rho).max((m - 2.0 * mu + 1.0) * (1.0 / rho).max(m / mu))
@@ -180,7 +180,8 @@ fn ratio(processors: u32, most: u32, rho: f64) -> f64 {
     (m / (1.0 - rho) + longer(processors, most, rho)) / (m - mu + 1.0)
 }
 
-/// Returns the ticks that a task with rounded times adds: one tick on each of its processors, and one tick on a path.
+/// Returns the number of ticks that a task with rounded times adds to the makespan. Rounding adds up to one tick on
+/// each of its processors, and up to one tick on a path.
 fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     (mu + longer(processors, most, rho)) / (m - mu + 1.0)
@@ -190,8 +191,8 @@ fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The limit of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. For rho = 1/2, the limit is less than the 3 + sqrt(5)
-    /// of Lepère et al., who multiply the factors of the cap and of the rounding.
+    /// The limit of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. For rho = 1/2, the limit is less than 3
+    /// + sqrt(5), which Lepère et al. get by multiplying the factors of the cap and of the rounding.
     #[test]
     fn the_ratio_tends_to_that_of_the_paper() {
         let of = |rho: f64| ratio(1_000_000, best_cap(1_000_000, rho), rho);

@@ -1,4 +1,4 @@
-//! A scheduler that maps sequential tasks to machines by a rule or a search of `kernel::mapping`.
+//! A scheduler that maps sequential tasks to machines. It uses a rule or a search of `kernel::mapping`.
 
 use makespan_core::{Instance, Objective, Placement, ProcSet, Profile, Schedule, TaskId, Time, Unsupported};
 use rand::SeedableRng;
@@ -9,13 +9,13 @@ use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// A mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without gaps, in
-/// Smith's order: increasing time divided by weight. This order is optimal for weighted completion and does not change
-/// the makespan.
+/// Uses a mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without
+/// gaps, in Smith's order: by increasing time divided by weight. For a given mapping, this order is optimal for
+/// weighted completion, and the makespan does not depend on the order.
 ///
-/// Source: the same as the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
-/// 10.1002/nav.3800030106. Assumptions: sequential tasks that are all released at the same time; processors are only unavailable at
-/// the beginning. Guarantee: none. Complexity: the same as the mapper, plus O(n log n).
+/// Source: the source of the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
+/// 10.1002/nav.3800030106. Assumptions: all tasks are sequential and released at the same time, and processors are
+/// unavailable only at the beginning. Guarantee: none. Complexity: the complexity of the mapper, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::kernel::mapping::MinMin;
@@ -35,7 +35,7 @@ pub struct MappingScheduler {
 }
 
 impl MappingScheduler {
-    /// Returns the scheduler for a mapper. `spec` is its name in specs.
+    /// Returns the scheduler for a mapper. `spec` is the name of the scheduler in specs.
     pub fn new(spec: impl Into<String>, mapper: impl Mapper + Send + Sync + 'static) -> Self {
         Self { spec: spec.into(), mapper: Box::new(mapper) }
     }
@@ -64,18 +64,19 @@ impl Scheduler for MappingScheduler {
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
         if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
-            // The limits on the times of an instance ensure that rules that use completions stay within the range of
-            // times. Other rules may exceed this range, but only if some machine cannot run all tasks.
+            // The limits on times in an instance ensure that the completions of a machine do not overflow if a rule
+            // minimises completions. Another rule may cause an overflow, but only if some machine cannot run all
+            // tasks.
             let reason =
-                "what it gives a machine adds up to more than 146 years; check the unit of the times, or use mct";
+                "the tasks that it maps to a machine take more than 146 years; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });
         }
         Ok(schedule_of(instance, &problem, &mapping).into())
     }
 }
 
-/// Checks that an instance is a mapping problem: sequential tasks that are released at the same time, on processors
-/// that never close after they have opened.
+/// Checks that an instance is a mapping problem. All tasks must be sequential and released at the same time. No
+/// processor may close after it has opened.
 ///
 /// # Errors
 /// [`Unsupported`] states the property that the mapping problem does not allow.
@@ -86,27 +87,27 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
         return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
     if instance.has_compound_jobs() {
-        return refused("it maps single jobs to machines, and some job is a graph of tasks");
+        return refused("it maps single jobs to machines, but a job is a graph of tasks");
     }
     if !instance.is_sequential() {
-        return refused("it maps jobs to machines, and some job needs or may use several processors");
+        return refused("it maps jobs to machines, but a job needs or may use several processors");
     }
     if instance.has_release_dates() {
-        return refused("it maps jobs that are released together, and some are released later");
+        return refused("it maps jobs that are released together, but some jobs are released later");
     }
     if instance.platform().is_tree() {
-        return refused("it knows of no network between the machines");
+        return refused("it does not support a network between the machines");
     }
     let first = instance.first_release();
     let mut late = instance.unavailable().iter().filter(|period| period.end > first);
     if late.any(|period| period.start > first) {
-        return refused("it needs machines that once open stay open, and some are unavailable later");
+        return refused("it needs machines that stay open after they have opened, but some are unavailable later");
     }
     Ok(())
 }
 
-/// Returns the tasks of an instance, with its processors as machines. The times are not copied if each task has a time for each
-/// machine, every node has one processor, and no job has a walltime.
+/// Returns the mapping problem of an instance. Its processors are the machines. Times are not copied if each task has
+/// its own time on each machine, every node has one processor, and no job has a walltime.
 pub fn problem_of(instance: &Instance) -> MappingProblem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;
@@ -135,13 +136,13 @@ pub fn problem_of(instance: &Instance) -> MappingProblem<'_> {
     MappingProblem::new(times, ready)
 }
 
-/// Returns the schedule in which the tasks of each machine run one after another, in Smith's order.
+/// Returns the schedule of a mapping. The tasks of each machine run one after another, in Smith's order.
 pub fn schedule_of(instance: &Instance, problem: &MappingProblem<'_>, mapping: &[MachineId]) -> Schedule {
     schedule_for(instance, problem, mapping, Objective::WeightedCompletion)
 }
 
-/// Returns the schedule in which the tasks of each machine run one after another, in the optimal order for an objective: shortest
-/// first for the mean flow, and otherwise Smith's order.
+/// Returns the schedule of a mapping. The tasks of each machine run one after another, in the optimal order for an
+/// objective. For the mean flow, shorter tasks come first. For other objectives, the order is Smith's.
 pub(super) fn schedule_for(
     instance: &Instance,
     problem: &MappingProblem<'_>,

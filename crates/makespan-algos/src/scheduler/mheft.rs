@@ -8,17 +8,18 @@ use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::{Packing, Row};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// HEFT for moldable tasks: places tasks by decreasing upward rank, each on the cluster and with the allotment with which it ends
-/// first.
+/// HEFT for moldable tasks: places tasks by decreasing upward rank. Each task gets the cluster and the allotment with
+/// which it ends first.
 ///
 /// Source: H. Casanova, F. Desprez, F. Suter, "From heterogeneous task scheduling to heterogeneous mixed parallel
 /// scheduling", Euro-Par 2004, DOI 10.1007/978-3-540-27866-5_30. The limit on allotments is one of the limits of T.
-/// N'Takpé, F. Suter, H. Casanova, ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without this limit, tasks take whole clusters.
-/// Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a single node if
-/// transfers take time. Guarantee: none. Complexity: O(n (m + log n) + e c) for n tasks with e edges on m processors of
-/// c clusters. Deviations: the rank of a task uses its time on its fewest processors, averaged over the clusters that
-/// can run it on this number of processors. Tasks follow each other on a processor and fill no gaps. If several
-/// allotments have equal ends, the smallest one is used. An allotment is omitted if a smaller allotment is at least as fast.
+/// N'Takpé, F. Suter, H. Casanova, ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without this limit, tasks take whole
+/// clusters. Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a
+/// single node if transfers take time. Guarantee: none. Complexity: O(n (m + log n) + e c) for n tasks with e edges on
+/// m processors of c clusters. Deviations: the rank of a task uses its time on its fewest processors, averaged over
+/// the clusters that can run it on this number of processors. On a processor, each task starts after all tasks placed
+/// before it, and never in a gap. If several allotments have equal ends, the smallest one is used. An allotment is
+/// omitted if a smaller allotment is at least as fast.
 ///
 /// ```
 /// use makespan_algos::scheduler::Mheft;
@@ -34,7 +35,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mheft {
-    /// Maximum share of a cluster that a task may take, in per cent. A task that needs more gets its minimum.
+    /// Maximum allotment of a task, in per cent of a cluster. A task that needs more gets its smallest allotment.
     pub share: u32,
 }
 
@@ -69,7 +70,7 @@ impl Scheduler for Mheft {
             let runs = |choice: &u32| clusters.time(row, *choice, cluster).is_some();
             let fewest = packing.choices_of(row).find(runs);
             let within = packing.choices_of(row).filter(|&choice| packing.choice(choice).processors <= most);
-            // A task that needs more than the share gets only its minimum.
+            // A task that needs more than `share` gets its smallest allotment.
             let within: Vec<u32> = within.filter(runs).collect();
             if within.is_empty() { fewest.into_iter().collect() } else { within }.into_iter()
         };
@@ -77,7 +78,8 @@ impl Scheduler for Mheft {
     }
 }
 
-/// Returns the mean time of a row on its fewest processors, over the clusters that can run it.
+/// Returns the mean time of a row with its fewest processors, over the clusters that can run it. A row is a task or
+/// the equal tasks of a bag.
 fn mean_time(packing: &Packing<'_>, clusters: &Clusters<'_, '_>, row: Row) -> f64 {
     let fewest = |cluster| packing.choices_of(row).find_map(|choice| clusters.time(row, choice, cluster));
     let times: Vec<f64> = ClusterId::first(clusters.all().len()).filter_map(fewest).map(|time| time as f64).collect();

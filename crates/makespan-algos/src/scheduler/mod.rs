@@ -61,22 +61,22 @@ use makespan_core::{Instance, Objective, Unsupported, counted};
 use crate::kernel::graph::TransferTimes;
 use crate::plan::{Context, Guarantee, ScheduleError, Scheduler};
 
-/// The schedulers that plan tasks of any kind on any nodes, with any resources.
+/// The recommended schedulers in error messages. They plan tasks of any kind on any nodes, with any resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
-/// Checks the requirements of schedulers that use only numbers of processors if these describe the instance, and
-/// otherwise plan on a packing.
+/// Checks the requirements of schedulers that count processors if this is enough for the instance, and otherwise plan
+/// on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
 }
 
-/// Checks that an instance is described by numbers of equal processors, or can be planned on a packing.
+/// Checks that numbers of equal processors describe an instance, or that it can be planned on a packing.
 pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { Ok(()) } else { packed::supports(instance) }
 }
 
-/// Checks the requirements of schedulers for moldable jobs that only count processors: processors are equal, and no job is a bag.
-/// Bags are planned by [`WithBags`].
+/// Checks the requirements of schedulers for moldable jobs that only count processors. Processors must be equal, and
+/// no job may be a bag. [`WithBags`] plans bags.
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     packed::needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
@@ -89,19 +89,20 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_equal_processors() {
         return Ok(());
     }
-    let what = "it needs processors of equal speed, jobs without a time of their own on each machine, and no network";
+    let what = "it needs processors of equal speed, no network, and no jobs with their own time on each machine";
     Err(Unsupported(format!("{what}; take {INSTEAD}")))
 }
 
-/// Checks the requirements of schedulers for graphs: each task can run on one processor, and no job is a bag.
+/// Checks the requirements of schedulers for graphs. Each task must be able to run on one processor, and no job may be
+/// a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
     needs_single_processors_or(instance, INSTEAD)
 }
 
-/// Checks the requirements of [`needs_single_processors`]. Errors recommend `instead`.
+/// Checks the requirements of [`needs_single_processors`]. The errors recommend `instead`.
 fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = packed::needy(instance) {
-        let what = format!("it knows processors alone, and `{name}` needs `{resource}`");
+        let what = format!("it plans only processors, but `{name}` needs `{resource}`");
         return Err(Unsupported(format!("{what}; take {instead}")));
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
@@ -115,13 +116,13 @@ fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), 
     }
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
-        return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
+        return Err(Unsupported(format!("it stores every pair of the nodes of a tree, for at most {most} nodes")));
     }
     Ok(())
 }
 
-/// For schedulers that run every task on one processor: adds a remark with the number of tasks that could use several
-/// processors.
+/// Adds a remark with the number of tasks that could use several processors. For schedulers that run every task on one
+/// processor.
 fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
@@ -132,16 +133,16 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     }
 }
 
-/// Checks the requirements of schedulers that choose allotments as if all processors were always open.
+/// Checks the requirements of schedulers whose choice of allotments assumes that all processors are always open.
 fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {
         return Ok(());
     }
-    let what = "some processors are unavailable at times, of which its allotments know nothing";
+    let what = "some processors are unavailable at times, but it chooses allotments as if all were open";
     Err(Unsupported(format!("{what}; take {INSTEAD}")))
 }
 
-/// Checks the requirements of schedulers that choose processors only by their number.
+/// Checks the requirements of schedulers that only choose a number of processors.
 fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;
     if instance.platform().restricts_placement() {
@@ -152,9 +153,9 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Returns the guarantee of a greedy list on allotments whose area is at most the least possible area and whose times are at most
-/// the optimum (Garey and Graham): twice the optimal makespan. It holds if no job is released later, no processor is unavailable,
-/// and best placement is not required.
+/// Returns the guarantee of a greedy list (Garey and Graham): twice the optimal makespan. The total area of the
+/// allotments must be at most the least possible area, and each time at most the optimum. No job may be released
+/// later, no processor may be unavailable, and best placement must not be required.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -163,9 +164,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
     proved.then_some(Guarantee::ratio(2, 1))
 }
 
-/// Returns the guarantee of a greedy list on the allotments of the dual search. The area of the guess uses times before they are
-/// rounded up. For each job with a speed-up law, rounding adds at most two ticks on every processor to the area, and twice as much
-/// to the makespan.
+/// Returns the guarantee of a greedy list on the allotments of the dual search. The area of the guess uses times that
+/// are not rounded up. For each job with a speed-up law, rounding adds at most two ticks of area on every processor.
+/// This adds at most four ticks to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -175,8 +176,7 @@ fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guar
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
-/// Returns the guarantee for the guess of the dual search, which follows from the guarantee for a guess that is at
-/// most the optimum.
+/// Converts the guarantee for a guess that is at most the optimum to the guarantee for the guess of the dual search.
 fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
     if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
 }
@@ -191,8 +191,8 @@ fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(),
     scheduler.supports(instance).map_err(unsupported)
 }
 
-/// Returns whether all jobs are monotone. Jobs with a speed-up law must be monotone before their times are rounded up. If all jobs
-/// are monotone, the shelves always fit.
+/// Returns whether all jobs are monotone. Jobs with a speed-up law must be monotone before times are rounded up. For
+/// monotone jobs, the shelves always fit.
 fn all_monotone(instance: &Instance) -> bool {
     instance.simple_jobs().all(|job| job.profile().is_monotone())
 }
@@ -202,7 +202,7 @@ fn all_tasks_monotone(instance: &Instance) -> bool {
     instance.task_ids().all(|task| instance.profile(task).is_monotone())
 }
 
-/// Returns whether the times of some job follow a speed-up law and are rounded up.
+/// Returns whether the times of any job follow a speed-up law and are rounded up.
 fn some_round_up(instance: &Instance) -> bool {
     instance.simple_jobs().any(|job| job.profile().rounds_up())
 }

@@ -1,14 +1,14 @@
 //! The order of a list schedule.
 
-/// The order of a list, where w is the weight, p the time and k the allotment of a task.
+/// The order of a list. For a task, w is the weight, p the time and k the allotment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// First shelf of the dual approximation, second shelf, small tasks.
+    /// The first shelf of the dual approximation, then the second shelf, then small tasks.
     Shelf,
-    /// Increasing w / p: the tasks that are longest for their weight come first. This reading of the paper's "weighted LPTF"
-    /// reproduces its curves.
+    /// Increasing w / p, so that tasks with a long time for their weight come first. With this reading of the paper's
+    /// "weighted LPTF", its curves are reproduced.
     WeightedLptf,
-    /// Decreasing w / p: Smith's rule (1956), the other reading of "weighted LPTF".
+    /// Decreasing w / p (Smith's rule, 1956), which is the other possible reading of "weighted LPTF".
     Smith,
     /// Smallest area k p first.
     Saf,

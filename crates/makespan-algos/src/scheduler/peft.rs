@@ -1,4 +1,4 @@
-//! The scheduler PEFT.
+//! The scheduler PEFT (predict earliest finish time).
 
 use makespan_core::{Instance, Objective, Unsupported};
 
@@ -6,14 +6,14 @@ use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, placing::Placing, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Predict earliest finish time: a HEFT with lookahead. It uses a table of the minimum remaining time after each task, for each
-/// processor that may run the task.
+/// Predict earliest finish time: HEFT with lookahead. A table contains the minimum remaining time after each task, for
+/// each processor that may run the task.
 ///
-/// Source: H. Arabnejad, J. G. Barbosa, "List scheduling algorithm for heterogeneous systems by an optimistic cost table", IEEE
-/// Trans. Parallel Distrib. Syst. 25(3), 2014, DOI 10.1109/TPDS.2013.57, algorithm 1. Assumptions: every task accepts one
-/// processor, and runs on one. Guarantee: none. Complexity: O(e k^2) for the table of e edges on k nodes, plus the complexity of
-/// HEFT. Deviations: the same as [`super::Heft`]. Also, the table has a column for each node, since the processors of a node are
-/// equal.
+/// Source: H. Arabnejad, J. G. Barbosa, "List scheduling algorithm for heterogeneous systems by an optimistic cost
+/// table", IEEE Trans. Parallel Distrib. Syst. 25(3), 2014, DOI 10.1109/TPDS.2013.57, algorithm 1. Assumptions: every
+/// task accepts one processor and runs on one processor. Guarantee: none. Complexity: O(e k^2) for the table of e
+/// edges on k nodes, plus the complexity of HEFT. Deviations: those of [`super::Heft`]. The table has one column for
+/// each node, because the processors of a node are equal.
 ///
 /// ```
 /// use makespan_algos::scheduler::Peft;
@@ -67,13 +67,13 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     placing.into_places()
 }
 
-/// Returns, for each task and node, the minimum remaining time after the task if it runs there. The time through one
-/// successor is the minimum over the nodes of the successor, plus the mean transfer time if the successor runs on
+/// Returns, for each task and node, the minimum remaining time after the task if it runs on the node. For one
+/// successor, this is the minimum over the successor's nodes. A mean transfer time is added if the successor runs on
 /// another node. The result for the task is the maximum over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];
-    // For the current successor: its time plus the remaining time after it, on each node.
+    // The time of the current successor on each node, plus the remaining time after the successor.
     let mut behind = vec![f64::INFINITY; nodes];
     let mut worst = vec![0.0_f64; nodes];
     for &task in problem.order().iter().rev() {
@@ -84,7 +84,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
                 let time = problem.time(to.task, node);
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
-            // For every node, the successor may run on the best of all nodes, after a transfer.
+            // From every node, the successor may run on the best of all nodes after a transfer.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));
@@ -95,7 +95,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     table
 }
 
-/// Returns the mean of a row over the processors that can run the task.
+/// Returns the mean of a row of the table over the processors that can run the task.
 fn mean(problem: &GraphProblem, task: u32, row: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (node, cost) in problem.node_ids().zip(row) {

@@ -1,4 +1,4 @@
-//! Priority rules with both schemes of schedule generation.
+//! Priority rules with the serial and the parallel scheme of schedule generation.
 
 use makespan_core::{Instance, Objective, ResourceKind, Schedule, Unsupported};
 
@@ -17,7 +17,7 @@ pub enum Rule {
     Mts,
     /// The greatest rank positional weight: the time of the task plus the times of its direct successors.
     Grpw,
-    /// The least worst case slack. It is available with the parallel scheme only.
+    /// The least worst case slack. This rule needs the parallel scheme.
     Wcs,
 }
 
@@ -26,7 +26,7 @@ pub enum Rule {
 pub enum Scheme {
     /// Task by task, each at its first fit.
     Serial,
-    /// Instant by instant: at each instant, all tasks that fit start.
+    /// Instant by instant. At each instant, all tasks that fit start.
     Parallel,
 }
 
@@ -35,17 +35,18 @@ named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 
 /// A priority rule of resource-constrained project scheduling, with the serial or the parallel scheme.
 ///
-/// Source: R. Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited: theory and computation",
-/// EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6, for the schemes and LFT, MTS and GRPW; the same author, "Efficient priority
-/// rules for the resource-constrained project scheduling problem", J. Operations Management 14, 1996, DOI
-/// 10.1016/0272-6963(95)00032-1, for WCS. LFT is from E. Davis, J. Patterson, Management Science 21, 1975, DOI
-/// 10.1287/mnsc.21.8.944; MTS and GRPW are from R. Alvarez-Valdés, J. Tamarit, in Advances in Project Scheduling, 1989.
-/// Assumptions: processors are always open; with the serial scheme and for WCS, every resource is one pool
-/// ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges, or O(n (n + e))
-/// for MTS; plus the complexity of [`SerialScheme`], of decoding a list forward in time, or of [`priorities::worst_case_slack`].
-/// Deviations: modes, and allotments of moldable tasks, are chosen first. They are those that balance the longest path and the area
-/// best ([`Packing::balanced`]), changed until the consumables suffice. If keys are equal, the first task of the instance comes
-/// first. Several jobs are planned together, and the keys ignore releases.
+/// Source: R. Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited: theory and
+/// computation", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6, for the schemes and LFT, MTS and GRPW; the same
+/// author, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations
+/// Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1, for WCS. LFT is from E. Davis, J. Patterson, Management
+/// Science 21, 1975, DOI 10.1287/mnsc.21.8.944; MTS and GRPW are from R. Alvarez-Valdés, J. Tamarit, in Advances in
+/// Project Scheduling, 1989. Assumptions: processors are always open; with the serial scheme and for WCS, every
+/// resource is one pool ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n
+/// tasks with e edges, or O(n (n + e)) for MTS; plus the complexity of [`SerialScheme`], of decoding a list forward in
+/// time, or of [`priorities::worst_case_slack`]. Deviations: modes, or allotments of moldable tasks, are chosen first.
+/// The choice balances the longest path and the area ([`Packing::balanced`]). It is changed until the consumables
+/// suffice. If keys are equal, the first task of the instance comes first. Several jobs are planned together, and the
+/// keys ignore releases.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Priority, Rule, Scheme};
@@ -77,7 +78,7 @@ impl Priority {
     /// Returns an error if the scheme does not support the rule.
     ///
     /// # Errors
-    /// Returns a description of the scheme that the rule needs.
+    /// The error is a description of the scheme that the rule needs.
     pub fn check(self) -> Result<Self, String> {
         if self.rule == Rule::Wcs && self.scheme == Scheme::Serial {
             return Err("parallel with rule=wcs, which compares tasks that could start at the same instant".into());
@@ -85,7 +86,7 @@ impl Priority {
         Ok(self)
     }
 
-    /// Returns the problem whose resources are pools, if the rule or the scheme needs it.
+    /// If the rule or the scheme needs pools, returns the problem whose resources are pools, otherwise `None`.
     fn pools<'a>(self, packing: &Packing<'a>) -> Result<Option<CumulativeProblem<'a>>, Unsupported> {
         if self.rule != Rule::Wcs && self.scheme == Scheme::Parallel {
             return Ok(None);
@@ -94,7 +95,7 @@ impl Priority {
         let instead = if self.rule == Rule::Wcs { "another rule" } else { "scheme=parallel" };
         let refused = |why: &str| Unsupported(format!("{what} {why}; take {instead}, {INSTEAD}"));
         if self.rule == Rule::Wcs && !packing.machines().held.is_empty() {
-            return Err(refused("does not know what others hold"));
+            return Err(refused("does not take into account what work outside the instance holds"));
         }
         let why = "needs equal processors, resources of one node or of none, and no transfers";
         CumulativeProblem::new(packing).map(Some).ok_or_else(|| refused(why))
@@ -132,8 +133,8 @@ impl Priority {
     }
 }
 
-/// Returns the mode of a task with its choice. If the problem omits that mode because another mode is as good, returns
-/// a mode that is at least as fast and uses up at most as much.
+/// Returns the mode of a task for its choice. If the problem omits this mode, returns another mode that is at least as
+/// fast and uses up at most as much.
 fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32], task: u32) -> u32 {
     let row = problem.row_of(task);
     let wanted = choices[row.index()];
@@ -151,7 +152,7 @@ fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32],
     same.or_else(|| modes.find(as_good)).expect("a mode is omitted only if another mode is as good")
 }
 
-/// Returns the choice of a row in the mode of its first task.
+/// Returns the choice of a row, from the mode of its first task.
 fn choice_of(problem: &CumulativeProblem<'_>, modes: &[u32], row: Row) -> u32 {
     problem.mode(modes[problem.tasks_of(row).start as usize]).choice
 }

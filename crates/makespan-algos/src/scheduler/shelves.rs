@@ -1,4 +1,4 @@
-//! The 2 - 2/k dual approximation for clusters of SMPs as a scheduler.
+//! A scheduler for clusters of SMPs (nodes with several processors): the 2 - 2/k dual approximation.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTa
 use crate::kernel::{batches, list, shelves};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Plans on m SMPs of k processors with two shelves, and with columns of processors that are busy for the whole time of
-/// both shelves. Every task is in its best placement.
+/// Plans on m SMPs of k processors with two shelves. Some columns of processors are busy for the whole time of both
+/// shelves. Every task is in best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
@@ -33,11 +33,11 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// unavailable, or if a job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat
 /// cluster is one node of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and
 /// otherwise twice the ratio of the next lower power of two. So [`super::DualApproximation`] has a better guarantee on
-/// a flat cluster. Complexity: O(n log n log(m k)) a step of the search, O(n m k) for those that need the knapsack; O(n
-/// log n + m k) for the construction. Deviations: a task may move to the first shelf on any number of processors of the
-/// form a k + 2^j, if the task then fits into the length of the shelf. The last task of the second shelf may be placed
-/// without a box. Small tasks are placed on the least loaded processors. If there are release dates or k is rounded
-/// down to a power of two, a list schedule is returned if it is shorter.
+/// a flat cluster. Complexity: each step of the search takes O(n log n log(m k)), or O(n m k) if it needs the
+/// knapsack. The construction takes O(n log n + m k). Deviations: a task may move to the first shelf on any number of
+/// processors of the form a k + 2^j, if the task then fits into the length of the shelf. The last task of the second
+/// shelf may be placed without a box. Small tasks are placed on the least loaded processors. If there are release
+/// dates or k is rounded down to a power of two, a list schedule is returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;
@@ -55,10 +55,11 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shelves;
 
-/// The number of times that the guess is raised by 5 % for tasks that are not monotone: up to a factor of about ten.
+/// For tasks that are not monotone, the maximum number of times that the guess is raised by 5 %. In total, this is a
+/// factor of about ten.
 const RAISES: usize = 48;
-/// Maximum number of columns that are examined for tasks that are not monotone, for all guesses together. Examining
-/// this number of columns takes one or two seconds.
+/// For tasks that are not monotone, the maximum number of columns that are examined for all guesses together. This
+/// takes one or two seconds.
 const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
@@ -77,8 +78,7 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // Also use the guarantee for batches that are released later, because the guarantee compares with an optimum
-        // that starts at zero.
+        // If batches are released later, use this guarantee, too. It compares with an optimum that starts at zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }
@@ -98,7 +98,7 @@ impl Scheduler for Shelves {
         if instance.has_release_dates() || nodes.is_rounded_down() {
             let list = by_list(instance);
             if list.makespan() < schedule.makespan() {
-                context.remarks.push("a list in best placement is shorter than the shelves, and taken".into());
+                context.remarks.push("a list in best placement is shorter than the shelves, so it is used".into());
                 return Ok(list.into());
             }
         }
@@ -114,9 +114,9 @@ impl Scheduler for Shelves {
 /// The nodes of a platform.
 #[derive(Clone, Copy)]
 struct Nodes {
-    /// The nodes that the construction uses. Each has a power of two as its number of processors.
+    /// The nodes that the construction uses. The number of their processors is a power of two.
     cluster: Cluster,
-    /// The number of processors of each node.
+    /// The number of processors of each node of the platform.
     each: u32,
 }
 
@@ -128,7 +128,7 @@ impl Nodes {
                 Ok(Self { cluster: Cluster { nodes: platform.processors() / each, each: rounded_down(each) }, each })
             }
             _ => Err(Unsupported(
-                "it needs nodes of equally many processors; `list` and `sweep` keep jobs within any nodes".into(),
+                "it needs nodes with equal numbers of processors; `list` and `sweep` support other nodes".into(),
             )),
         }
     }
@@ -148,19 +148,21 @@ impl Nodes {
     }
 }
 
-/// Returns the largest power of two that is at most the number `each` of processors of a node, called k'.
+/// Returns k', the largest power of two that is at most k, the number `each` of processors of a node.
 ///
-/// On m nodes of k' instead of k processors, the guess is at most twice the optimum d of m nodes of k. So the ratio of the
-/// construction doubles. The reason is that the guess 2 d is accepted there. Since k < 2 k', the tasks, which do at most m k d of
-/// work under d, do less than 2 d m k'. A task that needs more than m k' processors under d does at least m k' d, so there is at
-/// most one such task. Under 2 d it needs half as many processors, at most m k'. It is chosen for the first shelf, of length 2 d,
-/// and all others are chosen for the second, of length d. Afterwards, wide tasks again get all processors of their nodes
-/// ([`widened`]).
+/// Let d be the optimum on m nodes of k processors. On m nodes of k' processors, the guess is at most 2 d. So the
+/// ratio of the construction doubles. Proof that the guess 2 d is accepted: since k < 2 k', the tasks do at most m k d
+/// < 2 d m k' work with the allotments for d. At most one task needs more than m k' processors for d, because such a
+/// task does at least m k' d work. For 2 d, this task needs at most half of its processors, which is at most m k'. It
+/// is chosen for the first shelf, of length 2 d. All other tasks are chosen for the second shelf, of length d.
+///
+/// Afterwards, wide tasks again get all processors of their nodes ([`widened`]).
 fn rounded_down(each: u32) -> u32 {
     1 << each.ilog2()
 }
 
-/// Returns two shelves for each batch, and the number of tasks on top of them. Returns `None` if they cannot be built.
+/// Returns the two shelves of each batch, one batch after another, and the number of tasks above the shelves. Returns
+/// `None` if the shelves cannot be built.
 fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     if !instance.availability().is_always_open() {
         return None;
@@ -194,7 +196,7 @@ fn by_shelves(instance: &Instance, nodes: Nodes) -> Option<(Schedule, usize)> {
     is_built.then(|| (Schedule::with_groups(placements), left))
 }
 
-/// Builds the shelves from time zero.
+/// Builds the shelves from the instant zero on.
 fn on_nodes(profiles: &[&Profile], nodes: Nodes) -> Option<Vec<PlacedTask>> {
     if nodes.cluster.each == 1 {
         return on_processors(profiles, nodes.cluster.nodes);
@@ -225,7 +227,7 @@ fn on_processors(profiles: &[&Profile], processors: u32) -> Option<Vec<PlacedTas
     Some(shelved.into_iter().map(placed).collect())
 }
 
-/// Builds the construction for nodes of 2, 4, 8 .. processors.
+/// Builds the shelves for nodes of 2, 4, 8 .. processors.
 fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<PlacedTask>> {
     let strange = profiles.iter().filter(|profile| !profile.is_monotone()).count();
     let attempts = MAX_COLUMNS / (strange * cluster.processors() as usize).max(1);
@@ -235,7 +237,7 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<PlacedTask>
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
     let mut placed = build(profiles, cluster, &first_shelf, guess);
     if end(&placed) > cluster.limit(profiles, guess) && profiles.iter().any(|profile| profile.rounds_up()) {
-        // Use the first shelf that was chosen for the guess, because it is also valid for every greater guess.
+        // The first shelf that was chosen for the guess is also valid for every greater guess.
         let whole = build(profiles, cluster, &first_shelf, cluster.whole_guess(guess));
         placed = if end(&whole) < end(&placed) { whole } else { placed };
     }
@@ -258,8 +260,8 @@ fn end(placed: &[PlacedTask]) -> Time {
     placed.iter().map(|placed| placed.end).max().unwrap_or(Time::ZERO)
 }
 
-/// Returns the shortest of the schedules for increasing guesses, up to the first guess for which the schedule meets
-/// its limit. The proven bound does not change.
+/// Raises the guess until a schedule meets the limit for its guess. Returns the shortest schedule found. The proven
+/// bound does not change.
 fn raised(
     profiles: &[&Profile],
     cluster: Cluster,

@@ -72,7 +72,7 @@ mod tests {
 
     static ENTRIES: [Entry; 1] = [ENTRY];
 
-    /// Indents each nonempty line of the text by `by` spaces.
+    /// Indents each nonempty line of a text by `by` spaces.
     fn indented(text: &str, by: usize) -> String {
         let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") };
         text.lines().map(line).collect()

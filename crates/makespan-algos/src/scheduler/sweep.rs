@@ -1,4 +1,4 @@
-//! Lists over a sweep of targets, followed by annealing. They give short makespans in practice.
+//! Lists for several target lengths (a sweep), followed by annealing. In practice, the makespans are short.
 
 use makespan_core::{Instance, Objective, ScheduleBuilder, Stop, TaskId, Time, Unsupported};
 use rand::{Rng, RngExt, SeedableRng};
@@ -12,21 +12,22 @@ use crate::kernel::open::OpenPlatform;
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 use crate::search::{Neighbourhood, SearchCourse, anneal, heat};
 
-/// The number of targets tried between the guess of the dual approximation and twice the guess.
+/// The number of target lengths between the guess of the dual approximation and twice the guess.
 const TARGETS: i64 = 48;
-/// Annealing stops after this total number of placements of tasks, so that large instances take only seconds.
+/// Total number of placements of tasks after which annealing ends, so that large instances take only seconds.
 const MAX_PLACEMENTS: usize = 4_000_000;
-/// The initial temperature, as a share of the length of the schedule.
+/// The initial temperature, as a fraction of the length of the schedule.
 const HOT: f64 = 0.02;
 
 /// Graham lists of canonical allotments for a sweep of target lengths, longest task first. The best list is then annealed over its
 /// order and allotments.
 ///
-/// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995);
-/// the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI 10.1145/140901.141909); annealing is from
-/// Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2
-/// without release dates and unavailable processors, since the list of the dual approximation is among the lists that are tried.
-/// Complexity: O(n log n) a list, 100 lists and `steps` more.
+/// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI
+/// 10.1137/S0097539701385995); the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI
+/// 10.1145/140901.141909); annealing is from Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI
+/// 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable
+/// processors, because the list of the dual approximation is also tried. Complexity: O(n log n) for each of 100 +
+/// `steps` lists.
 ///
 /// ```
 /// use makespan_algos::scheduler::Sweep;
@@ -109,8 +110,8 @@ impl Search<'_> {
         }
     }
 
-    /// Tries the list of the dual approximation. Then tries, for each target length, a list of the smallest allotments
-    /// that meet the target, longest task first.
+    /// Tries the list of the dual approximation. Then tries a list for each target length. In this list, each task has
+    /// its smallest allotment that meets the target, and the longest task comes first.
     fn targets(&mut self, builder: &mut ScheduleBuilder<'_>) {
         let tasks: Vec<TaskId> = self.instance.task_ids().collect();
         let dual = DualAllotment::of(self.instance, &tasks);
@@ -135,7 +136,7 @@ impl Search<'_> {
         }
     }
 
-    /// Makes random changes of one allotment or of two positions in the list. Worse lists are accepted with a
+    /// Makes random changes, each of one allotment or of two positions in the list. Worse lists are accepted with a
     /// probability that decreases.
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
         let tasks = self.best.1.len();
@@ -154,8 +155,8 @@ impl Search<'_> {
         let old = list[at];
         let profile = self.instance.profile(old.task);
         if random.random_bool(0.5) && !profile.is_rigid() {
-            // Draw mostly a neighbour of the allotment, and sometimes any allotment. Take the smallest allotment that
-            // is as fast as the drawn one, because it is not dominated.
+            // Usually draw a neighbour of the allotment, and sometimes any allotment. Use the smallest allotment that
+            // is as fast as the drawn one, because this allotment is not dominated.
             let (least, most) = (profile.min_processors(), profile.max_processors());
             let wish = match random.random_range(0..4) {
                 0 => random.random_range(least..=most),
@@ -209,7 +210,7 @@ impl Neighbourhood for Changing<'_, '_, '_> {
     }
 }
 
-/// The data to undo a change.
+/// The data that undo a change.
 enum Undo {
     Allotment(usize, u32),
     Swap(usize, usize),

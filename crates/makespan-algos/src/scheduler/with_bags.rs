@@ -1,4 +1,4 @@
-//! Support of bags of tasks for any scheduler.
+//! Adds support of bags of tasks to any scheduler.
 
 mod filling;
 
@@ -16,25 +16,25 @@ use super::optimise::Limit;
 use super::packed;
 use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// The part of a time limit for bounds on the bags as a whole. The scheduler proves only bounds on the tasks of the
-/// bags.
+/// The fraction of a time limit for bounds on whole bags. The scheduler itself proves only bounds on their tasks.
 const OF_BAGS: f64 = 0.15;
 
-/// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags is passed to the scheduler unchanged.
+/// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags does not change.
 ///
-/// The tasks of competing bags take part as jobs that share the weight of their bag. If the mean flow is minimised,
-/// they share a weight of one ([`Scheduler::by_weight`]). A scheduler that knows which jobs are tasks of one bag counts
-/// only the last of these tasks ([`Scheduler::of_wholes`]). After the scheduler has placed all competing jobs, the
-/// best-effort bags are filled into the remaining holes, in file order. Each task runs on the fewest processors that it
-/// accepts, at the earliest instant at which they are free for all of its time and its other needs can be met. If
-/// processors differ, it runs at the place with the earliest end. Nothing is moved, so no other job is delayed. The
-/// tasks of a bag are numbered by start. If the plan is a strategy, another variant may be chosen if, including the
-/// bags, it is at least as good in every value. A best-effort bag also competes if a competing job waits for it.
+/// Each task of a competing bag is planned as a job, and these jobs share the weight of the bag. If the mean flow is
+/// minimised, they share a weight of one ([`Scheduler::by_weight`]). If a scheduler knows which jobs are tasks of one
+/// bag, it only evaluates the end of the last of them ([`Scheduler::of_wholes`]). ¶ After the scheduler has placed all
+/// competing jobs, the best-effort bags fill the remaining holes, in file order. Each task runs on the fewest
+/// processors that it accepts. It starts at the earliest instant from which these processors are free until its end
+/// and its other needs can be met. If processors differ, it runs at the place with the earliest end. No other job
+/// moves, so none is delayed. The tasks of a bag are numbered by start. If the plan is a strategy, another variant may
+/// be chosen. With the bags, it must be at least as good in every value. If a competing job waits for a best-effort
+/// bag, this bag also competes.
 ///
-/// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 2
-/// (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: the same as the scheduler without bags,
-/// none with bags. Complexity: the same as the scheduler on one job for each competing task, and O(k log m) for k best-effort tasks
-/// on m processors.
+/// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
+/// section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: without bags, the
+/// guarantee of the scheduler. With bags, none. Complexity: the complexity of the scheduler with one job for each
+/// competing task, plus O(k log m) for k best-effort tasks on m processors.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Sequential, WithBags};
@@ -79,12 +79,12 @@ impl Scheduler for WithBags {
         }
         let unsupported = |reason| ScheduleError::Unsupported { scheduler: self.name(), reason };
         let (fills, others) = self.apart(instance).map_err(unsupported)?;
-        // In the mean flow, a bag is one job, so the tasks of a bag share a weight of one.
+        // For the mean flow, a bag is one job. So the tasks of a bag share a weight of one.
         let is_cut = others.has_bags() && !packed::has_more(&others);
         let by_weight = if is_cut { self.0.by_weight() } else { None };
         let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
-        // The scheduler gets another instance than the caller. Most bounds are valid for both instances.
+        // The scheduler gets another instance than the caller has. Most bounds are valid for both.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
@@ -95,12 +95,13 @@ impl Scheduler for WithBags {
         let clock = |share| end.map_or(Clock::ENDLESS, |end| Clock::until(end, &stop).part(share));
         let best_effort = instance.jobs().iter().any(Job::is_best_effort);
         if is_cut || best_effort {
-            // Keep some time for bounds on the bags as a whole.
+            // Reserve time for bounds on whole bags.
             context.spent += time.unwrap_or_default().mul_f64(OF_BAGS);
         }
         let mut of_bags = None;
         if is_cut && floor.is_none() && self.0.makespan_at_most().is_some() {
-            // The reported bound is a bound on the bags. The bound on their tasks may differ.
+            // Use a bound on whole bags, because the limit is a multiple of this bound. A bound on the tasks of the
+            // bags may differ.
             let begin = Instant::now();
             of_bags = makespan_bounds::best_by(&uncut, Objective::Makespan, &clock(OF_BAGS)).ok();
             context.floor = of_bags.as_ref().map(Bound::ticks);
@@ -109,7 +110,7 @@ impl Scheduler for WithBags {
         let planned = within_limit(&**whole.as_ref().unwrap_or(scheduler), &competing.instance, context);
         (context.floor, context.spent) = (floor, spent);
         let found = std::mem::replace(&mut context.bounds, known);
-        // Drop bounds on weighted completion with weights other than those of the jobs, because they are weak.
+        // Drop bounds on weighted completion if the weights are not those of the jobs. Such bounds are weak.
         let of_other_weights = |bound: &Bound| by_weight.is_some() && bound.objective == Objective::WeightedCompletion;
         let kept =
             found.into_iter().chain(of_bags).filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
@@ -119,7 +120,7 @@ impl Scheduler for WithBags {
         }
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
         if best_effort && context.bounds.iter().any(of_makespan) {
-            // The competing jobs may end much sooner alone than with the best-effort bags.
+            // Prove a bound for all bags, because competing jobs alone may end much sooner.
             context.bounds.extend(makespan_bounds::best_by(instance, Objective::Makespan, &clock(0.5)).ok());
         }
         let of_cost = |bound: &Bound| bound.objective == Objective::Cost;
@@ -132,7 +133,8 @@ impl Scheduler for WithBags {
                     let schedule = original(&competing, schedule);
                     FrontPoint { schedule, bound: bound.clone() }
                 });
-                // Compute the values again: for a competing bag, only the last task counts, but the scheduler counted every task.
+                // Compute the values again. Only the last task of a competing bag determines its end, but the
+                // scheduler evaluated every task.
                 Plan::Front(Front::new(instance, each.collect()).map(|FrontPoint { schedule, bound }| {
                     let schedule = fills.filled(instance, schedule);
                     let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();
@@ -147,7 +149,9 @@ impl Scheduler for WithBags {
             }
             plan => {
                 let Some(schedule) = plan.into_schedule() else {
-                    return Err(unsupported(Unsupported("it plans no placements, and bags are placed as jobs".into())));
+                    return Err(unsupported(Unsupported(
+                        "it plans no placements, but bags are planned as jobs".into(),
+                    )));
                 };
                 fills.filled(instance, original(&competing, &schedule)).into()
             }
@@ -156,8 +160,8 @@ impl Scheduler for WithBags {
 }
 
 impl WithBags {
-    /// Returns the bags that are filled into the holes of a schedule, and an instance of all other jobs. Checks that
-    /// the inner scheduler supports this instance.
+    /// Returns the bags that fill the holes of a schedule, and an instance of all other jobs. Checks that the inner
+    /// scheduler supports this instance.
     fn apart(&self, instance: &Instance) -> Result<(Fills, Instance), Unsupported> {
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
         packed::check_staged(instance)?;
@@ -167,8 +171,8 @@ impl WithBags {
         if packed::has_more(&others) {
             self.0.supports(&others)?;
         } else {
-            // Check an instance with one task of each bag, because a scheduler supports it if and only if it supports
-            // the whole instance.
+            // Check an instance with one task of each bag. A scheduler supports this instance if and only if it
+            // supports the whole instance.
             let jobs = others.ids().map(|id| others.submitted(id).without_copies());
             self.0.supports(&others.with_jobs(jobs.collect()))?;
         }
@@ -176,15 +180,15 @@ impl WithBags {
     }
 }
 
-/// The bags that are filled into the holes that all other jobs leave.
+/// The bags that fill the holes between all other jobs.
 struct Fills {
-    /// For each job, whether it is a bag that is filled into holes.
+    /// Whether each job is a bag that fills holes.
     is_filled: Vec<bool>,
 }
 
 impl Fills {
-    /// Returns the best-effort bags, except those for which a competing job waits. The tasks of such a bag must end
-    /// before that job starts.
+    /// Returns the best-effort bags for which no competing job waits. Other bags must end before the competing job
+    /// starts.
     fn of(instance: &Instance) -> Self {
         let mut is_filled: Vec<bool> = instance.jobs().iter().map(Job::is_best_effort).collect();
         if instance.has_edges_between_jobs() {
@@ -227,14 +231,14 @@ impl Fills {
             let there = platform.total(resource);
             if needed > there {
                 let name = &platform.resource_of(resource).name;
-                let what = format!("best-effort bags use up {needed} of `{name}` on the fewest processors");
-                return Err(Unsupported(format!("{what}, and there are {there}; give them a weight")));
+                let what = format!("on the fewest processors, best-effort bags use up {needed} of `{name}`");
+                return Err(Unsupported(format!("{what}, but there are {there}; give the bags a weight")));
             }
         }
         Ok(())
     }
 
-    /// Returns all other jobs, with the consumables that the filled bags leave them.
+    /// Returns all other jobs. The consumables of the filled bags are subtracted.
     fn others(&self, instance: &Instance) -> Instance {
         let others = instance.ids().filter(|&id| !self.has(id)).map(|id| instance.submitted(id));
         let kept = (0..).map(ResourceId).zip(self.all_used_up(instance)).filter(|&(_, amount)| amount > 0);
@@ -248,9 +252,9 @@ impl Fills {
         instance.with_jobs(others.collect()).holding(held)
     }
 
-    /// Returns the competing jobs. For schedulers that do not support bags, each task of a bag becomes a job without a
-    /// name. The new job has its share of the weight of the bag. If `equally` is set, each job has a weight of one,
-    /// and the tasks of a bag share a weight of one. Graphs come last.
+    /// Returns the competing jobs. If a scheduler does not support bags, each task of a bag becomes a job without a
+    /// name, with an equal share of the bag's weight. If `equally` is set, each job has a weight of one, and the tasks
+    /// of a bag share a weight of one. Graphs come last.
     fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> SubInstance {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
@@ -275,7 +279,7 @@ impl Fills {
         SubInstance { instance: others.with_jobs(jobs), tasks }
     }
 
-    /// Returns the filled bags in the order of the file, but each after the bags that it waits for.
+    /// Returns the filled bags in file order, but each after the bags that it waits for.
     fn in_order(&self, instance: &Instance) -> Vec<JobId> {
         let mut order = Vec::new();
         let mut is_placed = vec![false; self.is_filled.len()];
@@ -306,9 +310,8 @@ impl Fills {
     }
 }
 
-/// Returns the plan of a scheduler, without the schedules that exceed its limit on the makespan.
-///
-/// All plans of the catalogue pass through this function, so no plan exceeds the limit.
+/// Returns the plan of a scheduler, without schedules that exceed the scheduler's limit on the makespan. All plans of
+/// the catalogue pass through this function, so no plan exceeds the limit.
 fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
     let plan = scheduler.schedule(instance, context)?;
     let Some(factor) = scheduler.makespan_at_most() else { return Ok(plan) };
@@ -325,13 +328,13 @@ fn within_limit(scheduler: &dyn Scheduler, instance: &Instance, context: &mut Co
     })
 }
 
-/// Returns, for each competing job, the job that it is a part of.
+/// Returns the original job of each competing job.
 fn wholes(instance: &Instance, competing: &SubInstance) -> Vec<u32> {
     let first = |id: JobId| competing.tasks[competing.instance.job(id).first().index()];
     competing.instance.ids().map(|id| instance.job_id(first(id)).0).collect()
 }
 
-/// Returns a schedule of the competing jobs with the tasks of the whole instance.
+/// Converts a schedule of the competing jobs to the tasks of the whole instance.
 fn original(competing: &SubInstance, schedule: &Schedule) -> Schedule {
     let own = |at: &Placement| Placement { task: competing.tasks[at.task.index()], ..at.clone() };
     Schedule::with_groups(schedule.grouped().map(|(at, group)| (own(at), group)).collect())

@@ -1,4 +1,4 @@
-//! Graphs whose allotments are chosen before any task is placed.
+//! Plans graphs. All allotments are chosen before any task is placed.
 
 use makespan_core::{Instance, Unsupported};
 
@@ -8,13 +8,13 @@ use crate::kernel::packing::Packing;
 use crate::plan::{Plan, ScheduleError, Scheduler};
 use crate::scheduler::{needs_open_processors, packed};
 
-/// The way in which tasks with given allotments are placed.
+/// The rule that places tasks with fixed allotments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placing {
-    /// By decreasing bottom level, each on the processors that are free first, as in CPA.
+    /// By decreasing bottom level, each on the processors that become free first, as in CPA.
     #[default]
     FirstFree,
-    /// By a list forward in time. Other tasks start before a task that does not fit yet.
+    /// By a list forward in time. If a task does not fit yet, later tasks may start before it.
     List,
 }
 
@@ -25,7 +25,7 @@ pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {
     if placing == Placing::default() { name.to_owned() } else { format!("{name}[placing={placing}]") }
 }
 
-/// Checks that an instance can be placed in this way. `name` is the name of the scheduler.
+/// Checks that a rule can place the tasks of an instance. `name` is the name of the scheduler.
 pub(in crate::scheduler) fn supports(name: &str, instance: &Instance, placing: Placing) -> Result<(), Unsupported> {
     needs_open_processors(instance)?;
     match placing {
@@ -45,10 +45,11 @@ fn one_cluster<'p, 'a>(name: &str, packing: &'p Packing<'a>) -> Result<Clusters<
     }
     let why = if packing.instance().has_transfers() { "data take time between nodes" } else { "nodes differ in speed" };
     let instead = format!("`hcpa`, `mheft` or `{name}[placing=list]`");
-    Err(Unsupported(format!("it knows one cluster of equal processors, and {why}; take {instead}")))
+    Err(Unsupported(format!("it supports one cluster of equal processors, but {why}; take {instead}")))
 }
 
-/// Returns the plan with the allotments that `allotments` chooses. If these use up too much of a consumable, they are changed.
+/// Returns the plan with the allotments that `allotments` chooses. If they use up too much of a consumable, they are
+/// changed.
 pub(in crate::scheduler) fn planned(
     scheduler: &dyn Scheduler,
     name: &str,

@@ -1,4 +1,4 @@
-//! Common code of the schedulers for graphs of moldable tasks that choose allotments first, or that use clusters.
+//! Functions of schedulers for graphs of moldable tasks that choose allotments first, or use clusters.
 
 mod allotted;
 
@@ -12,11 +12,14 @@ use crate::plan::Plan;
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};
 
-/// Checks that tasks can be placed after each other on clusters (only the number of processors may matter), and returns
-/// the packing.
+/// Returns the packing of an instance. Checks that each task can be placed after earlier tasks on clusters. For this,
+/// only the number of processors of a task may matter.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
-    let refused =
-        |what: &str| Err(Unsupported(format!("it places tasks behind each other, and {what}; take {INSTEAD}")));
+    let refused = |what: &str| {
+        Err(Unsupported(format!(
+            "it places each task after earlier tasks on its processors, but {what}; take {INSTEAD}"
+        )))
+    };
     if let Some((name, resource)) = packed::needy(instance) {
         return refused(&format!("`{name}` needs `{resource}`"));
     }
@@ -25,12 +28,12 @@ pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Un
         return refused("jobs are kept within nodes (placement = compact)");
     }
     if let Some(task) = instance.task_ids().find(|&task| instance.profile(task).machine_times().is_some()) {
-        return refused(&format!("`{}` has a time of its own on each machine", instance.name(task)));
+        return refused(&format!("`{}` has its own time on each machine", instance.name(task)));
     }
     packed::packing(instance)
 }
 
-/// Returns the clusters of a packing. Each task must be able to run on one of them.
+/// Returns the clusters of a packing. Each task must be able to run on at least one of them.
 pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 'a>, Unsupported> {
     let clusters = Clusters::new(packing);
     let runs = |row: &_| {
@@ -45,9 +48,9 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
     Ok(clusters)
 }
 
-/// Places all tasks by decreasing rank. `offered` returns the choices of a row that are allowed on a cluster. Each task
-/// gets the cluster and the choice with which it ends first. Ties are broken in favour of the fewest processors, and
-/// then of the fastest cluster.
+/// Places all tasks by decreasing rank. `offered` returns the choices of a row that are allowed on a cluster. A row is
+/// a task or the equal tasks of a bag. Each task gets the cluster and the choice with which it ends first. Among equal
+/// ends, the fewest processors come first, then the fastest cluster.
 pub(super) fn earliest<I: Iterator<Item = u32>>(
     packing: &Packing<'_>,
     mut clusters: Clusters<'_, '_>,

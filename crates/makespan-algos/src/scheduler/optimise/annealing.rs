@@ -1,4 +1,4 @@
-//! Simulated annealing of an order and its allotments.
+//! Simulated annealing of an order and of allotments.
 
 use makespan_core::Instance;
 use rand::RngExt;
@@ -11,7 +11,7 @@ use crate::kernel::choices::Choices;
 use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
 use crate::search::{Cooling, Neighbourhood, SearchCourse, anneal, heat};
 
-/// A search: the current solution and the best one.
+/// A search, with its current solution and the best solution.
 pub(super) struct Annealing<'a> {
     choices: &'a Choices,
     goal: Goal<'a>,
@@ -22,12 +22,13 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// The lateness of each task in the current solution, if the maximum lateness is minimised.
     lateness: Vec<i64>,
-    /// If jobs are parts of wholes: the ends of the tasks in the current solution. `peaks` is the lateness of each whole.
+    /// The ends of the tasks in the current solution. Used if jobs are parts of wholes, such as tasks of a bag.
     ends: Vec<i64>,
+    /// The lateness of each whole.
     peaks: Vec<i64>,
     best: RankedSolution,
     random: ChaCha8Rng,
-    /// A proven bound on the makespan, or on the maximum lateness if this is minimised, in ticks.
+    /// A proven bound in ticks: on the maximum lateness if this is minimised, otherwise on the makespan.
     floor: i64,
     /// The mean cost of a task in the first solution.
     mean_cost: f64,
@@ -36,7 +37,7 @@ pub(super) struct Annealing<'a> {
     comes_back: bool,
 }
 
-/// A solution with its rank. The lowest rank is best.
+/// A solution and its rank. The solution with the lowest rank is best.
 #[derive(Clone, Debug)]
 pub(crate) struct RankedSolution {
     pub(crate) rank: f64,
@@ -44,42 +45,45 @@ pub(crate) struct RankedSolution {
     pub(crate) solution: Solution,
 }
 
-/// The initial temperature, as a share of the mean cost of a task, for `FEW` tasks. For more tasks it is lower, because
-/// there are more changes to try. For fewer tasks it is higher, up to `HOTTEST`, because all changes are soon tried.
-/// The temperature falls to the share `COLDEST` of the initial temperature.
+/// The initial temperature for `FEW` tasks, as a fraction of the mean cost of a task. With more tasks, it is lower,
+/// because there are more changes to try. With fewer tasks, it is higher, because all changes are soon tried.
 const HOT: f64 = 0.2;
+/// Number of tasks for which `HOT` is the initial temperature.
 const FEW: f64 = 25.0;
+/// Maximum initial temperature, as a fraction of the mean cost of a task.
 const HOTTEST: f64 = 1.0;
+/// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// The initial temperature for objectives that are sums over all tasks. It is inversely proportional to the number of
-/// tasks, and decreases faster for more than `MANY` tasks. For few tasks, it is inversely proportional to the third
-/// power of their number: with 25 tasks, a cool search sometimes stays 10 % above the bound, but with 50 tasks, a hot
-/// search gives values that are 1.5 % higher.
+/// The initial temperature if the objective is a sum over all tasks, for `FEW` tasks. With more tasks, it is inversely
+/// proportional to their number, and decreases faster beyond `MANY` tasks. With few tasks, it is inversely
+/// proportional to the third power of their number. With 25 tasks, a cool search sometimes stays 10 % above the bound.
+/// But with 50 tasks, a hot search gives values that are 1.5 % higher.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
-/// The initial temperature for sums under a limit on the makespan. Area after the limit is expensive, so the values of schedules
-/// differ by more.
+/// The initial temperature if a sum is minimised under a limit on the makespan. Time after the limit is expensive, so
+/// the values of schedules differ more.
 const HOT_WITHIN: f64 = 0.6;
-/// The factor by which the initial temperature of some searches is multiplied (`COOL_SUM` for sums). A hot search makes
-/// a good start worse, and a cool search cannot leave a poor start, so both kinds are made.
+/// The factor that reduces the initial temperature of some searches. A hot search makes a good start worse, and a cool
+/// search cannot leave a poor start, so both kinds are made.
 const COOL: f64 = 0.15;
+/// The factor that replaces `COOL` if the objective is a sum.
 const COOL_SUM: f64 = 0.5;
-/// Number of times that the search for a sum without a limit is cooled, each time from the initial temperature. One descent often
-/// ends in a local optimum that another descent avoids.
+/// Number of times that the temperature falls from its initial value, if a sum is minimised without a limit on the
+/// makespan. One fall often ends in a local optimum that another fall avoids.
 const CYCLES: f64 = 4.0;
-/// Number of times that the search is cooled for at most `FEW` tasks if best placement is required. It is larger
+/// Number of times that the temperature falls if best placement is required, for at most `FEW` tasks. It is larger,
 /// because only few sets of wide allotments fill the nodes.
 const CYCLES_IN_NODES: f64 = 8.0;
-/// Limit, as a multiple of the temperature. An evaluation stops if the cost exceeds the acceptable cost by more than
-/// this limit, at a position after which the order equals the current order. The remaining tasks rarely make up for
-/// such an excess.
+/// Limit on the excess of the cost over the acceptable cost, as a multiple of the temperature. If an evaluation
+/// exceeds this limit at a position after all changes of the order, it stops. The remaining tasks rarely reduce the
+/// excess enough.
 const GIVEN_UP: f64 = 10.0;
-/// If there are n tasks, a solution is sorted by its starts about once in n changes, but at most once in `OFTEN`
-/// changes. A search that began beyond its limit sorts once in `OFTEN` changes, because the price of exceeding the
-/// limit is adapted at the same time.
+/// With n tasks, the order is sorted by the starts about once in n changes, but at most once in `OFTEN` changes. A
+/// search that began beyond its limit sorts once in `OFTEN` changes, because sorting also adapts the price of
+/// exceeding the limit.
 const OFTEN: usize = 64;
-/// If a search has found no solution within its limit after this share of the time, it ends, and leaves the rest of
-/// the time to a search that has found one.
+/// The fraction of the time after which a search without a solution within its limit ends. The other searches get the
+/// remaining time.
 const PATIENCE: f64 = 0.6;
 
 impl<'a> Annealing<'a> {
@@ -133,8 +137,8 @@ impl<'a> Annealing<'a> {
         self.value
     }
 
-    /// Marks the search as one that begins with a solution that exceeds its limit. Exceeding the limit then soon
-    /// becomes more expensive, and the search ends early if this does not help.
+    /// Marks a search that begins with a solution beyond its limit. Exceeding the limit soon becomes more expensive.
+    /// If this does not help, the search ends early.
     pub(super) fn coming_back(self) -> Self {
         Self { comes_back: true, ..self }
     }
@@ -144,7 +148,7 @@ impl<'a> Annealing<'a> {
         &self.present
     }
 
-    /// Returns whether a solution within the limit was found. Without a limit, returns true.
+    /// Returns whether a solution within the limit was found. If there is no limit, returns true.
     pub(super) fn keeps_limit(&self) -> bool {
         self.best.rank.is_finite()
     }
@@ -154,7 +158,7 @@ impl<'a> Annealing<'a> {
         self.best
     }
 
-    /// Anneals until the course is over. If `is_cool` is set, it begins with a lower temperature.
+    /// Anneals until the course is over. If `is_cool` is set, the initial temperature is lower.
     pub(super) fn run(&mut self, course: &mut SearchCourse, is_cool: bool) {
         let tasks = self.present.order.len() as f64;
         if tasks == 0.0 {
@@ -167,7 +171,7 @@ impl<'a> Annealing<'a> {
         anneal(self, course);
     }
 
-    /// Anneals once from a solution that is already good. The initial temperature is the usual one multiplied by `warmth`.
+    /// Anneals once from a solution that is already good. The usual initial temperature is multiplied by `warmth`.
     pub(super) fn run_warm(&mut self, course: &mut SearchCourse, warmth: f64) {
         let tasks = self.present.order.len() as f64;
         if tasks > 0.0 {
@@ -183,7 +187,8 @@ impl<'a> Annealing<'a> {
         self.goal.is_sum() && self.choices.node().is_none()
     }
 
-    /// Returns the initial temperature as a share of the mean cost, and the number of times that it falls.
+    /// Returns the initial temperature as a fraction of the mean cost, and the number of times that the temperature
+    /// falls.
     fn heating(&self, tasks: f64) -> (f64, f64) {
         let few = FEW / tasks;
         if !self.is_plain_sum() {
@@ -216,7 +221,7 @@ impl<'a> Annealing<'a> {
         if improved && self.goal.is_max_lateness() {
             self.aim();
         }
-        // Sorts the order by the starts from time to time. An exchange of neighbours in the order then exchanges
+        // From time to time, sort the order by the starts. An exchange of neighbours in the order then exchanges
         // neighbours in the schedule.
         let every = if self.comes_back { OFTEN } else { self.present.order.len().max(OFTEN) };
         if improved && self.goal.is_makespan() || self.random.random_range(0..every) == 0 {
@@ -242,7 +247,7 @@ impl<'a> Annealing<'a> {
         goal.value(costs, serial.latest())
     }
 
-    /// Makes the last evaluated solution the current one. `from` is the first position at which it was changed.
+    /// Makes the last evaluated solution the current one. It was changed from position `from` on.
     fn accept(&mut self, from: usize) {
         self.serial.accept(from);
         if self.goal.is_of_wholes() {
@@ -253,7 +258,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Sorts the tasks by their starts. This does not delay any start.
+    /// Sorts the tasks by their starts. No start becomes later.
     fn sort(&mut self) {
         self.evaluate(0, EvaluationLimit::NONE);
         let starts = &self.starts;
@@ -270,7 +275,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Sets a target below the best solution.
+    /// Sets the target of the search to a value below the best solution.
     fn aim(&mut self) {
         let best = if self.goal.is_max_lateness() && self.best.rank.is_finite() {
             self.best.rank as i64
@@ -280,8 +285,8 @@ impl<'a> Annealing<'a> {
         self.goal.aim(best, self.floor);
     }
 
-    /// Returns the maximum lateness of the current solution, or 0 if the maximum lateness is not minimised. `from` is
-    /// the position from which on the solution was evaluated.
+    /// Returns the maximum lateness of the current solution, or 0 if another objective is minimised. The last
+    /// evaluation began at position `from`.
     fn latest(&mut self, from: usize) -> i64 {
         if !self.goal.is_max_lateness() {
             return 0;
@@ -293,8 +298,8 @@ impl<'a> Annealing<'a> {
         self.lateness.iter().copied().max().unwrap_or(0)
     }
 
-    /// Stores the current solution if it is the best so far, and returns whether it is. `from` is the position from
-    /// which on the solution was evaluated.
+    /// If the current solution is the best so far, stores it and returns true. The last evaluation began at position
+    /// `from`.
     fn keep(&mut self, from: usize) -> bool {
         let makespan = self.serial.latest();
         let latest = self.latest(from);

@@ -1,4 +1,4 @@
-//! The moves of the search.
+//! The changes that the search makes to a solution.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -6,20 +6,20 @@ use rand_chacha::ChaCha8Rng;
 use crate::kernel::choices::Choices;
 use crate::kernel::move_to;
 
-/// An order of the tasks and their allotments. It gives a schedule by serial insertion.
+/// An order of the tasks, and their allotments. Serial insertion makes a schedule of both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Solution {
     pub(crate) order: Vec<u32>,
-    /// For each task, the position of its allotment among its choices.
+    /// The allotment of each task, as an index among its choices.
     pub(crate) chosen: Vec<u32>,
 }
 
-/// A change of a solution that can be undone: of positions in the order, of one or two allotments, or of both.
+/// A change of a solution that can be undone. It changes positions in the order, one or two allotments, or both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     places: Places,
     choice: Option<OtherChoice>,
-    /// The change of another task, and its position in the order.
+    /// The change of the allotment of another task, and the position of this task in the order.
     second: Option<(OtherChoice, usize)>,
 }
 
@@ -37,19 +37,22 @@ struct OtherChoice {
     new: u32,
 }
 
-/// Percentage of changes that only change an allotment. `PLACE` is the percentage that only move a task, and `SWAP` the
-/// percentage that swap two tasks. All other changes move a task and change its allotment.
+/// Percentage of changes that only change an allotment. The changes that no percentage includes move a task and change
+/// its allotment.
 const ALLOTMENT: u32 = 45;
+/// Percentage of changes that only move a task.
 const PLACE: u32 = 35;
+/// Percentage of changes that swap two tasks.
 const SWAP: u32 = 10;
-/// Percentage of changes in which two tasks exchange processors. This is decided before the kinds above are drawn.
+/// Percentage of changes in which two tasks exchange processors. They are drawn before the changes above.
 const EXCHANGES: u32 = 25;
-/// Percentage of changes that align allotments with nodes if best placement is required, decided before all other kinds are drawn.
+/// If best placement is required, the percentage of changes that align allotments with nodes. They are drawn before
+/// all other changes.
 const TRADES: u32 = 35;
 
 impl Change {
-    /// Draws a change. Short distances, in the order and among the allotments, are more frequent than long ones: the logarithm of a
-    /// distance is uniform.
+    /// Draws a change. The logarithm of a distance is uniform, so short distances are more frequent than long ones.
+    /// Distances are in the order or among the allotments.
     pub(super) fn draw(solution: &Solution, choices: &Choices, random: &mut ChaCha8Rng) -> Self {
         let place = random.random_range(0..solution.order.len());
         let kind = random.random_range(0..100);
@@ -75,8 +78,8 @@ impl Change {
         }
     }
 
-    /// Applies the change. Returns the first and the last affected position. After the last affected position, the
-    /// order and the allotments are unchanged.
+    /// Applies the change. Returns the first and the last changed position. After the last one, the order and the
+    /// allotments do not change.
     pub(super) fn apply(&self, solution: &mut Solution) -> (usize, usize) {
         if let Some(OtherChoice { task, new, .. }) = self.choice {
             solution.chosen[task as usize] = new;
@@ -115,10 +118,12 @@ impl Change {
     }
 }
 
-/// If best placement is required, some calls return a change of an allotment to the next multiple of the size of a
-/// node, or of a half, a quarter .. of this size. In half of these changes, a nearby task loses the processors that
-/// the first task takes. Such changes are needed because sets of such allotments fill nodes, and a single small step
-/// rarely leads from one set to another.
+/// Returns a change of an allotment to a multiple of the size of a node, or of a half, a quarter .. of this size. In
+/// half of these changes, a nearby task loses the processors that the first task gets. Some calls return `None`, and
+/// so do all calls if best placement is not required.
+///
+/// Allotments that are multiples of these sizes fill nodes. A single small step rarely leads from one set of such
+/// allotments to another.
 fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let node = choices.node()?;
     if random.random_range(0..100) >= TRADES {
@@ -146,8 +151,8 @@ fn trade(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaC
     Some(Change { places: Places::Stay(place), choice: Some(choice), second })
 }
 
-/// Returns a change in which a task gives processors to a nearby task, which often runs at the same time. If only one
-/// of the two tasks changed, processors would become idle.
+/// Returns a change in which a task gives processors to a nearby task. The two tasks often run at the same time. If
+/// only one of them changed, processors would become idle.
 fn exchange(solution: &Solution, choices: &Choices, place: usize, random: &mut ChaCha8Rng) -> Option<Change> {
     let other = other_place(solution.order.len(), place, random);
     if choices.node().is_some() || other == place {
@@ -178,7 +183,7 @@ fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &m
         return None;
     }
     let old = solution.chosen[task as usize];
-    // Draw the distance to the new choice. It is rarely more than a quarter of two hundred choices.
+    // Draw the distance to the new choice. With two hundred choices, it is rarely more than a quarter of them.
     let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
     let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
     Some(OtherChoice { task, old, new })

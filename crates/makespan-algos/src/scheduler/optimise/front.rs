@@ -7,13 +7,13 @@ use crate::plan::FrontPoint;
 
 /// Number of limits on the makespan between the shortest schedule and the schedule with the least weighted completion.
 const BETWEEN: i128 = 4;
-/// The share of the time for the end of the front with the least makespan. `LIGHTEST` is the share for the other end,
-/// with the least weighted completion.
+/// The fraction of the time for the schedule with the least makespan, one end of the front.
 const SHORTEST: f64 = 0.15;
+/// The fraction of the time for the schedule with the least weighted completion, the other end of the front.
 const LIGHTEST: f64 = 0.2;
 
-/// Searches for the two ends of the front. Then searches for the least weighted completion under limits on the makespan
-/// between the ends. Each point has a proof.
+/// Searches for the two ends of the front. Then searches for the least weighted completion under limits on the
+/// makespan between the ends. Each point of the front has a proof.
 pub(super) fn front(search: &OptimiseRun<'_>, limit: Option<Time>) -> Vec<FrontPoint> {
     let task = |objective, limit, begin, end| SearchTask { objective, limit, begin, end };
     let shortest = search.minimise(task(Objective::Makespan, None, 0.0, SHORTEST), &[]).schedule;
@@ -24,8 +24,8 @@ pub(super) fn front(search: &OptimiseRun<'_>, limit: Option<Time>) -> Vec<FrontP
     let limits = limits(least, most);
     let mut known = vec![shortest, lightest.schedule.clone()];
     if limits.is_empty() {
-        // No limit lies between the two ends, and perhaps no schedule keeps the given limit yet. Use the rest of the
-        // time to search again under this limit.
+        // The two ends leave no limit between them, and maybe no schedule is within `limit` yet. Use the remaining
+        // time for another search under this limit.
         let again = search.minimise(task(Objective::WeightedCompletion, limit, ends, 1.0), &known);
         return vec![again.into(), lightest.into()];
     }
@@ -47,8 +47,8 @@ impl From<SearchResult> for FrontPoint {
     }
 }
 
-/// Returns the least makespan and evenly spaced limits between it and the greatest makespan, rounded down to ticks. Their number
-/// does not depend on the unit of time, so that plans scale.
+/// Returns limits on the makespan: the least makespan, and evenly spaced limits between it and the greatest makespan.
+/// They are rounded down to ticks. If all times are scaled, the number of limits does not change, so plans scale, too.
 pub(super) fn limits(least: Time, most: Time) -> Vec<Time> {
     let span = i128::from(most.saturating_since(least).ticks());
     let steps = if span > 0 { BETWEEN } else { 0 };

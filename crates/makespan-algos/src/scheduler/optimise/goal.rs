@@ -5,65 +5,69 @@ use makespan_core::{Instance, Objective, SimpleJob, Time};
 use super::wholes::NumberedWholes;
 use crate::kernel::serial::Request;
 
-/// An objective as a sum over tasks, in floats, and the rank of schedules by it.
+/// An objective as a sum over tasks, in floats, and the rank of schedules.
 ///
-/// Weighted completion and mean flow are such sums. Most schedules near a good one have the same makespan, so the
-/// makespan alone gives a search no direction. The search therefore minimises the makespan plus a second term: the
-/// area of tasks after a target instant, divided by the number of processors. The target is before the makespan. With
-/// a limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded and falls
-/// while it is kept, so that the search stays near the limit. A schedule that exceeds the limit ranks after all
-/// others.
+/// Weighted completion and mean flow are such sums. For the makespan, a second term is needed, because most schedules
+/// near a good one have an equal makespan, which gives a search no direction. Take a target instant before the
+/// makespan. The second term is the area of tasks after the target, divided by the number of processors.
 ///
-/// The weighted lateness is also a sum, in which tasks that end by their deadlines cost nothing. The maximum lateness,
-/// like the makespan, is equal for most schedules near a good one. So the search minimises the area of each task after
-/// an instant: its deadline plus a target that is below the best maximum lateness.
+/// If there is a limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded,
+/// and falls while it is kept, so that the search stays near the limit. A schedule that exceeds the limit ranks after
+/// all others.
+///
+/// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing. The maximum lateness, like the
+/// makespan, is equal for most schedules near a good one. So the search minimises the area of each task after its
+/// deadline plus a target. This target is below the best maximum lateness.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,
-    /// The wholes, if jobs are parts of wholes. Only the last part of a whole counts.
+    /// The wholes, if jobs are parts of wholes, such as tasks of a bag. The last part of a whole determines its end.
     wholes: Option<&'a NumberedWholes>,
     /// The cost of a tick of completion, for each task.
     weights: Vec<f64>,
     /// The cost of all tasks during their shortest run times.
     runs: f64,
-    /// The earliest possible end of each task, in ticks, or its deadline if lateness is minimised. Only the time after
-    /// this instant has a cost. Without this rule, the large costs of heavy or late tasks would hide small differences
-    /// between schedules.
+    /// The earliest possible end of each task, in ticks. If lateness is minimised, its deadline. Only the time after
+    /// this instant has a cost. Otherwise, the large costs of heavy or late tasks would hide small differences between
+    /// schedules.
     earliest: Vec<i64>,
-    /// If the maximum lateness is minimised: the time after a deadline from which each processor and tick costs
-    /// `lateness_price`.
+    /// If the maximum lateness is minimised, the time after the deadline of a task from which each processor costs
+    /// `lateness_price` for each tick.
     late_from: i64,
-    /// The instant after which each processor and tick costs `price`.
+    /// The instant from which each processor costs `price` for each tick.
     after: i64,
     price: f64,
     first_price: f64,
     lateness_price: f64,
-    /// The cost of one processor for one tick at any instant. It stands for the delay of tasks that have not arrived yet.
+    /// The cost of one processor for one tick at any instant. It represents the delay of tasks that have not arrived
+    /// yet.
     area_price: f64,
     /// The limit on the makespan, in ticks.
     makespan_at_most: Option<i64>,
 }
 
-/// The position of the target between the proven bound and the best makespan.
+/// Position of the target between the proven bound (0) and the best makespan (1).
 const TARGET: f64 = 0.625;
-/// The first price of a processor after a limit, in multiples of the price that all tasks together pay for a
-/// processor. `LOW` is used if a schedule that slightly exceeds the limit may be the better start. With `HIGH`, the
-/// search keeps the limit.
+/// The first price of a processor after a limit. It is a multiple of the total weight of all tasks divided by the
+/// number of processors. Used if a schedule that slightly exceeds the limit may be the better start.
 pub(super) const LOW: f64 = 1.0;
+/// The first price that makes a search keep the limit, as for `LOW`.
 pub(super) const HIGH: f64 = 20.0;
-/// The factor by which the price rises. `FALL` is the factor by which it falls, and `CHEAPEST` and `DEAREST` are its
-/// bounds, as multiples of the first price.
+/// The factor by which the price rises.
 const RISE: f64 = 1.25;
+/// The factor by which the price falls.
 const FALL: f64 = 0.9;
+/// Minimum price, as a multiple of the first price.
 const CHEAPEST: f64 = 0.2;
+/// Maximum price, as a multiple of the first price.
 const DEAREST: f64 = 100.0;
 
 /// The data of a task that a goal needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GoalTask {
-    /// The cost of a tick of completion, if weights count.
+    /// The cost of a tick of completion, for objectives with weights.
     pub(crate) weight: f64,
-    /// The earliest possible end, in ticks.
+    /// The earliest possible end of the task, in ticks.
     pub(crate) alone: i64,
     /// The shortest time, in ticks.
     pub(crate) shortest: i64,
@@ -80,8 +84,8 @@ impl GoalTask {
 }
 
 impl<'a> Goal<'a> {
-    /// Returns the goal for the tasks of an instance. `limit` is a limit on the makespan in ticks, with [`LOW`] or [`HIGH`] for its
-    /// price.
+    /// Returns the goal for the tasks of an instance. `limit` is a limit on the makespan in ticks, and its first
+    /// price: [`LOW`] or [`HIGH`].
     pub(super) fn new(
         instance: &Instance,
         objective: Objective,
@@ -91,7 +95,7 @@ impl<'a> Goal<'a> {
         Self::of(instance.processors(), instance.simple_jobs().map(GoalTask::of), objective, wholes, limit)
     }
 
-    /// Returns the goal for tasks on this number of processors.
+    /// Returns the goal for tasks on a number of processors.
     pub(super) fn of(
         processors: u32,
         wishes: impl Iterator<Item = GoalTask>,
@@ -131,8 +135,8 @@ impl<'a> Goal<'a> {
         };
         Self {
             objective,
-            // Use wholes only for weighted objectives, because other objectives have the same value if each part is a
-            // separate job.
+            // Only weighted objectives need wholes. Other objectives have an equal value if each part is a separate
+            // job.
             wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,
@@ -152,7 +156,7 @@ impl<'a> Goal<'a> {
         Self { area_price, ..self }
     }
 
-    /// Sets a target between `floor`, which is proved, and the best makespan or maximum lateness `makespan`.
+    /// Sets a target between the proven bound `floor` and `makespan`, the best makespan or the best maximum lateness.
     pub(super) fn aim(&mut self, makespan: i64, floor: i64) {
         if self.is_makespan() {
             self.after = floor + ((makespan - floor).max(0) as f64 * TARGET) as i64;
@@ -172,8 +176,8 @@ impl<'a> Goal<'a> {
         (end - self.earliest[task]).max(0)
     }
 
-    /// Returns whether a schedule with this rank and makespan is optimal. `floor` is a proven bound on the makespan or
-    /// the maximum lateness.
+    /// Returns whether a schedule is proved to be optimal. `floor` is a proven bound on the makespan or on the maximum
+    /// lateness.
     pub(super) fn is_best(&self, rank: f64, makespan: i64, floor: i64) -> bool {
         match self.objective {
             Objective::Makespan => makespan <= floor,
@@ -187,8 +191,8 @@ impl<'a> Goal<'a> {
         self.objective == Objective::Makespan
     }
 
-    /// Returns whether the objective is a sum of costs of all tasks. If so, an evaluation can estimate the total cost
-    /// from the cost of the first tasks.
+    /// Returns whether the objective is a sum of costs of single tasks. If so, an evaluation can estimate the total
+    /// cost from the costs of the first tasks.
     pub(super) fn is_sum(&self) -> bool {
         !self.is_of_wholes() && self.objective.is_sum_of_ends()
     }
@@ -198,8 +202,8 @@ impl<'a> Goal<'a> {
         self.makespan_at_most.is_some()
     }
 
-    /// Makes area after the limit more or less expensive, depending on the makespan of the current schedule. Returns whether the
-    /// values of schedules have changed.
+    /// Changes the price of area after the limit, depending on the makespan of the current schedule. Returns whether
+    /// the values of schedules have changed.
     pub(super) fn adapt(&mut self, makespan: i64) -> bool {
         let Some(most) = self.makespan_at_most else { return false };
         let factor = if makespan > most { RISE } else { FALL };
@@ -207,8 +211,8 @@ impl<'a> Goal<'a> {
         true
     }
 
-    /// Returns the cost that one task adds. `peaks` contains, for each whole, the maximum time from the earliest end to the end
-    /// over its parts so far.
+    /// Returns the cost that one task adds. For each whole, `peaks` contains the maximum time between the earliest and
+    /// the actual end over its parts so far.
     #[inline]
     pub(super) fn cost(&self, task: u32, start: i64, request: &Request, peaks: &mut [i64]) -> f64 {
         let (end, processors) = (start + request.duration, f64::from(request.processors));
@@ -225,7 +229,7 @@ impl<'a> Goal<'a> {
         wholes.weight(whole) * more as f64 + late + held
     }
 
-    /// Sets `peaks` to its values after these tasks with these ends.
+    /// Sets `peaks` to its values after the tasks `placed`, each with its end.
     pub(super) fn peaks(&self, placed: impl Iterator<Item = (u32, i64)>, peaks: &mut Vec<i64>) {
         let Some(wholes) = self.wholes else { return };
         peaks.clear();
@@ -236,25 +240,24 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Returns whether only the last parts of wholes count.
+    /// Returns whether jobs are parts of wholes, and the objective depends on the last parts.
     pub(super) fn is_of_wholes(&self) -> bool {
         self.wholes.is_some()
     }
 
-    /// Returns the mean cost of a task, for its wait and its run, in a schedule with this value and makespan.
-    /// Temperatures are multiples of this cost.
+    /// Returns the mean cost of a task in a schedule with this value and makespan. The cost of the run of the task is
+    /// included. Temperatures are multiples of this mean.
     pub(super) fn mean_cost(&self, tasks: usize, value: f64, makespan: i64) -> f64 {
         let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
         (value + self.runs) / tasks.max(1) as f64
     }
 
-    /// Returns the value to be minimised, from the sum of the costs and the makespan.
+    /// Returns the value to be minimised, given the sum of the costs and the makespan.
     pub(super) fn value(&self, costs: f64, makespan: i64) -> f64 {
         if self.is_makespan() { costs + makespan as f64 } else { costs }
     }
 
-    /// Returns the rank by which schedules are finally compared. Less is better. `latest` is the maximum lateness, if
-    /// this is minimised.
+    /// Returns the rank of a schedule. Less is better. `latest` is the maximum lateness if this is minimised.
     pub(super) fn rank(&self, value: f64, makespan: i64, latest: i64) -> f64 {
         match self.objective {
             _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,

@@ -1,5 +1,5 @@
-//! Sequential jobs on machines that differ: prices, rounding and ejection chains for the makespan, and positions or Smith's order
-//! for weighted completion.
+//! Sequential jobs on machines that differ. For the makespan, the search uses prices, rounding and ejection chains.
+//! For weighted completion, it uses positions or Smith's order.
 
 mod lightest;
 
@@ -19,47 +19,51 @@ use crate::plan::{Context, FrontPoint};
 use crate::scheduler::mapping::{problem_of, schedule_for};
 use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 
-/// Number of changes between two checks of the clock. If the budget counts steps, this is one step.
+/// Number of changes between two checks of the clock. If the budget counts steps, these changes are one step.
 const CHANGES: usize = 512;
-/// The share of the time that is reserved at the end for work that cannot be interrupted.
+/// The fraction of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// If there are few tasks, or more than `MANY_RESTARTS`, one annealing is made in each period of `ONE_SECONDS` seconds
-/// or `ONE_STEPS` steps. The next annealing begins with the mapping at which the previous one ended. Otherwise, a third
-/// of the time (`SHORT`) is used for short annealings, `RESTARTS` in each period: if few large tasks determine the
-/// makespan, a short annealing ends at as good a mapping as a long one, and the best of several short annealings is
-/// better. The rest of the time is used for `RETURNS` annealings that begin with the best mapping. They begin at the
-/// part `WARM` of the way from hot to cold.
+/// Number of short annealings in each period. If few large tasks determine the makespan, a short annealing finds as
+/// good a mapping as a long one, so the best of several short annealings is better.
 const RESTARTS: f64 = 8.0;
+/// Number of annealings that begin with the best mapping, after the short annealings.
 const RETURNS: f64 = 4.0;
+/// Part of the way from hot to cold at which such an annealing begins.
 const WARM: f64 = 0.3;
+/// Fraction of the time for short annealings.
 const SHORT: f64 = 1.0 / 3.0;
+/// Number of tasks beyond which there are no short annealings. There are none for few tasks either. In these cases,
+/// one annealing is made in each period. It begins with the last mapping of the annealing before it.
 const MANY_RESTARTS: usize = 2000;
+/// Length of a period in seconds, for a budget of time.
 const ONE_SECONDS: f64 = 1.5;
+/// Length of a period in steps, for a budget of steps.
 const ONE_STEPS: u64 = 10_000;
-/// The part of the time for the search for the shortest schedule, if other schedules are also needed, or if the search
-/// only tests whether a limit can be kept.
+/// The fraction of the time for the shortest schedule, if other schedules are also needed, or if the search only tests
+/// whether a limit can be kept.
 pub(super) const SHORTEST: f64 = 0.3;
-/// For a front, the part of the time at whose end the search for the least weighted completion ends.
+/// For a front, the fraction of the time after which the search for the least weighted completion ends.
 pub(super) const LIGHTEST: f64 = 0.45;
 /// Maximum number of run times (tasks times machines) for rules that visit all run times repeatedly.
 const MANY: usize = 2_000_000;
-/// Maximum number of tasks for Sufferage, which visits the tasks repeatedly and cannot be interrupted. With this number
-/// of tasks, Sufferage takes half a second.
+/// Maximum number of tasks for Sufferage. Sufferage visits the tasks repeatedly and cannot be interrupted. For this
+/// number of tasks, it takes half a second.
 const MANY_TASKS: usize = 7000;
-/// Maximum number of pairs that a descent visits. The number is limited because a descent cannot be interrupted, and
-/// because a step takes long if there are many tasks on few machines.
+/// Maximum number of pairs that a descent examines. A descent cannot be interrupted, and with many tasks on few
+/// machines, a step takes long.
 const DESCENT: usize = 20_000_000;
 
-/// The schedules and the bounds of a run.
+/// The schedules and the bounds that a run has found.
 pub(super) struct MachineOutcome {
     pub(super) points: Vec<FrontPoint>,
     pub(super) bounds: Vec<Bound>,
     pub(super) limit: Option<Limit>,
 }
 
-/// Plans sequential jobs on machines that differ. The makespan is minimised by annealing in independent searches, from the rounded
-/// prices and from rules. The mean flow, and the weighted completion of jobs with equal weights, are minimised by an assignment of
-/// positions. With different weights or under a limit, the tasks of machines are annealed, in the best order for each machine.
+/// Plans sequential jobs on machines that differ. For the makespan, independent searches anneal mappings, beginning
+/// with rounded prices and with rules. For the mean flow, and for the weighted completion of jobs with equal weights,
+/// positions are assigned optimally. With different weights, or under a limit on the makespan, a mapping is annealed.
+/// Each machine then runs its tasks in the best order.
 pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Context) -> MachineOutcome {
     let portfolio = optimise.portfolio(Instant::now(), context);
     let problem = problem_of(instance);
@@ -93,13 +97,13 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     MachineOutcome { points, bounds, limit }
 }
 
-/// Returns a schedule with the best of these bounds on its weighted completion.
+/// Returns a schedule, with the best of the bounds on its weighted completion.
 pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
     let of_completion = bounds.iter().filter(|bound| bound.objective == Objective::WeightedCompletion);
     FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value.integer()).cloned() }
 }
 
-/// Returns bounds on the weighted completion and on the objective.
+/// Returns bounds on the weighted completion, and on the objective if it is another one.
 fn other_bounds(
     instance: &Instance,
     aim: Objective,
@@ -117,7 +121,7 @@ fn other_bounds(
     bounds
 }
 
-/// Returns mappings by rules. If there are very many times, some rules are omitted.
+/// Returns mappings that rules make. If there are very many run times, some rules are omitted.
 fn starts(instance: &Instance, problem: &MappingProblem<'_>, mut random: ChaCha8Rng) -> Vec<Vec<MachineId>> {
     let mut starts = vec![MinimumCompletion.map(problem, &mut random), MinMin.map(problem, &mut random)];
     if problem.tasks() * problem.machines() <= MANY {
@@ -132,7 +136,7 @@ fn starts(instance: &Instance, problem: &MappingProblem<'_>, mut random: ChaCha8
     starts
 }
 
-/// Maps each task, in Smith's order of the shortest times, to the machine on which it ends first.
+/// Maps tasks in Smith's order of their shortest times, each to the machine on which it ends first.
 fn by_smith(instance: &Instance, problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let weight = |task: usize| i128::from(instance.weight(TaskId::at(task)).millionths());
     let key: Vec<(i128, i128)> =
@@ -152,7 +156,7 @@ struct Run<'a> {
     portfolio: Portfolio,
     /// The second objective, in addition to the makespan.
     aim: Objective,
-    /// Whether one of the starts is the optimum without a limit.
+    /// Whether one of the initial mappings is optimal without a limit.
     is_solved: bool,
 }
 
@@ -165,7 +169,7 @@ impl Run<'_> {
             Target::Objective(_) => match limit {
                 None => vec![self.lightest(&starts, None, 0.0..1.0)],
                 Some(_) => {
-                    // First search for the shortest schedule, because this search finds a mapping even if the limit is narrow.
+                    // First search for the shortest schedule. This search finds a mapping even if the limit is narrow.
                     let short = self.shortest(&starts, SHORTEST);
                     let starts = [starts, vec![short]].concat();
                     vec![self.lightest(&starts, limit, SHORTEST..1.0)]
@@ -175,7 +179,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the shortest mapping, the mapping with the least weighted completion, and some mappings in between.
+    /// Returns the shortest mapping, the mapping with the least weighted completion, and some mappings between them.
     fn front(&self, starts: Vec<Vec<MachineId>>, limit: Option<i64>) -> Vec<Vec<MachineId>> {
         let short = self.shortest(&starts, SHORTEST);
         let mut known = [starts, vec![short.clone()]].concat();
@@ -196,7 +200,8 @@ impl Run<'_> {
         schedule_for(self.instance, self.problem, mapping, self.aim)
     }
 
-    /// Returns the mapping with the least makespan, of all searches and of these starts, after this share of the time.
+    /// Returns the mapping with the least makespan among the mappings `starts` and all searches. The searches end
+    /// after the fraction `share` of the time.
     fn shortest(&self, starts: &[Vec<MachineId>], share: f64) -> Vec<MachineId> {
         let problem = self.problem;
         let rank = |mapping: &Vec<MachineId>| problem.makespan(mapping);
@@ -235,9 +240,9 @@ struct Shortening<'a> {
     chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
-    /// The number of annealings that fit into the time.
+    /// The number of annealings for which there is time.
     times: f64,
-    /// Whether there are short annealings first, and then annealings that begin from the best mapping.
+    /// Whether short annealings come first, followed by annealings that begin with the best mapping.
     restarts: bool,
     /// The number of the current annealing.
     number: f64,

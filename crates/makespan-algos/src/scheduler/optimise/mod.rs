@@ -1,4 +1,4 @@
-//! The scheduler `optimise`: the best schedule that can be found within a time limit, with a proof of its quality.
+//! The scheduler `optimise`: finds the best schedule within a time limit, and proves a bound on its quality.
 
 mod annealing;
 mod change;
@@ -38,56 +38,57 @@ use crate::search::{Budget, Portfolio};
 use search::{OptimiseRun, SearchTask};
 use wholes::OfWholes;
 
-/// The reason why no search is made for an instance with too many unavailable periods.
+/// The reason for which an instance with too many unavailable periods is not searched.
 const CLOSED: &str = "processors are closed at too many different times to be searched around";
 
-/// Starts from the best plan of the catalogue and from a plan by prices of processor time. Then improves the order and
-/// the allotments of the tasks by annealing, until the time limit. Serial insertion turns an order into a schedule.
-/// Each core makes one independent search.
+/// Begins with the best plan of the catalogue, and with a plan that follows from prices of processor time. Until the
+/// time limit, annealing improves the order and the allotments of the tasks. Serial insertion turns an order into a
+/// schedule. Each core makes one independent search.
 ///
-/// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in [`crate::kernel::serial::SerialInsertion`]; for
-/// the makespan, first fit under a deadline as in [`crate::kernel::fit::Fit`]; annealing after Kirkpatrick, Gelatt and Vecchi
-/// (Science 220, 1983, DOI 10.1126/science.220.4598.671). Assumptions: none. Guarantee: the same as the list of the dual
-/// approximation, from which it starts (makespan 2 without release dates, unavailable processors and best placement). Bounds that
-/// are proved during the run are added to [`Context::bounds`].
+/// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in
+/// [`crate::kernel::serial::SerialInsertion`]; for the makespan, first fit under a deadline as in
+/// [`crate::kernel::fit::Fit`]; annealing after Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI
+/// 10.1126/science.220.4598.671). Assumptions: none. Guarantee: the guarantee of the list of the dual approximation,
+/// with which the search begins (makespan 2 without release dates, unavailable processors and best placement). Bounds
+/// that are proved during the run are added to [`Context::bounds`].
 ///
-/// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search uses prices for the
-/// time of machines, their rounding, and annealing of ejection chains over pairs that cost little at these prices
-/// ([`crate::kernel::mapping::EjectionChains`]), with one search for each core. For these instances, a step is 512
-/// changes. The mean flow, and the weighted completion of jobs with equal weights, are an assignment problem. It is
-/// solved exactly, with a proof, if this takes at most about a second ([`makespan_bounds::machines::positions`]). With
-/// different weights, the mapping is annealed, and each machine runs its jobs in Smith's order
-/// ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or if lateness counts, such
-/// jobs are planned as graphs of one task.
+/// Sequential jobs on machines that differ are mapped to machines. For the makespan, prices of the time of machines
+/// are computed and rounded to a mapping. Then ejection chains are annealed, with pairs of task and machine that cost
+/// little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each core makes one search. For these
+/// instances, a step is 512 changes. The mean flow, and the weighted completion of jobs with equal weights, are an
+/// assignment problem. It is solved exactly, with a proof, if this takes at most about a second
+/// ([`makespan_bounds::machines::positions`]). With different weights, the mapping is annealed, and each machine runs
+/// its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or
+/// if lateness is minimised, such jobs are planned as graphs of one task.
 ///
-/// Graphs of moldable tasks, and jobs that wait for jobs, on equal processors are planned as lists with an allotment
-/// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed by an event list and by serial
-/// insertion, and for the makespan also backward in time. After a part of the time, only the way that has found the
-/// best list continues. The lists begin with the allotments that balance the longest path and the area
-/// ([`crate::kernel::moldable::average_times`]).
+/// On equal processors, graphs of moldable tasks, and jobs that wait for jobs, are planned as lists with an allotment
+/// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed event by event and by serial
+/// insertion. For the makespan, they are also executed backward in time. After a part of the time, only the scheme
+/// that has found the best list continues. The lists begin with the allotments that balance the longest path and the
+/// area ([`crate::kernel::moldable::average_times`]).
 ///
-/// The cost of graphs, and of sequential jobs, is minimised within their deadlines, starting from critical chains, HEFT
-/// and the prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that
-/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness, and
-/// a remark reports this.
+/// The cost of graphs, and of sequential jobs, is minimised within their deadlines. The search begins with critical
+/// chains, HEFT and the prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that
+/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness,
+/// and a remark reports this.
 ///
 /// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are planned as lists of
 /// tasks with allotments. If each resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] states
-/// the conditions), a genetic algorithm combines lists. Their tasks are inserted into gaps, and the schedules are
-/// justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for the sources. In this case a step
-/// is one child of the genetic algorithm, for which several schedules are made. Otherwise, on nodes that differ and
-/// around closed processors, lists are annealed. In the first part of the time, lists are executed forward in time, and
-/// later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may leave processors idle for a task
-/// that needs more processors. With insertion, changes may also restrict single tasks to certain nodes. Insertion is
-/// used for at most 5,000 tasks, and only if it is not too slow.
+/// the conditions), a genetic algorithm combines lists. Tasks of a list are inserted into gaps, and the schedules are
+/// justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for the sources. In this case, a
+/// step is one child of the genetic algorithm, for which several schedules are made. If a resource is not one pool,
+/// for example if nodes differ or processors close, lists are annealed. In the first part of the time, lists are
+/// executed forward in time, and later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may
+/// leave processors idle for a task that needs more processors. With insertion, changes may also restrict single tasks
+/// to certain nodes. Insertion is used for at most 5,000 tasks, and only if it is not too slow.
 ///
-/// For the objective, a bag ends when its last task ends. For such objectives, additional lists are tried in which
-/// the bag with the least remaining work comes first.
+/// If an objective depends on the ends of jobs, a bag ends when its last task ends. For such objectives, additional
+/// lists are tried in which the bag with the least remaining work comes first.
 ///
 /// A change costs O(k s) for k jobs after the changed position and s steps of the free processors. With more than
 /// 20,000 jobs, nothing is annealed, and the best plan of the catalogue and of the list by prices is returned. If best
-/// placement is required, every step stores its nodes. A change then costs O(k s) times the number of nodes, and the
-/// limit for annealing is lower.
+/// placement is required, every step of the free processors stores all nodes. A change then costs O(k s) times the
+/// number of nodes, and the limit of 20,000 jobs is lower.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};
@@ -108,8 +109,8 @@ pub struct Optimise {
     pub target: Target,
     /// Maximum makespan of a schedule, as a multiple of the proven bound on the makespan.
     pub makespan_at_most: Option<f64>,
-    /// For the objective cost: the time from the release of a job without a stated deadline to its deadline, as a multiple of
-    /// HEFT's makespan for the job alone, as in [`super::CriticalJobs`].
+    /// If the cost is minimised, the deadline of a job that states none. It is counted from the release, as a multiple
+    /// of HEFT's makespan for the job alone, as in [`super::CriticalJobs`].
     pub deadline: f64,
     /// The budget of the search.
     pub budget: Budget,
@@ -117,18 +118,18 @@ pub struct Optimise {
     pub searches: Option<u32>,
 }
 
-/// The kind of the result.
+/// The kind of result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A schedule with the least value of one objective.
     Objective(Objective),
-    /// A front: several schedules, none of which has both a smaller makespan and a smaller weighted completion than
-    /// another of them. One schedule is chosen.
+    /// A front: several schedules, each with a smaller makespan or a smaller weighted completion than each other one.
+    /// One of them is chosen.
     Front,
 }
 
 impl Default for Optimise {
-    /// Returns the defaults: weighted completion, within one second, on all cores.
+    /// Returns the default: weighted completion within one second, on all cores.
     fn default() -> Self {
         Self {
             target: Target::Objective(Objective::WeightedCompletion),
@@ -226,7 +227,7 @@ impl Scheduler for Optimise {
 }
 
 impl Optimise {
-    /// Plans jobs that may be parts of larger jobs (wholes).
+    /// Plans jobs, which may be parts of larger jobs (wholes).
     fn schedule_wholes(
         &self,
         instance: &Instance,
@@ -247,12 +248,12 @@ impl Optimise {
         })
     }
 
-    /// Returns whether the objective is a lateness.
+    /// Returns whether a lateness is minimised.
     fn is_of_deadlines(&self) -> bool {
         matches!(self.target, Target::Objective(objective) if objective.is_lateness())
     }
 
-    /// Returns whether the instance is planned on a packing. Creating the packing also checks whether the instance is supported.
+    /// Returns whether the instance is planned on a packing. This also checks whether a packing supports the instance.
     fn is_packed(&self, instance: &Instance) -> bool {
         let other = [Objective::Cost, Objective::Throughput].map(Target::Objective);
         !other.contains(&self.target) && packed::is_meant(instance)
@@ -272,7 +273,7 @@ impl Optimise {
             return Ok(plan);
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
-            // With release dates, later outages or a network, the instance is not a mapping problem, and its jobs are
+            // With release dates, later outages or a network, the instance is not a mapping problem. Its jobs are then
             // planned as graphs of one task.
             let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)
@@ -306,14 +307,14 @@ impl Optimise {
         Ok(plan)
     }
 
-    /// Returns the independent searches. Their time limit counts from `begin`.
+    /// Returns the independent searches. Their time limit begins at `begin`.
     fn portfolio(&self, begin: Instant, context: &Context) -> Portfolio {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let searches = self.searches.unwrap_or_else(cores).max(1);
         Portfolio { budget: self.budget, searches, seed: context.seed, stop: context.stop.clone(), begin }
     }
 
-    /// Returns the cheapest schedule within the deadlines or the limit.
+    /// Returns the cheapest schedule that meets the deadlines or the limit.
     fn cheapest(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {
         let portfolio = self.portfolio(Instant::now(), context);
         let Self { deadline, makespan_at_most, .. } = *self;
@@ -326,8 +327,9 @@ impl Optimise {
         Ok(found.schedule.into())
     }
 
-    /// Returns the plan of these points, without points that exceed the limit. Under a limit, a bound is valid only
-    /// for some schedules, so each bound is stored with its schedule, even if there is only one schedule.
+    /// Returns the plan that contains the points `points`, without points that exceed the limit. Under a limit, a
+    /// bound may hold only for some schedules. So each bound is stored with its schedule, even if there is one
+    /// schedule.
     fn within(
         &self,
         limit: Option<Limit>,

@@ -1,5 +1,5 @@
-//! The search for instances that numbers of equal processors do not describe. If each resource is one pool, a genetic
-//! algorithm combines lists and justifies their schedules. Otherwise, lists on a packing are annealed.
+//! The search for instances that are not described by numbers of equal processors. If each resource is one pool, a
+//! genetic algorithm combines lists, and justifies their schedules. Otherwise, lists on a packing are annealed.
 
 use std::time::Instant;
 
@@ -13,11 +13,13 @@ use crate::plan::Context;
 use crate::scheduler::packed::{self, Moldable, PlanSearch, Pools, SearchAim};
 use crate::search::Portfolio;
 
-/// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
+/// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
+/// proof.
 const RESERVE: f64 = 0.01;
 
-/// Returns whether an instance is planned in this way. The other searches only support single tasks on equal processors, and graphs
-/// of tasks on one processor each. If processors differ, these searches also support jobs of such tasks that wait for jobs.
+/// Returns whether this search plans an instance. The other searches support single tasks on equal processors, and
+/// graphs whose tasks each run on one processor. If processors differ, they also support such tasks in jobs that wait
+/// for jobs.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
@@ -25,7 +27,7 @@ pub(super) fn is_meant(instance: &Instance) -> bool {
     instance.has_demands() || ordered() || (!alike && parallel())
 }
 
-/// Returns the best schedules that are found, and the bounds that are proved.
+/// Returns the best schedules found, and the bounds that were proved.
 pub(super) fn minimise(
     optimise: &Optimise,
     instance: &Instance,
@@ -70,7 +72,7 @@ struct Run<'p, S> {
     floor: &'p (dyn Fn(Objective) -> f64 + Sync),
 }
 
-/// A part of the time, and its purpose.
+/// A part of the time, with the objective and the limit for this part.
 struct Part {
     objective: Objective,
     limit: Option<Time>,
@@ -92,15 +94,15 @@ impl<S: PlanSearch> Run<'_, S> {
                 self.search.schedule(&self.find(&Part { objective, limit: None, from: 0.0, until: 1.0 }, &[])?),
             ]);
         }
-        // First search for the shortest schedule, because this search is most likely to find a schedule within a
-        // narrow limit.
+        // First search for the shortest schedule. This search is most likely to find a schedule within a narrow limit.
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
         let found = self.find(&Part { objective, limit, from: SHORTEST, until: 1.0 }, std::slice::from_ref(&short))?;
         Some(vec![self.search.schedule(&found)])
     }
 
-    /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules in between.
+    /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules between
+    /// them.
     fn front(&self, limit: Option<Time>) -> Option<Vec<Schedule>> {
         let shortest = Part { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(&shortest, &[])?;
@@ -123,7 +125,7 @@ impl<S: PlanSearch> Run<'_, S> {
     /// Returns the best result of all searches.
     fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
-        // If the objective is a mean, the search minimises the sum instead, and a bound on the mean is not a bound on the sum.
+        // For a mean, the search minimises the sum. A bound on the mean is not a bound on the sum.
         let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
         let aim = SearchAim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);

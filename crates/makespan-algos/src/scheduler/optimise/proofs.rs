@@ -7,12 +7,12 @@ use makespan_verify::Bound;
 use crate::plan::Context;
 use crate::search::Portfolio;
 
-/// The total share of the time that proofs may take. Unused time is left to the search.
+/// Maximum fraction of the time for all proofs together. The search uses the remaining time.
 const PROOFS: f64 = 0.4;
 
 /// Returns bounds on the objectives in `looked_for`. If the caller wants bounds and the budget is a time, also returns
-/// bounds on the standard objectives, because they are reported with every schedule. The time is shared equally. A
-/// bound that needs less time leaves its time to later bounds, so the bound on the objective is computed last.
+/// bounds on the standard objectives, because they are reported with every schedule. Each bound gets an equal share of
+/// the time. If a bound needs less time, later bounds get more. So the bound on the objective is computed last.
 pub(super) fn prove(
     instance: &Instance,
     portfolio: &Portfolio,

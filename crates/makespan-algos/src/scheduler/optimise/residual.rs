@@ -1,4 +1,4 @@
-//! The search for the remaining tasks of an instance, starting from a plan that is kept.
+//! The search for the remaining tasks of an instance. It begins with a kept plan.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::kernel::choices::Choices;
 use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
 use crate::search::SearchCourse;
 
-/// The waiting tasks, and a cost function for plans of these tasks.
+/// The remaining tasks, and a cost function for plans of these tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Residual {
     pub(crate) choices: Arc<Choices>,
@@ -41,7 +41,7 @@ impl Residual {
     }
 
     /// Improves the plan `kept` by simulated annealing on the free processors of `skyline`, until `course` ends. The
-    /// result is at least as good as `kept`. The initial temperature is `warmth` times the usual initial temperature.
+    /// result is at least as good as `kept`. The usual initial temperature is multiplied by `warmth`.
     pub(crate) fn improve(
         &self,
         skyline: &Skyline,
@@ -58,7 +58,7 @@ impl Residual {
         annealing.into_best()
     }
 
-    /// Returns the instant at which the last task of a plan ends.
+    /// Returns the end of the last task of a plan.
     fn end(&self, mut skyline: Skyline, plan: &Solution) -> i64 {
         for &task in &plan.order {
             let Request { processors, duration, release } = self.request(plan, task);
@@ -72,7 +72,7 @@ impl Residual {
         Request { processors: choice.processors, duration: choice.time, release: self.choices.release(task) }
     }
 
-    /// Returns the cost of a plan. `starts` contains the starts of its tasks in the order of the plan.
+    /// Returns the cost of a plan. `starts` contains the starts of its tasks, in the order of the plan.
     pub(crate) fn cost(&self, plan: &Solution, starts: impl Iterator<Item = i64>) -> f64 {
         let goal = self.goal();
         let (mut peaks, mut costs, mut latest) = (Vec::new(), 0.0, 0);
@@ -86,7 +86,7 @@ impl Residual {
     }
 
     /// Inserts a task into a plan. Tries all combinations of a position in `places` and an allotment in `chosen`, and
-    /// takes the combination with the least cost.
+    /// uses the combination with the least cost.
     pub(crate) fn insert(&self, skyline: &Skyline, plan: &mut Solution, task: u32, places: &[usize], chosen: &[u32]) {
         let goal = self.goal();
         let mut serial = SerialInsertion::on(skyline, plan.order.len() + 1);

@@ -1,4 +1,4 @@
-//! One run of `optimise`: proofs, initial schedules, annealing.
+//! One run of `optimise`: proofs, initial schedules and annealing.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -22,31 +22,35 @@ use crate::search::{Portfolio, SearchCourse};
 
 /// Maximum number of jobs for annealing. With more jobs, a single change would take milliseconds.
 const MAX_JOBS: usize = 20_000;
-/// Maximum effort for annealing if best placement is required: the number of jobs, times the number of nodes, times
-/// the number of jobs that may run at the same time. The number of nodes is a factor because every step of the free
-/// processors contains all nodes.
+/// If best placement is required, the maximum effort for annealing. The effort is the product of the number of jobs,
+/// the number of nodes, and the number of jobs that may run at the same time. The number of nodes is a factor because
+/// every step of the free processors contains all nodes.
 const MAX_COUNTED: usize = 20_000_000;
-/// The share of a task's time for prices and, in parallel, for the initial schedules.
+/// The fraction of a task's time for prices and, at the same time, for the initial schedules. Here, a task is a part
+/// of the search ([`SearchTask`]).
 const PRICES: f64 = 0.3;
-/// The share of a task's time for prices if they only prove a bound on the other objective.
+/// The fraction of a task's time for prices that only prove a bound on the other objective.
 const OTHER_PRICES: f64 = 0.2;
-/// The share of a task's time after which first fit for the makespan ends and annealing begins.
+/// The fraction of a task's time after which first fit for the makespan ends and annealing begins.
 const FITS: f64 = 0.4;
-/// The share of the time at which the proof of the bound on the makespan ends. `TOLD` is the share at which the proofs
-/// of other reported bounds end. `LATENESS` is the share of the remaining time that a bound on lateness may take.
+/// The fraction of the time after which the proof of the bound on the makespan ends.
 const SHORTEST: f64 = 0.2;
+/// The fraction of the time after which the proofs of other reported bounds end.
 const TOLD: f64 = 0.35;
+/// Maximum fraction of the remaining time for a bound on lateness.
 const LATENESS: f64 = 0.15;
-/// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
+/// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
+/// proof.
 const RESERVE: f64 = 0.02;
-/// If the budget counts steps: a step of the search for prices counts as `STEPS_A_PRICE` steps, and a first fit as
-/// `STEPS_A_FIT` steps.
+/// For a budget of steps, the number of steps of the budget that one step of the search for prices uses.
 const STEPS_A_PRICE: u64 = 20;
+/// For a budget of steps, the number of steps of the budget that one first fit uses.
 const STEPS_A_FIT: u64 = 50;
 
-/// For lists by remaining work: the ratios of the area of a task to its least area that are tried as the maximum.
-/// `MAX_LOOKED_AT` is the maximum size of these lists: the number of tasks times the number of wholes.
+/// Maximum ratios of the area of a task to its least area, for lists by remaining work. A list is tried for each
+/// ratio.
 const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
+/// Maximum size of an instance for lists by remaining work: the number of tasks times the number of wholes.
 const MAX_LOOKED_AT: usize = 50_000_000;
 
 /// One run of the scheduler.
@@ -59,9 +63,9 @@ pub(super) struct OptimiseRun<'a> {
     floor: Time,
     /// The bounds that hold for every schedule.
     bounds: RefCell<Vec<Bound>>,
-    /// The plans of the catalogue, once they have been made.
+    /// The plans of the catalogue, after they have been made.
     plans: RefCell<Option<Vec<Schedule>>>,
-    /// The lists by the remaining work of wholes, once they have been made.
+    /// The lists by the remaining work of wholes, after they have been made.
     left: OnceCell<Vec<Schedule>>,
 }
 
@@ -71,14 +75,15 @@ pub(super) struct SearchTask {
     pub(super) objective: Objective,
     /// Maximum makespan of a schedule.
     pub(super) limit: Option<Time>,
-    /// The beginning and the end, as shares of the time or of the steps.
+    /// The beginning, as a fraction of the time or of the steps.
     pub(super) begin: f64,
+    /// The end, as a fraction of the time or of the steps.
     pub(super) end: f64,
 }
 
 /// The result of a task.
 pub(super) struct SearchResult {
-    /// The best schedule. If a schedule within the limit was found, this schedule is within the limit.
+    /// The best schedule found. It is within the limit if any schedule within the limit was found.
     pub(super) schedule: Schedule,
     /// A bound on the objective for schedules within the limit.
     pub(super) bound: Option<Bound>,
@@ -87,7 +92,7 @@ pub(super) struct SearchResult {
 impl<'a> OptimiseRun<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
-        // Limit the time of the first proof. If the makespan is the objective, a later proof may take longer.
+        // Limit the time of this first proof. If the makespan is the objective, a later proof may take longer.
         let clock = optimise.portfolio(begin, context).clock(SHORTEST);
         let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
             makespan_bounds::makespan_by(instance, &clock)
@@ -123,7 +128,7 @@ impl<'a> OptimiseRun<'a> {
         self.bounds.into_inner()
     }
 
-    /// Proves a bound on lateness, because the other parts of the search do not prove one.
+    /// Proves a bound on lateness. No other part of the search proves one.
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
         if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
@@ -132,12 +137,12 @@ impl<'a> OptimiseRun<'a> {
         }
     }
 
-    /// Minimises one objective, starting from the catalogue, the prices and `known` schedules. The result is at least
-    /// as good as every known schedule and every plan of the catalogue that keeps the limit.
+    /// Minimises one objective. Begins with the catalogue, the prices and the schedules `known`. The result is at
+    /// least as good as every schedule in `known` and every plan of the catalogue within the limit.
     pub(super) fn minimise(&self, task: SearchTask, known: &[Schedule]) -> SearchResult {
         let instance = self.instance;
         self.prove_lateness(task.objective);
-        // The prices and the initial schedules are independent of each other.
+        // Prices and initial schedules do not depend on each other, so make them at the same time.
         let made = self.plans.borrow_mut().take();
         let (priced, plans) = std::thread::scope(|scope| {
             let (prices, plans_end) = (task.course(&self.portfolio, PRICES, STEPS_A_PRICE), self.at(task, PRICES));
@@ -147,7 +152,7 @@ impl<'a> OptimiseRun<'a> {
             let priced = scope.spawn(move || match task.objective {
                 Objective::Makespan if !needs_other => None,
                 Objective::Makespan => prices_of(instance, Objective::WeightedCompletion, None, other),
-                // Prices prove nothing about lateness, but they suggest a schedule.
+                // Prices prove no bound on lateness, but they suggest a schedule.
                 objective if objective.is_lateness() => {
                     prices_of(instance, Objective::WeightedCompletion, task.limit, other)
                 }
@@ -179,7 +184,7 @@ impl<'a> OptimiseRun<'a> {
         SearchResult { schedule, bound }
     }
 
-    /// Returns the value of an objective. If jobs are parts of wholes, the wholes count.
+    /// Returns the value of an objective. If jobs are parts of wholes, returns the value for the wholes.
     fn value(&self, objective: Objective, schedule: &Schedule) -> i128 {
         match &self.wholes {
             Some(wholes) => wholes.value(objective, self.instance, schedule),
@@ -187,7 +192,7 @@ impl<'a> OptimiseRun<'a> {
         }
     }
 
-    /// Returns lists by the remaining work of wholes, or no lists if the objective does not use wholes.
+    /// Returns lists by the remaining work of wholes. If the objective does not use wholes, returns no lists.
     fn by_least_left(&self, task: SearchTask) -> &[Schedule] {
         let is_small = |wholes: &&NumberedWholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
         let wholes = self.wholes.as_ref().filter(is_small).filter(|_| task.objective != Objective::Makespan);
@@ -201,7 +206,7 @@ impl<'a> OptimiseRun<'a> {
         })
     }
 
-    /// Returns the best schedule that is found from these starts.
+    /// Returns the best schedule found, beginning with `first` and the priced choices.
     fn search_from(&self, task: SearchTask, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
         if self.can_anneal() {
             return Some(self.anneal(task, first, priced));
@@ -209,15 +214,15 @@ impl<'a> OptimiseRun<'a> {
         if self.instance.platform().restricts_placement() {
             return None;
         }
-        // If the instance is too large for annealing, an insertion takes seconds. So make only one insertion, and only
-        // if there is time.
+        // If the instance is too large for annealing, one insertion takes seconds. Make it only if there is time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);
         Some(start::schedule(self.instance, &self.choices, &solution))
     }
 
-    /// Returns whether a change takes at most milliseconds, or a few hundredths of a second.
+    /// Returns whether an annealing is fast enough. A change must take at most milliseconds or, for some instances,
+    /// hundredths of a second.
     fn can_anneal(&self) -> bool {
         let jobs = self.instance.jobs().len();
         let platform = self.instance.platform();
@@ -225,7 +230,8 @@ impl<'a> OptimiseRun<'a> {
         jobs <= MAX_JOBS && (!platform.restricts_placement() || counted <= MAX_COUNTED)
     }
 
-    /// Returns the instant at which this share of a task's time is over, if the budget is a time.
+    /// Returns the instant at which the fraction `share` of a task's time has elapsed. If the budget counts steps,
+    /// returns `None`.
     fn at(&self, task: SearchTask, share: f64) -> Option<Instant> {
         self.portfolio.at(task.begin + (task.end - task.begin) * share)
     }
@@ -254,8 +260,8 @@ impl<'a> OptimiseRun<'a> {
 }
 
 impl SearchTask {
-    /// Returns a course that ends after a share of the task's time or steps. One step of the course counts for `steps_a_step`
-    /// steps.
+    /// Returns a course that ends after the fraction `share` of the task's time or steps. One step of the course uses
+    /// `steps_a_step` steps of the budget.
     fn course(self, portfolio: &Portfolio, share: f64, steps_a_step: u64) -> SearchCourse {
         let part = self.end - self.begin;
         portfolio.course(self.begin + part * share, |steps| (steps as f64 * part) as u64 / steps_a_step + 1)
@@ -280,12 +286,12 @@ pub(super) struct SharedSearchData<'a> {
     task: SearchTask,
     /// The best known schedule.
     first: &'a Schedule,
-    /// The choices of the jobs that cost least under the prices.
+    /// For each job, the choice that costs least at the prices.
     priced: Option<&'a [PricedChoice]>,
 }
 
 impl SharedSearchData<'_> {
-    /// Performs one search with its own stream of random numbers.
+    /// Performs one search. Each search uses a different stream of random numbers.
     fn search(
         self,
         index: u32,
@@ -304,7 +310,7 @@ impl SharedSearchData<'_> {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
             solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
-        // Take the shortest solution so far, if there is one, because it is the most likely to keep a limit.
+        // Use the last solution, because it is the shortest and so most likely to keep a limit.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced, task.limit)));
@@ -324,9 +330,9 @@ impl SharedSearchData<'_> {
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
-            // Give a solution that exceeds the limit some time to become shorter than the limit: a short time at a low
-            // price of exceeding it. In some searches, give it a long time at a high price, which is better for short
-            // searches of many tasks.
+            // If the solution exceeds the limit, give it some time to become shorter. Exceeding the limit has a low
+            // price, and the time is short. In some searches, the price is high and the time is long, which is better
+            // for short searches of many tasks.
             search.run(&mut fits, is_cool);
             if is_cool && !search.keeps_limit() {
                 let mut back = annealing(search.present().clone(), goal::HIGH).coming_back();
@@ -347,11 +353,12 @@ impl SharedSearchData<'_> {
     }
 }
 
-/// Returns the bounds that are reported with every schedule and that the search does not prove by itself.
+/// Returns the bounds that are reported with every schedule but that the search itself does not prove.
 fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,
-        // Search for other prices, because the prices of the mean flow prove no bound on weighted completion.
+        // Weighted completion needs a separate search for prices, because the prices for the mean flow prove no bound
+        // on it.
         Objective::WeightedCompletion => {
             !matches!(optimise.target, Target::Objective(objective) if objective.is_mean())
         }
@@ -364,7 +371,7 @@ fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     missing.iter().enumerate().filter_map(of).collect()
 }
 
-/// Improves prices, for the proof and for their suggested choice of each job.
+/// Improves prices. Returns the bound that they prove, and the choice that they suggest for each job.
 fn prices_of(
     instance: &Instance,
     objective: Objective,
@@ -376,8 +383,8 @@ fn prices_of(
     while let Some(done) = course.step()
         && !search.has_ended()
     {
-        // Keep a bound from the middle of the search: the bound becomes temporarily worse when the search moves its
-        // instants, and this may happen just before the end.
+        // Keep a bound from the middle of the search. When the search moves its instants, the bound becomes worse for
+        // a while, and this may happen just before the end.
         if done >= 0.5 && early.is_none() && instance.jobs().len() <= MAX_JOBS {
             early = search.bound(instance);
         }

@@ -1,4 +1,4 @@
-//! Schedules from which a search starts.
+//! The initial schedules of a search.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::kernel::list::{self, AllottedTask};
 use crate::plan::Context;
 use crate::search::SearchCourse;
 
-/// The algorithms of the catalogue, fast ones first.
+/// The algorithms of the catalogue, the fast ones first.
 const CATALOGUE: [&str; 9] = [
     "list[order=saf]",
     "list[order=shelf]",
@@ -28,16 +28,16 @@ const CATALOGUE: [&str; 9] = [
     "demt",
 ];
 
-/// The algorithms that are tried after the first one if best placement is required. In this case, `sweep` gives by far
-/// the best plans.
+/// If best placement is required, the algorithms that are tried directly after the first one. In this case, `sweep`
+/// gives by far the best plans.
 const IN_BEST_PLACEMENT: [&str; 2] = ["sweep[steps=0]", "shelves"];
 
-/// Number of plans that are made even after the time limit. These plans are list schedules, and each takes about as
-/// long as reading the instance.
+/// Number of plans that are made even if the time limit has passed. These plans are list schedules. Each takes about
+/// as long as reading the instance.
 const ALWAYS: usize = 3;
 
-/// Returns plans of the algorithms in [`CATALOGUE`], as many as can be made before `end`, but at least [`ALWAYS`]
-/// plans. After a request to stop, returns only the first plan.
+/// Returns the plans of the algorithms in [`CATALOGUE`] that can be made before `end`, but at least [`ALWAYS`] plans.
+/// After a request to stop, returns only the first plan.
 pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, stop: &Stop) -> Vec<Schedule> {
     let mut plans = Vec::with_capacity(CATALOGUE.len());
     let compact = instance.platform().restricts_placement();
@@ -56,8 +56,8 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// Returns the schedule of the tasks' cheapest choices under some prices: a greedy list by their starts in these choices, and then
-/// in Smith's order.
+/// Returns a schedule of the choices that cost least at some prices. It is a greedy list by the starts of these
+/// choices, then in Smith's order.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.simple(choice.job);
@@ -78,9 +78,9 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     builder.finish()
 }
 
-/// Returns the solution with these choices in this order, for serial insertion. An allotment may be so slow that a task
-/// exceeds the limit even if it runs alone, because prices end at the limit and ignore later processor time. Such an
-/// allotment is replaced by the first allotment that keeps the limit.
+/// Returns the solution with these choices in this order, for serial insertion. The prices ignore processor time after
+/// the limit. So a choice may be so slow that the task alone exceeds the limit. Such a choice is replaced by the first
+/// choice that keeps the limit.
 pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit: Option<Time>) -> Solution {
     let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
     order.sort_by_key(|&task| (priced[task as usize].start, task));
@@ -95,7 +95,8 @@ pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit:
     Solution { order, chosen: priced.iter().map(within).collect() }
 }
 
-/// Converts a schedule to an order and allotments. If `choices` does not contain an allotment, the next smaller one replaces it.
+/// Converts a schedule to an order and allotments. If `choices` does not contain an allotment, the next smaller one is
+/// used.
 pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     let mut chosen = vec![0; choices.tasks()];
     for placement in schedule.placements() {
@@ -104,7 +105,7 @@ pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     Solution { order: schedule.placements().iter().map(|placement| placement.task.0 as u32).collect(), chosen }
 }
 
-/// Returns the solution with its tasks in the order of deadlines (J. R. Jackson 1955). Tasks without a deadline come last.
+/// Returns the solution with its tasks by deadline (J. R. Jackson 1955). Tasks without a deadline come last.
 pub(super) fn by_deadline(instance: &Instance, solution: &Solution) -> Solution {
     let mut order = solution.order.clone();
     let due = |task: u32| instance.job_of(TaskId::at(task as usize)).deadline.unwrap_or(Time::MAX);
@@ -139,8 +140,8 @@ pub(super) struct Deadlines {
     pub(super) reached: i64,
 }
 
-/// Returns a short schedule by [`Fit`]. It tries random deadlines between the proven and the reached makespan, until a schedule is
-/// short enough or the course is over.
+/// Returns a short schedule by [`Fit`]. Tries deadlines between the proven bound and the reached makespan. Ends when a
+/// schedule is short enough or the course is over.
 pub(super) fn fitted(
     instance: &Instance,
     choices: &Choices,
@@ -150,7 +151,7 @@ pub(super) fn fitted(
 ) -> Option<Solution> {
     let mut fit = Fit::new(instance, choices);
     let mut best = None;
-    // First try the order of the run times, with evenly spaced deadlines, and then perturbed orders.
+    // First try the order by run time with evenly spaced deadlines, and then perturbed orders with random deadlines.
     let mut plain = 0..PLAIN;
     while reached > enough && course.step().is_some() {
         let (share, perturbed) = match plain.next() {
@@ -166,12 +167,12 @@ pub(super) fn fitted(
             placed.sort_unstable_by_key(|placed| (placed.start, placed.task));
             placed.iter().for_each(|placed| chosen[placed.task as usize] = placed.chosen);
             best = Some(Solution { order: placed.iter().map(|placed| placed.task).collect(), chosen });
-            // Stop trying the order of the run times: its next deadlines would exceed the reached makespan.
+            // Stop trying the order by run time. Its next deadlines would exceed the reached makespan.
             plain = 0..0;
         }
     }
     best
 }
 
-/// Number of deadlines that are tried in the order of the times.
+/// Number of deadlines that are tried with the order by run time.
 const PLAIN: usize = 32;

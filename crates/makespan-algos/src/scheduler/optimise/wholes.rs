@@ -15,7 +15,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 #[derive(Debug)]
 pub(super) struct OfWholes {
     pub(super) optimise: Optimise,
-    /// For each job, the number of its whole.
+    /// The number of the whole of each job.
     pub(super) wholes: Vec<u32>,
 }
 
@@ -52,9 +52,9 @@ impl Scheduler for OfWholes {
 /// The wholes, numbered from zero.
 #[derive(Debug)]
 pub(crate) struct NumberedWholes {
-    /// For each task, its whole.
+    /// The whole of each task.
     pub(crate) of: Vec<u32>,
-    /// For each whole, the total weight of its parts, in millionths.
+    /// The total weight of the parts of each whole, in millionths.
     pub(crate) weights: Vec<u64>,
 }
 
@@ -91,13 +91,12 @@ impl NumberedWholes {
         self.weights.iter().zip(ends).map(|(&weight, end)| i128::from(weight) * i128::from(end)).sum()
     }
 
-    /// Returns a list that is made forward in time. Whenever a task ends or is released, tasks of one whole start: the
-    /// whole with the least remaining work divided by weight. Then tasks of the next whole start, and so on. A task
-    /// gets its share of the free processors, as long as its area is at most `waste` times its least area. Closed
-    /// processors are ignored.
+    /// Returns a list that is made forward in time. Whenever a task ends or is released, tasks start, whole by whole.
+    /// The whole with the least quotient of remaining work and weight comes first. Each task gets an equal share of
+    /// the free processors, but its area may be at most `waste` times its least area. Closed processors are ignored.
     ///
     /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow (L. Schrage,
-    /// Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). O(n w) in the worst case for n tasks of w wholes.
+    /// Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). Takes O(n w) in the worst case for n tasks of w wholes.
     pub(super) fn by_least_left(&self, instance: &Instance, choices: &Choices, waste: f64) -> Solution {
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); self.weights.len()];
         (0..).zip(&self.of).for_each(|(task, &whole)| parts[whole as usize].push(task));
@@ -106,7 +105,7 @@ impl NumberedWholes {
         let least: Vec<f64> = parts.iter().map(least).collect();
         let left = |whole: usize, count: usize| {
             let weight = self.weights[whole].max(1) as f64;
-            // For numbers that are not negative, the bits have the order of the numbers.
+            // For nonnegative numbers, the bits sort like the numbers.
             (count as f64 * least[whole] / weight).to_bits()
         };
         let mut coming: Vec<(i64, usize)> = parts.iter().map(|own| choices.release(own[0])).zip(0..).collect();
@@ -168,7 +167,8 @@ mod tests {
     use super::*;
     use crate::search::SearchCourse;
 
-    /// Returns an instance of the tasks of bags. Each bag has a release, a weight, a deadline, and tasks with a width and a time.
+    /// Returns an instance of the tasks of bags. A bag is a release, a weight, a deadline, a number of tasks, and
+    /// their width and time.
     fn parts(bags: &[(i64, u32, i64, u32, u32, i64)]) -> (Instance, Vec<u32>) {
         let (mut jobs, mut wholes) = (Vec::new(), Vec::new());
         for (number, &(release, weight, due, count, width, time)) in (0..).zip(bags) {
@@ -209,8 +209,8 @@ mod tests {
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());
                 let worth = wholes.value(objective, &instance, &schedule) - none;
-                // The ends of wholes count from the earliest possible end of all their parts. Lateness counts from this
-                // end or from the deadline, whichever is later.
+                // The cost of a whole begins at the earliest possible end of all its parts. Its lateness begins at
+                // this end or at the deadline, whichever is later.
                 let mut earliest = vec![0; wholes.weights.len()];
                 for (job, &whole) in instance.simple_jobs().zip(&wholes.of) {
                     let alone = (job.release + job.profile().shortest()).ticks();

@@ -1,13 +1,13 @@
-//! DEMT for tasks of any kind: batches of doubling length, filled with tasks of high weight.
+//! DEMT for tasks of any kind: batches of doubling lengths are filled with tasks of high weight.
 
 use makespan_core::{Instance, Schedule, Unsupported};
 
 use super::{carried_out, packing, repaired};
 use crate::kernel::packing::{Packing, Row};
 
-/// Plans batches as in [`crate::kernel::doubling`], as one list. A batch contains only tasks whose predecessors are in earlier
-/// batches. Tasks are taken by decreasing weight over area while their areas fit into the length of the batch. Each task gets the
-/// allotment of least area among those that are short enough.
+/// Plans batches as in [`crate::kernel::doubling`], as one list. The predecessors of a task must be in earlier
+/// batches. Tasks are added to a batch by decreasing weight over area, while their areas fit into the length of the
+/// batch. Each task gets the allotment of least area that is short enough.
 pub(in crate::scheduler) fn in_batches(instance: &Instance) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let (mut choices, batches) = select(&packing);
@@ -23,7 +23,7 @@ pub(in crate::scheduler) fn in_batches(instance: &Instance) -> Result<Schedule, 
     carried_out(&packing, &packing.list(&choices, |row| places[row.index()]), false)
 }
 
-/// Returns a choice and a batch for each row.
+/// Returns a choice and a batch for each row. A row is a task or the equal tasks of a bag.
 fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
     let instance = packing.instance();
     let count = packing.rows().len();
@@ -54,7 +54,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
         let mut room = length;
         let mut first = true;
         for (_, area, row, choice) in candidates {
-            // Take a bag that is larger than a batch only if it is the first of the batch.
+            // If a bag is larger than a batch, add it only as the first of the batch.
             if area <= room || first {
                 room -= area;
                 choices[row.index()] = choice;

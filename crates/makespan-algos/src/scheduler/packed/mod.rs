@@ -1,5 +1,5 @@
-//! Instances that numbers of processors do not describe: tasks need other resources, wait for each other, run on several
-//! processors, or run on nodes of different speeds. The schedulers for lists plan them on a [`Packing`].
+//! Instances that numbers of processors do not describe. Tasks need other resources, wait for each other, run on
+//! several processors, or run on nodes of different speeds. List schedulers plan such instances on a [`Packing`].
 
 mod demt;
 mod moldable;
@@ -25,8 +25,8 @@ pub(super) use search::SearchAim;
 use search::balanced_lists;
 pub(crate) use search::{DecodedList, Remains};
 
-/// Returns whether the number of free processors determines whether a task can start: processors are equal, there are
-/// no graphs, and tasks neither need resources nor wait for each other.
+/// Returns whether the number of free processors determines whether a task can start. For this, processors must be
+/// equal, and there must be no graphs. Tasks must not need resources or wait for each other.
 pub(super) fn is_counted(instance: &Instance) -> bool {
     instance.has_equal_processors() && !instance.has_compound_jobs() && !has_more(instance)
 }
@@ -41,11 +41,11 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     packing(instance).map(drop)
 }
 
-/// Returns the packing of an instance, if it can be planned on one.
+/// Returns the packing of an instance, or an error if it cannot be planned on one.
 pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
-        return Err(Unsupported(format!("it looks at each pair of the nodes of a tree, of which {most} are allowed")));
+        return Err(Unsupported(format!("it stores every pair of the nodes of a tree, for at most {most} nodes")));
     }
     check_staged(instance)?;
     instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
@@ -66,22 +66,26 @@ pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
     Some((instance.name(task), &instance.platform().resource_of(instance.demands(task)[0].resource).name))
 }
 
-/// Rejects instances with resources or dependences between jobs, for schedulers that only count processors.
+/// Rejects instances with resources or dependences between jobs. For schedulers that only count processors.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = needy(instance) {
-        let what = format!("it counts processors alone, and `{name}` needs `{resource}`; take {instead}");
+        let what = format!("it counts only processors, but `{name}` needs `{resource}`; take {instead}");
         return Err(Unsupported(what));
     }
     if let Some(job) = instance.jobs().iter().find(|job| !job.waits_for().is_empty()) {
         let before = &instance.job(job.waits_for()[0]).name;
-        let what = format!("it knows no order between jobs, and `{}` waits for `{before}`; take {instead}", job.name);
+        let what =
+            format!("it ignores dependences between jobs, but `{}` waits for `{before}`; take {instead}", job.name);
         return Err(Unsupported(what));
     }
     Ok(())
 }
 
 fn no_room(instance: &Instance, task: TaskId) -> Unsupported {
-    Unsupported(format!("no node that is fast enough for `{}` has room for what it needs", instance.name(task)))
+    Unsupported(format!(
+        "no node that is fast enough for `{}` has the processors and resources that it needs",
+        instance.name(task)
+    ))
 }
 
 /// Plans each task on its fewest processors. Tasks with the longest remaining paths come first.
@@ -92,8 +96,8 @@ pub(super) fn sequential(instance: &Instance) -> Result<Schedule, Unsupported> {
     carried_out(&packing, &packing.list(&choices, |row| -ranks[row.index()]), false)
 }
 
-/// Plans each task on the processors with the shortest time, by decreasing weight over time. Unless `packed` is set, tasks run one
-/// at a time.
+/// Plans each task on the processors with the shortest time, by decreasing weight over time. If `packed` is not set,
+/// tasks run one at a time.
 pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let choices = repaired(&packing, packing.quickest())?;
@@ -101,9 +105,9 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
-/// Plans a list in this order, with the allotments that best balance area and longest path. If the order is `shelf`,
-/// tasks are sorted by their longest paths, and for graphs of moldable tasks on equal processors, several sets of
-/// allotments are tried.
+/// Plans a list in the order `order`. The allotments balance area and longest path as well as possible. For the order
+/// `shelf`, tasks are sorted by their longest paths. For graphs of moldable tasks on equal processors, this order
+/// tries several sets of allotments.
 pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     if order == Order::Shelf
@@ -122,7 +126,7 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
     carried_out(&packing, &packing.list(&choices, key), false)
 }
 
-/// Plans lists for a sweep of balances, followed by annealing for the makespan.
+/// Plans lists for a sweep of balances of area and longest path. Then anneals the best list for the makespan.
 pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let aim = SearchAim { objective: Objective::Makespan, limit: None, floor: 0.0 };
@@ -135,7 +139,8 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     if let Some(problem) = problem(&packing)
         && let Some(pools) = Pools::new(&packing, &problem)
     {
-        // Divide the steps by four, because each step executes a list several times: forward, backward and forward again.
+        // Divide the steps by four, because each step executes a list several times: forward, backward, and forward
+        // again.
         let found = pools.search(aim, &[], random, &mut SearchCourse::of(steps / 4, &stop));
         return found.map(|(_, found)| pools.schedule(&found)).ok_or_else(|| used_up(&packing));
     }
@@ -143,7 +148,7 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Returns the balanced choices whose area and longest path promise the shortest schedule.
+/// Returns one of the balanced sets of choices. Its area and longest path promise the shortest schedule.
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =
@@ -155,7 +160,7 @@ pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     best.map(|(_, choices)| choices).ok_or_else(|| used_up(packing))
 }
 
-/// Returns these choices, or similar choices that use up no more than is available.
+/// Returns the choices `choices`. If they use up more than is available, returns similar choices.
 pub(super) fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
     if packing.repair(&mut choices) {
         return Ok(choices);
@@ -186,10 +191,10 @@ fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
 
 /// A search for plans on a packing.
 pub(super) trait PlanSearch: Sync {
-    /// The result, from which a search can also start.
+    /// The result of a search. A search can also begin with it.
     type Found: Send + Sync;
 
-    /// Returns the best result that is found during the course, with its value. Returns `None` if no list can be executed.
+    /// Returns the best result found during the course, and its value. Returns `None` if no list can be executed.
     fn search(
         &self,
         aim: SearchAim,
@@ -202,7 +207,7 @@ pub(super) trait PlanSearch: Sync {
     fn schedule(&self, found: &Self::Found) -> Schedule;
 }
 
-/// Searches lists forward in time, and then by insertion.
+/// First searches lists forward in time, and then by insertion.
 impl PlanSearch for Packing<'_> {
     type Found = DecodedList;
 

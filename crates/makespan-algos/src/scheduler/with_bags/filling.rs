@@ -1,4 +1,4 @@
-//! Placement of best-effort bags in the holes of a schedule, one bag after the other.
+//! Places best-effort bags in the holes of a schedule, one bag after another.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -12,10 +12,10 @@ use crate::kernel::take_compact;
 use crate::kernel::usage::{HoldingTask, Usage};
 use crate::speeds::speeds;
 
-/// The state while bags are filled in.
+/// The state while bags are placed.
 pub(super) struct Filling<'a> {
     instance: &'a Instance,
-    /// The amounts in use of resources other than processors, if some bag needs such resources.
+    /// The amounts in use of resources other than processors. `None` if no bag needs such resources.
     usage: Option<Usage<'a>>,
     /// The end of each job that has been placed. Empty if no job waits for another job.
     ends: Vec<Time>,
@@ -23,7 +23,7 @@ pub(super) struct Filling<'a> {
 }
 
 impl<'a> Filling<'a> {
-    /// Creates the state for the bags that are to be filled in, with the schedule of the other jobs.
+    /// Creates the state for placing `bags`. `others` is the schedule of the other jobs.
     pub fn new(instance: &'a Instance, others: &Schedule, bags: &[JobId]) -> Self {
         let mut usage = None;
         if bags.iter().any(|&id| !instance.demands(instance.job(id).first()).is_empty()) {
@@ -47,7 +47,7 @@ impl<'a> Filling<'a> {
         Self { instance, usage, ends, placements }
     }
 
-    /// Returns the schedule with all tasks of the bags, in this order.
+    /// Returns the schedule with all tasks of the bags. The bags are placed in the order `bags`.
     pub fn filled(self, others: &Schedule, bags: &[JobId]) -> Schedule {
         if self.instance.has_equal_processors() {
             let holes = FreePeriods::of(self.instance, others);
@@ -71,11 +71,11 @@ impl<'a> Filling<'a> {
         self.placements.push((Placement { task, start, end, processors }, None));
     }
 
-    /// Fills the bags if all processors are equal.
+    /// Places the bags if all processors are equal.
     fn holes(mut self, mut holes: FreePeriods<'_>, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
-        // Fill consecutive bags of equal tasks together: a simulation may split a bag into several such bags, which
-        // must not change the result.
+        // Place consecutive bags of equal tasks together. A simulation may split a bag into several such bags, and
+        // this must not change the result.
         let equal = |a: &JobId, b: &JobId| {
             let (first, second) = (instance.job(*a), instance.job(*b));
             first.release == second.release
@@ -98,9 +98,9 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Fills the bags if processors differ: each task at the place with the earliest end, in the order of these ends.
-    /// For tasks on one processor it takes O((k + h) log m) for k tasks and h holes. If tasks also need other
-    /// resources, the same time is added for each instant at which such resources are released.
+    /// Places the bags if processors differ. Each task is placed where it ends first, in the order of these ends. For
+    /// tasks on one processor, this takes O((k + h) log m) for k tasks and h holes. If tasks also need other
+    /// resources, this time is needed again for each instant at which such resources are released.
     fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
         let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
@@ -119,7 +119,7 @@ impl<'a> Filling<'a> {
             let node = |processor: usize| instance.platform().node_of(processor as u32);
             let time = |processor: usize| instance.time_on(job.first(), node(processor)).map(Time::ticks);
             let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
-            // The earliest end of a task on this processor, if it begins no earlier than `after`.
+            // The earliest end of a task on this processor, if it begins at `after` or later.
             let next = |usage: &Option<Usage<'_>>, processor: usize, after: i64| {
                 let time = times[processor]?;
                 let mut start = calendars[processor].earliest_fit(1, time, after);
@@ -139,10 +139,11 @@ impl<'a> Filling<'a> {
             let mut taken = vec![Vec::new(); calendars.len()];
             let mut tasks = job.task_ids();
             let mut task = tasks.next();
-            // Some processor can run the task, because otherwise no instance would contain it.
+            // Some processor can run the task, because every task of an instance can run somewhere.
             while let (Some(id), Some(Reverse((end, processor)))) = (task, ends.pop()) {
                 let start = end - times[processor].unwrap_or_default();
-                // Search again, because other tasks of the bag may have taken the needed resources in the meantime.
+                // Search again, because other tasks of the bag may have taken the needed resources since the last
+                // search.
                 let found = next(&self.usage, processor, start);
                 if found != Some(Reverse((end, processor))) {
                     ends.extend(found);
@@ -165,8 +166,8 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Places tasks on several processors that differ. It takes O(i m log n) a task for m processors and i instants at which
-    /// something ends while the task could run.
+    /// Places tasks on several processors that differ. Each task takes O(i m log n) for m processors, if something
+    /// ends at i instants while the task could run.
     fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
         let (instance, platform) = (self.instance, self.instance.platform());
         let (profile, begin) = (instance.profile_of(bag), self.begin(bag));
@@ -182,7 +183,7 @@ impl<'a> Filling<'a> {
         let busy = calendars.iter().flat_map(Calendar::busy).map(|&(_, end)| Time::from_ticks(end));
         let mut instants: BTreeSet<Time> = busy.filter(|&end| end > begin && end < Time::MAX).chain([begin]).collect();
         instants.extend(self.usage.iter().flat_map(|usage| usage.instants(first, begin)));
-        // Begin the search at the earliest instant, because a task that ends after the previous task may begin before it.
+        // Begin each search at the earliest instant. A task that ends after the previous task may begin before it.
         let mut from = begin;
         for task in instance.job(bag).task_ids() {
             let mut best: Option<(Time, Time, ProcSet)> = None;

@@ -8,32 +8,33 @@ use crate::kernel::graph::sequence::{ANY, Sequence};
 use crate::kernel::graph::{GraphProblem, NEVER, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The final temperature, as a share of the initial temperature.
+/// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.003;
 /// If the objective is a sum over jobs, a change affects only a few jobs. The initial temperature is therefore divided
-/// by this power of the number of jobs.
+/// by the number of jobs to this power.
 const JOBS: f64 = 0.75;
-/// The factor by which the initial temperature of every second search is multiplied.
+/// The factor that reduces the initial temperature of every second search.
 const COOL: f64 = 0.3;
-/// The share of changes that give a task another processor. `LEAVES` is the share of these changes in which no
-/// processor is chosen: the task is placed where it ends first.
+/// The fraction of changes that give a task another processor.
 const MOVES: f64 = 0.6;
+/// The fraction of the changes of a processor in which no new processor is chosen. The task is then placed where it
+/// ends first.
 const LEAVES: f64 = 0.8;
 
-/// A search: the current solution and the best one.
+/// A search, with its current solution and the best solution.
 pub(super) struct Annealing<'a> {
     problem: &'a GraphProblem,
     sequence: Sequence<'a>,
     best: (f64, Vec<TaskPlace>),
     random: ChaCha8Rng,
     floor: f64,
-    /// Whether the choice of processors never matters. Then all tasks are placed where they end first.
+    /// Whether the choice of processors never matters. If so, each task is placed where it ends first.
     plain: bool,
     cooling: Cooling,
 }
 
 impl<'a> Annealing<'a> {
-    /// Returns the search with this index, which starts from a sequence.
+    /// Returns the search number `index`, which begins with a sequence.
     pub(super) fn new(
         problem: &'a GraphProblem,
         sequence: Sequence<'a>,
@@ -51,7 +52,7 @@ impl<'a> Annealing<'a> {
         Self { problem, sequence, best, random, floor, plain, cooling }
     }
 
-    /// Returns the best value, and the places of the tasks in it.
+    /// Returns the best value, and the places of the tasks in the best solution.
     pub(super) fn into_best(self) -> (f64, Vec<TaskPlace>) {
         self.best
     }
@@ -88,7 +89,8 @@ impl<'a> Annealing<'a> {
             return ANY;
         }
         let near = self.problem.incoming(task).len() + self.problem.outgoing(task).len();
-        // In half of the cases, choose the processor of a neighbour, because transfers on one processor take no time.
+        // In half of the cases, choose the processor of a neighbour, because transfers within a processor take no
+        // time.
         if near > 0 && self.random.random::<bool>() {
             let at = self.random.random_range(0..near);
             let incoming = self.problem.incoming(task);

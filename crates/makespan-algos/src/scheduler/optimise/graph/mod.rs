@@ -1,5 +1,5 @@
-//! Graphs of tasks: the best of several list schedules, followed by annealing. Annealing either moves one task at a time to another
-//! position, or changes an order and a processor for each task.
+//! Graphs of tasks: makes several list schedules, and anneals the best. Annealing either moves one task at a time to
+//! another position, or changes an order and a processor for each task.
 
 mod annealing;
 pub(super) mod cost;
@@ -25,24 +25,25 @@ use crate::search::{Portfolio, SearchCourse, anneal};
 use annealing::Annealing;
 use relocating::Relocating;
 
-/// The share of the time, before annealing, for lists by randomly changed ranks.
+/// The fraction of the time for lists by randomly changed ranks, before annealing.
 const LISTS: f64 = 0.1;
-/// The share of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its proof.
+/// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
+/// proof.
 const RESERVE: f64 = 0.01;
-/// If the budget counts steps: number of steps of a search for each list.
+/// For a budget of steps, the number of steps of the budget that one list uses.
 const STEPS_A_LIST: u64 = 20;
 
-/// The initial temperature, as a share of the mean time of a task and a transfer, for at least `FEW` tasks.
+/// The initial temperature for at least `FEW` tasks, as a fraction of the mean time of a task and a transfer.
 const HOT: f64 = 0.15;
 const FEW: f64 = 25.0;
 
-/// Returns the initial temperature as a share of these mean times. It is higher for few tasks, up to 1, because all their changes
-/// are soon tried.
+/// Returns the initial temperature, as a fraction of the mean time of a task and a transfer. For few tasks, it is
+/// higher, up to 1, because all their changes are soon tried.
 fn hottest(tasks: usize) -> f64 {
     (HOT * (FEW / tasks as f64).max(1.0)).min(1.0)
 }
 
-/// Returns the mean of the fastest times of tasks, plus the mean transfer time between different nodes.
+/// Returns the mean of the fastest times of all tasks, plus the mean transfer time between different nodes.
 fn scale(problem: &GraphProblem) -> f64 {
     let (mut times, mut transfers, mut edges) = (0.0, 0.0, 0.0_f64);
     for task in 0..problem.tasks() as u32 {
@@ -55,14 +56,15 @@ fn scale(problem: &GraphProblem) -> f64 {
     times / problem.tasks() as f64 + transfers / edges.max(1.0)
 }
 
-/// One run of the scheduler on an instance whose tasks each run on one processor, with graphs, release dates or closed processors.
+/// One run of the scheduler on graphs, or on tasks with release dates or closed processors. Each task runs on one
+/// processor.
 pub(super) struct GraphRun<'a> {
     pub(super) instance: &'a Instance,
     pub(super) optimise: &'a Optimise,
 }
 
-/// Returns a schedule that ends by `end`, found from lists within `steps` steps, or `None` if none is found. The result depends
-/// only on the seed.
+/// Returns a schedule that ends by `end`, or `None` if the search finds none. The search begins with lists, and makes
+/// `steps` steps. The result depends only on the seed.
 pub(in crate::scheduler) fn within(
     instance: &Instance,
     problem: &GraphProblem,
@@ -79,7 +81,7 @@ pub(in crate::scheduler) fn within(
     (value <= floor).then_some(places)
 }
 
-/// The data of the independent searches.
+/// The data of each independent search.
 struct Each<'a> {
     problem: &'a GraphProblem,
     objective: Objective,
@@ -88,11 +90,11 @@ struct Each<'a> {
     limit: Option<i64>,
     /// Schedules to start from, in addition to lists.
     known: &'a [Vec<TaskPlace>],
-    /// A proven bound in the unit of the search. A search that reaches it ends.
+    /// A proven bound in the unit of the search. A search that reaches the bound ends.
     floor: f64,
 }
 
-/// A search for a schedule, with its part of the time.
+/// A search for a schedule: its objective, its limit, and its part of the time.
 #[derive(Clone, Copy)]
 struct Aim {
     objective: Objective,
@@ -101,7 +103,7 @@ struct Aim {
     until: f64,
 }
 
-/// The problem with its proven bounds.
+/// The problem and its proven bounds.
 struct Proved {
     problem: GraphProblem,
     weights: Vec<f64>,
@@ -110,7 +112,7 @@ struct Proved {
 }
 
 impl GraphRun<'_> {
-    /// Returns the best schedules that are found, and the bounds that are proved.
+    /// Returns the best schedules found, and the bounds that were proved.
     pub(super) fn minimise(&self, context: &Context) -> MachineOutcome {
         let portfolio = self.optimise.portfolio(Instant::now(), context);
         let (target, factor) = (self.optimise.target, self.optimise.makespan_at_most);
@@ -145,15 +147,15 @@ impl Proved {
         if limit.is_none() || objective == Objective::Makespan {
             return vec![self.find(Aim { limit: None, ..aim }, &[])];
         }
-        // First search for the shortest schedule, because this search is most likely to find a schedule within a
-        // narrow limit.
+        // First search for the shortest schedule. This search is most likely to find a schedule within a narrow limit.
         let short = self.find(Aim { objective: Objective::Makespan, limit: None, until: SHORTEST, ..aim }, &[]);
         let found = self.find(Aim { from: SHORTEST, ..aim }, std::slice::from_ref(&short));
         let keeps = self.problem.schedule(&found).makespan().ticks() <= limit.unwrap_or(i64::MAX);
         vec![if keeps { found } else { short }]
     }
 
-    /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules in between.
+    /// Returns the shortest schedule, the schedule with the least weighted completion, and some schedules between
+    /// them.
     fn front(&self, limit: Option<i64>) -> Vec<Vec<TaskPlace>> {
         let aim = Aim { objective: Objective::Makespan, limit: None, from: 0.0, until: SHORTEST };
         let short = self.find(aim, &[]);
@@ -172,7 +174,7 @@ impl Proved {
         found
     }
 
-    /// Returns the best schedule of all searches. If there is a limit, `known` schedules are also considered.
+    /// Returns the best schedule of all searches. If there is a limit, the schedules `known` are also considered.
     fn find(&self, aim: Aim, known: &[Vec<TaskPlace>]) -> Vec<TaskPlace> {
         let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
@@ -192,14 +194,15 @@ impl Proved {
     }
 }
 
-/// Returns a course that ends after a share of the aim's time or steps. One step of the course counts for `steps_a_step` steps.
+/// Returns a course that ends after the fraction `share` of the aim's time or steps. One step of the course uses
+/// `steps_a_step` steps of the budget.
 fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> SearchCourse {
     let part = (aim.until - aim.from) * share;
     portfolio.course(aim.from + part, |steps| (steps as f64 * (aim.until - aim.from) * share) as u64 / steps_a_step + 1)
 }
 
 impl Each<'_> {
-    /// Performs one search with its own stream of random numbers.
+    /// Performs one search. Each search uses a different stream of random numbers.
     fn search(
         &self,
         index: u32,
@@ -214,9 +217,9 @@ impl Each<'_> {
         self.improve(start, random, &mut course, index)
     }
 
-    /// Improves a sequence. If processors are always open, and the objective is the makespan or depends on the end of
-    /// only one job, tasks are relocated one at a time. Otherwise, or if only the order matters, the order is changed
-    /// and converted to a schedule again.
+    /// Improves a sequence. Two methods exist. If processors are always open, and the end of a single job (or the
+    /// makespan) determines the objective, tasks are relocated one at a time. Otherwise, or if only the order of tasks
+    /// matters, the order is changed and converted to a schedule again.
     fn improve(
         &self,
         start: Sequence<'_>,
@@ -235,7 +238,7 @@ impl Each<'_> {
         annealing.into_best()
     }
 
-    /// Returns a proven bound on the makespan, if the makespan determines the objective.
+    /// If the makespan determines the objective, returns a proven bound on the makespan. Otherwise, returns `None`.
     fn shortest(&self) -> Option<f64> {
         match (self.objective, self.weights) {
             (Objective::Makespan, _) => Some(self.floor),

@@ -1,5 +1,5 @@
-//! Simulated annealing that removes one task at a time, and computes the makespan for each position at which the task
-//! can be inserted again.
+//! Simulated annealing that removes one task at a time. For each position at which the task can be inserted again, the
+//! makespan is computed first.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -9,19 +9,21 @@ use crate::kernel::graph::machine_orders::{MachineOrders, OrderPosition};
 use crate::kernel::graph::{GraphProblem, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The final temperature, as a share of the initial temperature.
+/// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// Share of the steps in which a task on a longest path is removed. Otherwise any task is removed.
+/// Fraction of the steps in which a task on a longest path is removed. In the other steps, any task is removed.
 const CRITICAL: f64 = 0.5;
-/// Share of the steps in which neighbours of a task move together with the task. `MAX` is the maximum number of these neighbours.
+/// Fraction of the steps in which neighbours of a task move together with the task.
 const TOGETHER: f64 = 0.1;
+/// Maximum number of neighbours that move together with a task.
 const MAX: usize = 3;
-/// Number of steps for each task from one heating to the next. Several descents find better schedules than one long descent.
+/// For each task, the number of steps from one heating to the next. Several descents of the temperature find better
+/// schedules than one long descent.
 const DESCENT: f64 = 300.0;
-/// Number of steps for each task before the first heating, at temperature zero.
+/// For each task, the number of steps before the first heating, at temperature zero.
 const COLD: f64 = 8.0;
 
-/// A search: the current solution and the best one.
+/// A search, with its current solution and the best solution.
 pub(super) struct Relocating<'a> {
     problem: &'a GraphProblem,
     lines: MachineOrders<'a>,
@@ -30,11 +32,11 @@ pub(super) struct Relocating<'a> {
     floor: f64,
     /// The temperatures within a descent.
     cooling: Cooling,
-    /// The current descent, or `None` before the first heating.
+    /// The current descent of the temperature. `None` before the first heating.
     descent: Option<Descent>,
     steps: f64,
     slots: Vec<OrderPosition>,
-    /// The tasks that the current step has moved, with their previous slots.
+    /// The tasks that the current step has moved, and their previous positions.
     moved: Vec<(u32, OrderPosition)>,
     critical: Vec<u32>,
 }
@@ -46,15 +48,15 @@ struct Best {
     processors: Vec<ProcessorId>,
 }
 
-/// A part of the course in which the temperature falls once.
+/// A descent: a part of the course in which the temperature falls once.
 struct Descent {
     begin: f64,
     end: f64,
 }
 
 impl Descent {
-    /// Returns the next descent, of about `length` steps. `steps` steps have been made up to the part `done` of the course. The
-    /// last descent ends with the course.
+    /// Returns the next descent, of about `length` steps. `steps` is the number of steps in the part `done` of the
+    /// course. The last descent ends with the course.
     fn next(done: f64, steps: f64, length: f64) -> Self {
         let left = (1.0 - done) * steps / done.max(f64::MIN_POSITIVE);
         Self { begin: done, end: done + (1.0 - done) / (left / length).round().max(1.0) }
@@ -66,7 +68,7 @@ impl Descent {
 }
 
 impl<'a> Relocating<'a> {
-    /// Returns a search that begins with these places.
+    /// Returns a search that begins with the places `places`.
     pub(super) fn new(problem: &'a GraphProblem, places: &[TaskPlace], random: ChaCha8Rng, floor: f64) -> Self {
         let mut order = problem.order().to_vec();
         order.sort_by_key(|&task| places[task as usize].start);
@@ -80,7 +82,7 @@ impl<'a> Relocating<'a> {
         Self { problem, lines, best, random, floor, cooling, descent, steps, slots, moved, critical }
     }
 
-    /// Returns the best value, and the places of the tasks in it.
+    /// Returns the best value, and the places of the tasks in the best solution.
     pub(super) fn into_best(mut self) -> (f64, Vec<TaskPlace>) {
         self.lines.set(&self.best.order, &self.best.processors);
         (self.best.makespan as f64, self.lines.places())
@@ -103,9 +105,9 @@ impl<'a> Relocating<'a> {
         }
     }
 
-    /// Moves one task to a random one of the positions for which the makespan is at most the threshold. The threshold
-    /// is the current makespan plus a random amount. A change between two solutions is as probable as by the rule of
-    /// Metropolis, in both directions.
+    /// Moves one task to a position for which the makespan is at most the threshold. The position is drawn at random.
+    /// The threshold is the current makespan plus a random amount. As with the rule of Metropolis, the probabilities
+    /// of a change and of its inverse are balanced.
     fn move_one(&mut self, task: u32, threshold: i64) {
         let (without, own) = self.lines.take(task);
         let mut to = own;
@@ -119,8 +121,8 @@ impl<'a> Relocating<'a> {
         self.lines.put(task, to);
     }
 
-    /// Moves one task to any position, and then moves its neighbours to their best positions until the makespan is at
-    /// most the threshold. If this fails, all tasks move back.
+    /// Moves one task to a random position. Then moves its neighbours to their best positions, until the makespan is
+    /// at most the threshold. If this fails, all tasks move back.
     fn move_together(&mut self, task: u32, threshold: i64) {
         self.moved.clear();
         let (_, own) = self.lines.take(task);
@@ -144,7 +146,7 @@ impl<'a> Relocating<'a> {
         }
     }
 
-    /// Returns a random task with which a task exchanges data.
+    /// Returns a random predecessor or successor of a task.
     fn neighbour(&mut self, task: u32) -> Option<u32> {
         let (incoming, outgoing) = (self.problem.incoming(task), self.problem.outgoing(task));
         let count = incoming.len() + outgoing.len();
@@ -167,7 +169,7 @@ impl<'a> Relocating<'a> {
     }
 }
 
-/// Descends repeatedly, each time from the best solution.
+/// Lets the temperature fall repeatedly. Each fall begins with the best solution.
 impl Neighbourhood for Relocating<'_> {
     fn is_optimal(&self) -> bool {
         self.best.makespan as f64 <= self.floor
@@ -175,7 +177,7 @@ impl Neighbourhood for Relocating<'_> {
 
     fn step(&mut self, done: f64) {
         let tasks = self.best.order.len() as f64;
-        // The steps before the first heating also show how long a step takes.
+        // The steps before the first heating also measure how long a step takes.
         if self.descent.as_ref().map_or(self.steps >= COLD * tasks, |descent| done >= descent.end) {
             self.descent = Some(Descent::next(done, self.steps, DESCENT * tasks));
             self.lines.set(&self.best.order, &self.best.processors);

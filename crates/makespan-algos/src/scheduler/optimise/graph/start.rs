@@ -1,4 +1,4 @@
-//! The initial solutions for annealing graphs.
+//! The initial solutions for annealing schedules of graphs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -14,16 +14,17 @@ use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, rank};
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::SearchCourse;
 
-/// Maximum ratio of the time of a task to its fastest time, in lists by the least time.
+/// Maximum ratios of the time of a task to its fastest time, for lists by the least time. A list is tried for each
+/// ratio.
 const PATIENCE: [f64; 5] = [1.0, 1.2, 1.5, 2.0, f64::INFINITY];
-/// Maximum size of these lists: pairs of a task and a processor.
+/// Maximum size of an instance for lists by the least time: the number of pairs of a task and a processor.
 const MAX_PAIRS: usize = 1 << 18;
 
 /// Maximum relative change of ranks, up or down.
 const CHANGE: f64 = 0.5;
 
-/// Returns the best of several sequences: HEFT, CPOP and PEFT, their orders with the processor of the earliest end, and lists by
-/// randomly changed upward ranks until the course is over.
+/// Returns the best of several sequences: HEFT, CPOP and PEFT, and their orders with each task on the processor on
+/// which it ends first. Until the course is over, also tries lists by randomly changed upward ranks.
 pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
@@ -76,12 +77,13 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Se
 }
 
 impl<'a> Each<'a> {
-    /// Returns whether a sum over the ends of jobs is minimised, and lists by time are not too large.
+    /// Returns whether a sum over the ends of jobs is minimised, and the instance is small enough for lists by the
+    /// least time.
     fn counts_ends(&self) -> bool {
         self.objective.is_sum_of_ends() && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
     }
 
-    /// Returns whether a task waits for a task of another job. Then jobs cannot be ordered arbitrarily.
+    /// Returns whether a task waits for a task of another job. If so, jobs cannot be in any order.
     fn waits_between_jobs(&self) -> bool {
         let job = |task: u32| self.problem.job_of(task);
         let of_another = |task: u32| self.problem.incoming(task).iter().any(|from| job(from.task) != job(task));
@@ -103,8 +105,8 @@ impl<'a> Each<'a> {
     }
 }
 
-/// Returns ranks for which all tasks of one job come before the tasks of the next job. Jobs are sorted by increasing
-/// `figure`, and the tasks of a job by `ranks`.
+/// Returns ranks that put all tasks of one job before the tasks of the next job. Jobs are sorted by increasing
+/// `figure`, and the tasks within a job by `ranks`.
 fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
     let problem = each.problem;
     let mut jobs: Vec<Job> = (0..problem.jobs()).map(|job| each.job(job)).collect();
@@ -124,7 +126,7 @@ fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f6
 /// The data that determine the urgency of a job.
 struct Job {
     release: i64,
-    /// The work at the fastest times, divided by the number of processors.
+    /// The work at the fastest times of tasks, divided by the number of processors.
     work: f64,
     weight: f64,
     due: Option<i64>,
@@ -135,7 +137,7 @@ fn work_over_weight(job: &Job) -> f64 {
     job.work / job.weight.max(f64::MIN_POSITIVE)
 }
 
-/// Returns the approximate end of the job if it ran alone.
+/// Returns the approximate end of the job if it runs alone.
 fn release_and_work(job: &Job) -> f64 {
     job.release as f64 + job.work
 }
@@ -145,10 +147,10 @@ fn due(job: &Job) -> f64 {
     job.due.map_or(f64::INFINITY, |due| due as f64)
 }
 
-/// Returns a list that is made forward in time. Whenever a task ends or may start, one pair of a waiting task and an
-/// idle processor starts: the pair with the least time of the task divided by the weight of its job. Pairs on which
-/// the task takes more than `patience` times its fastest time are ignored. A task waits until its predecessors have
-/// ended. Closed processors and transfers are ignored.
+/// Returns a list that is made forward in time. Whenever a task ends or may start, waiting tasks start on idle
+/// processors. The first pair of a task and a processor is the pair with the least time of the task divided by the
+/// weight of its job. Pairs on which the task takes more than `patience` times its fastest time are ignored. A task
+/// waits until its predecessors have ended. Closed processors and transfers are ignored.
 fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     let problem = each.problem;
     let tasks = problem.tasks();
@@ -165,13 +167,13 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
         .collect();
     let mut running: BinaryHeap<Reverse<(i64, u32, usize)>> = BinaryHeap::new();
     let mut idle = vec![true; problem.processors()];
-    // For each node, the waiting tasks, sorted by time divided by weight.
+    // The waiting tasks for each node, sorted by time divided by weight.
     let mut waiting: Vec<BTreeSet<(u64, u32)>> = vec![BTreeSet::new(); problem.nodes()];
     let keys = |task: u32| {
         let (longest, weight) = (longest(task), weight(task).max(f64::MIN_POSITIVE));
         problem.node_ids().filter_map(move |node| {
             let time = problem.time(task, node);
-            // For numbers that are not negative, the bits have the order of the numbers.
+            // For nonnegative numbers, the bits sort like the numbers.
             (time < NEVER && time <= longest).then(|| (node, ((time as f64 / weight).to_bits(), task)))
         })
     };
@@ -210,12 +212,12 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     SequenceSolution { order, wanted }
 }
 
-/// Returns ranks for which tasks are sorted by urgency: tasks whose paths must end soonest come first. Tasks without a
-/// deadline on their paths come last, sorted by decreasing length of their paths.
+/// Returns ranks that sort tasks by urgency. The path of a task are the tasks that wait for it. Tasks whose paths must
+/// end soonest come first. Tasks whose paths have no deadline come last, by decreasing length of the path.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);
-    // Use an instant after all deadlines for tasks without a deadline.
+    // For tasks without a deadline, use an instant after all deadlines.
     let never = (0..problem.tasks() as u32).map(fastest).fold(last, i64::saturating_add);
     let mut latest = vec![0_i64; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -226,7 +228,7 @@ fn urgency(problem: &GraphProblem) -> Vec<f64> {
     latest.into_iter().map(|latest| -(latest as f64)).collect()
 }
 
-/// Returns the tasks by start, and their processors.
+/// Returns the tasks by start, each with its processor.
 fn by_start(each: &Each<'_>, places: &[TaskPlace]) -> SequenceSolution {
     let mut order = each.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);

@@ -1,4 +1,4 @@
-//! The search for the least weighted completion or mean flow, optionally under a limit on the makespan.
+//! The search for the least weighted completion or mean flow. It may have a limit on the makespan.
 
 use std::ops::Range;
 
@@ -11,15 +11,16 @@ use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
-    /// Returns the best mapping within the limit, among the known mappings and the mappings that are found in this
-    /// part of the time. If no mapping is within the limit, returns the mapping that exceeds it least.
+    /// Returns the best mapping within the limit. The mappings `starts` are compared with those that the search finds
+    /// in the part `part` of the time. If no mapping is within the limit, returns the mapping with the least makespan
+    /// after it.
     pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
         let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
             (late, self.aim.value(self.instance, &self.schedule(mapping)))
         };
         let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
-        // If the starts contain the optimum without a limit, it may also keep the limit.
+        // An optimal mapping without a limit may also be within the limit.
         let is_best = || self.is_solved && starts.iter().map(|mapping| rank(mapping).1).min() == Some(rank(&first).1);
         if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
             return first;
@@ -44,7 +45,7 @@ struct Lightening<'a> {
 }
 
 impl Neighbourhood for Lightening<'_> {
-    /// Returns false, because no bound is known with which a mapping could be compared.
+    /// Returns false, because no bound is known to compare a mapping with.
     fn is_optimal(&self) -> bool {
         false
     }

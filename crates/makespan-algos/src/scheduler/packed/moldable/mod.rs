@@ -1,4 +1,4 @@
-//! Graphs of moldable tasks on equal processors: annealing of lists with allotments.
+//! Anneals lists with allotments, for graphs of moldable tasks on equal processors.
 
 mod moves;
 mod search;
@@ -14,17 +14,17 @@ use crate::search::{SearchCourse, anneal};
 use search::{Annealing, Probing};
 use start::ListSource;
 
-/// An instance in which only the number of processors and the order of the tasks matter.
+/// An instance in which only the order of the tasks and their numbers of processors matter.
 pub(in crate::scheduler) struct Moldable<'p, 'a> {
     packing: &'p Packing<'a>,
     problem: MoldableProblem<'a>,
     /// The problem with time reversed, if this is possible.
     reversed: Option<MoldableProblem<'a>>,
-    /// For each task, a time between the times of its choices.
+    /// For each task, an average time that is between the times of its choices.
     average: Vec<f64>,
 }
 
-/// A list, and the way in which it becomes a schedule.
+/// A list, and the scheme that turns it into a schedule.
 #[derive(Clone, Debug)]
 pub(in crate::scheduler) struct MoldableList {
     scheme: ListScheme,
@@ -33,15 +33,15 @@ pub(in crate::scheduler) struct MoldableList {
 }
 
 impl<'p, 'a> Moldable<'p, 'a> {
-    /// Returns the problem of a packing, if it is of this kind.
+    /// Returns the problem of a packing, or `None` if more than numbers of processors matters.
     pub(in crate::scheduler) fn new(packing: &'p Packing<'a>) -> Option<Self> {
         let problem = MoldableProblem::new(packing)?;
         let (reversed, average) = (problem.reversed(), average_times(&problem));
         Some(Self { packing, problem, reversed, average })
     }
 
-    /// Returns the ways to make schedules from lists, with the problem for each. For the makespan, this includes the reversed
-    /// problem.
+    /// Returns the schemes that turn lists into schedules, with the problem for each. For the makespan, the reversed
+    /// problem is one of them.
     fn schemes(&self, objective: Objective) -> Vec<(ListScheme, &MoldableProblem<'a>)> {
         let backward = self.reversed.iter().filter(|_| objective == Objective::Makespan);
         let problems = std::iter::once(&self.problem).chain(backward);
@@ -53,7 +53,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
             .collect()
     }
 
-    /// Returns the shortest schedule of the lists with which a search begins, forward in time.
+    /// Returns the shortest schedule of the initial lists, executed forward in time.
     pub(in crate::scheduler) fn shortest_list(&self) -> Schedule {
         let (objective, stop) = (Objective::Makespan, Stop::default());
         let scheme = if self.problem.is_open() { ListScheme::Events } else { ListScheme::Insertion };
@@ -74,7 +74,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
         ListSchedule::new(problem, measure, listed.scheme, listed.list.clone()).times()
     }
 
-    /// Returns the best list that is found during the course, with its value.
+    /// Returns the best list found during the course, and its value.
     pub(in crate::scheduler) fn best(
         &self,
         aim: SearchAim,

@@ -1,28 +1,31 @@
-//! The changes of a list.
+//! The changes that annealing makes to a list.
 
 use rand::{Rng, RngExt};
 
 use super::search::Annealing;
 
-/// Percentage of changes that resize tasks which run at the same time. `SHRINK`, `GROW` and `ADVANCE` are the
-/// percentages that shrink, grow or advance a task on a critical path, and `MOVE` is the percentage that move any task.
-/// All other changes resize any task.
+/// Percentage of changes that resize tasks which run at the same time. The changes that no percentage includes resize
+/// any task.
 const TOGETHER: u32 = 20;
+/// Percentage of changes that shrink a task on a critical path.
 const SHRINK: u32 = 20;
+/// Percentage of changes that grow a task on a critical path.
 const GROW: u32 = 20;
+/// Percentage of changes that advance a task on a critical path.
 const ADVANCE: u32 = 20;
+/// Percentage of changes that move any task.
 const MOVE: u32 = 10;
-/// Number of attempts to find a task that runs at the same time as a resized task. `FAR` is the maximum distance
-/// between the two tasks in the order.
+/// Number of attempts to find tasks that run at the same time as a resized task.
 const LOOKS: usize = 24;
+/// Maximum distance in the order between a resized task and a task that runs at the same time.
 const FAR: usize = 64;
-/// Probability of stopping after a task has given or taken processors, although further tasks could do so.
+/// Probability of stopping after a task has given or taken processors. Further tasks might also do so.
 const ENOUGH: f64 = 0.3;
-/// Probability of advancing a task that shrinks.
+/// Probability of also advancing a task that shrinks.
 const ALSO: f64 = 0.3;
 
 impl Annealing<'_> {
-    /// Draws a change, and applies it if it is possible.
+    /// Draws a change. If the change is possible, applies it.
     pub(super) fn change(&mut self) {
         let tasks = self.present.problem().tasks() as u32;
         let processors = self.present.problem().instance().processors();
@@ -70,7 +73,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// Changes the number of processors of a task by at least `change`, if it has such choices. Returns the actual change.
+    /// Changes the number of processors of a task by at least `change`, if the task has such a choice. Returns the
+    /// actual change.
     fn resize(&mut self, task: u32, change: i64) -> i64 {
         let problem = self.present.problem();
         let now = i64::from(self.present.processors(task));
@@ -80,7 +84,7 @@ impl Annealing<'_> {
         i64::from(self.present.processors(task)) - now
     }
 
-    /// Gives a task more processors and the tasks that run at the same time fewer, or the opposite.
+    /// Gives a task more processors, and gives fewer to tasks that run at the same time. Or does the opposite.
     fn resize_together(&mut self) {
         let problem = self.present.problem();
         let task = self.random.random_range(0..problem.tasks() as u32);
@@ -104,7 +108,7 @@ impl Annealing<'_> {
             if !beside || other == task {
                 continue;
             }
-            // Take at most as many processors from the task as are still missing.
+            // Take at most the number of processors that is still needed.
             let now = i64::from(self.present.processors(other));
             let choice = problem.at_most(other, u32::try_from((now - left).max(0)).unwrap_or(u32::MAX));
             self.present.choose(other, choice);
@@ -115,8 +119,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// Returns a random task on a critical path. The path ends with the last task of a group. Each task on it starts at
-    /// the instant at which the previous task on the path ends, because it waits for that task or for its processors.
+    /// Returns a random task on a critical path. The path ends with the last task of a group. Each task on the path
+    /// starts when the previous one ends, because it waits for that task or for its processors.
     fn critical(&mut self) -> u32 {
         let Self { present, random, .. } = self;
         let mut task = last(present, random);
@@ -157,7 +161,7 @@ fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut im
     ends[random.random_range(first..ends.len())].1
 }
 
-/// Returns a random element, each with equal probability.
+/// Returns a random element. All elements are equally probable.
 fn any_of(some: impl Iterator<Item = u32>, random: &mut impl Rng) -> Option<u32> {
     let mut chosen = None;
     for (seen, one) in some.enumerate() {
@@ -168,7 +172,7 @@ fn any_of(some: impl Iterator<Item = u32>, random: &mut impl Rng) -> Option<u32>
     chosen
 }
 
-/// Returns a random number from one to `most` whose logarithm is uniform, so that small numbers are more frequent.
+/// Returns a random number from one to `most`. Its logarithm is uniform, so small numbers are more frequent.
 fn distance(random: &mut impl Rng, most: u32) -> u32 {
     (f64::from(most.max(2)).powf(random.random::<f64>()) as u32).max(1)
 }

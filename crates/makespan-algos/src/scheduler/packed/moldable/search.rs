@@ -1,4 +1,4 @@
-//! Annealing of lists. At the beginning, every scheme is tried.
+//! Annealing of lists. At the beginning, every scheme is probed for a while.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -6,17 +6,19 @@ use super::MoldableList;
 use crate::kernel::moldable::{List, ListSchedule, ListScheme};
 use crate::search::{Neighbourhood, heat};
 
-/// The share of the course in which all schemes are probed.
+/// The fraction of the course in which all schemes are probed.
 const PROBED: f64 = 0.2;
-/// The initial temperature, as a share of the mean value of a group, for `MANY` tasks. The temperature falls linearly
-/// to zero. For more tasks, the initial temperature is lower, because there are more changes to try and many small
-/// losses would ruin a schedule. For fewer tasks, it is higher, up to `HOTTEST`, because all changes are soon tried.
+/// The initial temperature for `MANY` tasks, as a fraction of the mean value of a group. The temperature falls
+/// linearly to zero. For more tasks, it is lower, because there are more changes, and many small losses would ruin a
+/// schedule. For fewer tasks, it is higher, because all changes are soon tried.
 const HOT: f64 = 1e-3;
+/// Number of tasks for which `HOT` is the initial temperature.
 const MANY: f64 = 100.0;
 const EXPONENT: f64 = 1.5;
+/// Maximum initial temperature, as a fraction of the mean value of a group.
 const HOTTEST: f64 = 0.01;
 
-/// A list that changes, and the best list.
+/// A search, with its current list and the best list.
 pub(super) struct Annealing<'p> {
     pub(super) present: ListSchedule<'p>,
     pub(super) random: ChaCha8Rng,
@@ -56,10 +58,10 @@ impl<'p> Annealing<'p> {
     }
 }
 
-/// Probes all schemes one after another for a part of the course, and then continues with the best of them.
+/// A search that first probes all schemes one after another, and then continues with the best.
 pub(super) struct Probing<'p> {
     searches: Vec<Annealing<'p>>,
-    /// The index of the search that continues. `None` until all searches have been probed.
+    /// The index of the search that continues. `None` until all schemes have been probed.
     chosen: Option<usize>,
     floor: f64,
 }

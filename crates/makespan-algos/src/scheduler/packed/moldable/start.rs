@@ -1,4 +1,4 @@
-//! Initial lists.
+//! The initial lists of a search.
 
 use makespan_core::Objective;
 
@@ -7,32 +7,32 @@ use crate::kernel::moldable::{List, ListSchedule, ListScheme, Measure, MoldableP
 use crate::scheduler::packed::search::orders;
 use crate::search::SearchCourse;
 
-/// Maximum shares of the processors for a task, one for each list. The largest share comes first, because it gives the
-/// best list most often.
+/// Maximum fractions of all processors for a task, one for each list. The largest fraction comes first, because it
+/// gives the best list most often.
 const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
 
-/// The share of the course in which all schemes try lists. Each scheme tries lists with about `TASKS` tasks together in
-/// any case.
+/// The fraction of the course in which all schemes try lists.
 const TRIED: f64 = 0.15;
+/// Minimum number of tasks in all lists that a scheme tries, even if the time is over.
 const TASKS: usize = 40_000;
 
-/// For each task, its choice.
+/// The choice of each task.
 type Chosen = Vec<u32>;
-/// For each task, its start and its end.
+/// The start and the end of each task.
 type Times = Vec<(i64, i64)>;
 
-/// The data from which lists are made.
+/// The data from which initial lists are made.
 pub(super) struct ListSource {
     /// Known schedules.
     known: Vec<(Times, Chosen)>,
-    /// Choices without an order.
+    /// Choices of all tasks, without an order.
     chosen: Vec<Chosen>,
-    /// Orders with choices, if the objective depends on the ends of single jobs.
+    /// Orders and choices. Used if the objective depends on the ends of single jobs.
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
 impl ListSource {
-    /// Uses known schedules, and the average times with several maximum shares of the processors.
+    /// Uses known schedules. Also uses the average times, with several maximum fractions of the processors.
     pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[MoldableList]) -> Self {
         let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
         let mut chosen: Vec<Chosen> = Vec::new();
@@ -50,7 +50,7 @@ impl ListSource {
         Self { known, chosen, ordered }
     }
 
-    /// Returns the best of the schedules that are tried. At least one is tried.
+    /// Returns the best of the tried schedules. Tries at least one.
     pub(super) fn best<'p>(
         &self,
         problem: &'p MoldableProblem<'p>,
@@ -78,13 +78,13 @@ impl ListSource {
     }
 }
 
-/// Returns, for each task, the fewest processors on which it takes no longer than its average time, but at most a share of all
-/// processors.
+/// Returns, for each task, the fewest processors with which it takes at most its average time, but at most the
+/// fraction `share` of all processors.
 fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     let problem = &of.problem;
     let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
     let choice = |(task, &average): (u32, &f64)| {
-        // Allow a small error, because the average of equal times may be slightly less than these times in floating point.
+        // Allow a small error. In floating point, the average of equal times may be slightly less than these times.
         let longest = average * (1.0 + 1e-4);
         let slower = problem.all_choices_of(task).partition_point(|choice| choice.time as f64 > longest) as u32;
         let choices = problem.choices_of(task);
@@ -93,7 +93,7 @@ fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     (0..).zip(&of.average).map(choice).collect()
 }
 
-/// Returns the list of a known schedule from its beginning or, if the problem is reversed, from its end.
+/// Returns the list of a known schedule by start. If the problem is reversed, by decreasing end.
 fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) -> List {
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     let key = |task: u32| {
@@ -104,7 +104,7 @@ fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) ->
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Returns the list of the tasks by decreasing longest path to the end.
+/// Returns the list of all tasks by decreasing longest path to the end.
 fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     let mut ranks = vec![0; chosen.len()];
     for &task in problem.order().iter().rev() {
@@ -116,7 +116,7 @@ fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Returns the orders of lists on a packing, for these choices.
+/// Returns the orders of lists on the packing, for the choices `chosen`.
 fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Chosen)> {
     let packing = of.packing;
     let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();

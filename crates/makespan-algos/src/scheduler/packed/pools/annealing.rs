@@ -1,4 +1,4 @@
-//! Annealing of one list with its modes. The serial or the parallel scheme executes the list.
+//! Anneals one list with its modes. The serial or the parallel scheme executes the list.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,18 +10,21 @@ use super::modes::{self, Repair};
 use crate::kernel::move_to;
 use crate::search::{Neighbourhood, heat};
 
-/// The initial temperature, as a share of the value. The temperature falls with the square of the remaining part of the course.
+/// The initial temperature, as a fraction of the value. The temperature is proportional to the square of the remaining
+/// part of the course.
 const HOT: f64 = 0.02;
-/// The share of changes that give a task another mode.
+/// The fraction of changes that give a task another mode.
 const OF_MODES: f64 = 0.4;
-/// The share of changes of the order that move a task only a short distance: up to a tenth of the list, but at least
-/// `NEAR_LEAST` and at most `NEAR_MOST` positions.
+/// The fraction of changes of the order that move a task only a short distance. A short distance is up to a tenth of
+/// the list.
 const NEAR: f64 = 0.7;
+/// Minimum of the limit on short distances, in positions.
 const NEAR_LEAST: usize = 2;
+/// Maximum of the limit on short distances, in positions.
 const NEAR_MOST: usize = 30;
 
-/// A list that changes by one task at a time. For the serial scheme, each task stays after its predecessors. The parallel scheme
-/// accepts any order.
+/// A list in which one task changes at a time. For the serial scheme, each task stays after its predecessors. The
+/// parallel scheme accepts any order.
 #[derive(Debug)]
 pub(super) struct Annealing<'d, 'p, 'a> {
     decoder: &'d mut Decoder<'p, 'a>,
@@ -31,14 +34,15 @@ pub(super) struct Annealing<'d, 'p, 'a> {
     current: ModeSolution,
     best: ModeSolution,
     hot: f64,
-    /// The beginning of the part of the course in which this list is annealed.
+    /// The part of the course at which this annealing begins, from 0 to 1.
     from: f64,
     until: f64,
     has_modes: bool,
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// Returns a search that starts from a solution, whose value must be its value under the scheme, for a part of the course.
+    /// Returns a search for a part of the course that begins with a solution. The value of the solution must be its
+    /// value under the scheme.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,
@@ -65,7 +69,7 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
         self.best
     }
 
-    /// Gives a random task another mode. Undoes the change if the value exceeds `allowed`.
+    /// Gives a random task another mode. If the value exceeds `allowed`, undoes the change.
     fn change_mode(&mut self, allowed: f64) {
         let Self { decoder, random, current, repair, scheme, .. } = self;
         let problem = decoder.problem;
@@ -84,7 +88,7 @@ impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
         }
     }
 
-    /// Moves a random task. Undoes the change if the value exceeds `allowed`.
+    /// Moves a random task. If the value exceeds `allowed`, undoes the change.
     fn change_order(&mut self, allowed: f64) {
         let Self { decoder, random, current, scheme, .. } = self;
         let tasks = current.order.len();

@@ -1,4 +1,4 @@
-//! Converts a list to a justified schedule and its value.
+//! Executes lists and justifies their schedules.
 
 use std::cmp::Reverse;
 
@@ -8,29 +8,32 @@ use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
 use makespan_core::Objective;
 
-/// Maximum number of double justifications of one list. Justification stops when it does not improve the schedule.
+/// Maximum number of double justifications of one list. If a justification does not improve the schedule, there is no
+/// further one.
 const ROUNDS: usize = 4;
-/// Maximum number of instants for each task for counting sort. If there are more, tasks are sorted by comparisons.
+/// Maximum number of instants for each task for which tasks are sorted by counting. If there are more instants, tasks
+/// are sorted by comparisons.
 const COUNTED: usize = 16;
 
-/// The scheme by which a list is executed.
+/// The scheme that executes a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scheme {
     Serial,
     Parallel,
 }
 
-/// Executes lists one after another, and allocates no memory after its arrays have grown.
+/// Executes lists one after another. Once its arrays have grown, it allocates no memory.
 #[derive(Debug)]
 pub(super) struct Decoder<'p, 'a> {
     pub problem: &'p CumulativeProblem<'a>,
     pub aim: SearchAim,
     scheme: SerialScheme<'p, 'a>,
     parallel: ParallelScheme<'p, 'a>,
-    /// For each row, its job. `ends` contains the last end of each job, in units of time.
+    /// The job of each row. A row is a task or the equal tasks of a bag.
     job_of: Vec<u32>,
+    /// The last end of each job, in units of time.
     ends: Vec<i64>,
-    /// For each row, the instant until which its tasks may be moved.
+    /// For each row, the latest end of its tasks in the backward pass.
     latest: Vec<i64>,
     /// A list before it is justified.
     before: Vec<u32>,
@@ -56,18 +59,17 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns whether justification moves tasks. If the objective contains the end of every task, justification moves
-    /// no task.
+    /// Returns whether justification can move tasks. If the objective depends on the end of every task, it moves none.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }
 
-    /// Executes a list, justifies its schedule, and sorts the list by the starts. A list whose makespan would exceed
-    /// `limit`, in units of time, is rejected with an infinite value.
+    /// Executes a list, justifies its schedule, and sorts the list by the starts. If the makespan would exceed
+    /// `limit`, in units of time, the list is rejected with an infinite value.
     ///
-    /// In the backward pass, tasks may end as late as the objective allows without becoming worse
-    /// ([`Decoder::allow`]). The forward pass starts no task later. Thus no round increases the value within the limit
-    /// on the makespan.
+    /// In the backward pass, tasks end as late as possible without making the objective worse ([`Decoder::allow`]). In
+    /// the forward pass, no task starts later than before. Thus, if the makespan is within the limit, no round
+    /// increases the value.
     pub fn improve(&mut self, solution: &mut ModeSolution, limit: i64) {
         let ModeSolution { order, modes, value } = solution;
         let Some(mut last) = self.forward(order, modes, limit) else {
@@ -75,7 +77,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             return;
         };
         *value = self.value(last);
-        // Sort the list by increasing starts, because it then gives a schedule that is at least as good.
+        // Sort the list by start. It then gives a schedule that is at least as good.
         self.sort(order, last, false);
         let justified = self.is_justified() || self.is_beyond(last);
         for _ in 0..if justified { ROUNDS } else { 0 } {
@@ -90,8 +92,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
             }
             let now = if moved { self.value(last) } else { f64::INFINITY };
             if now > *value {
-                // Restore the list: if the makespan exceeds the limit, only the makespan was reduced, and the objective
-                // may have become worse.
+                // Restore the list. If the makespan exceeds the limit, justification only reduced the makespan, and
+                // the objective may have become worse.
                 order.clone_from(&self.before);
                 return;
             }
@@ -104,7 +106,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns the value of an unchanged list by a scheme. The parallel scheme accepts any order.
+    /// Returns the value of a list under a scheme, without justification. The parallel scheme accepts any order.
     pub fn value_by(&mut self, scheme: Scheme, solution: &ModeSolution) -> f64 {
         let ModeSolution { order, modes, .. } = solution;
         let last = match scheme {
@@ -117,8 +119,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         last.map_or(f64::INFINITY, |last| self.value_of(scheme, last))
     }
 
-    /// Executes an order by the parallel scheme, and sorts it by the starts. If the serial scheme then executes the
-    /// sorted order, no task starts later.
+    /// Executes an order by the parallel scheme, and sorts the order by start. If the serial scheme executes the
+    /// sorted order, no task starts later than under the parallel scheme.
     pub fn order_by_starts(&mut self, order: &mut [u32], modes: &[u32]) {
         self.parallel.forward(order, modes, |_, _| true);
         let starts = self.parallel.starts();
@@ -166,8 +168,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Computes the instants until which the tasks of each row may end without making the objective worse, in a schedule that ends
-    /// at `last`.
+    /// Computes the latest end of each row's tasks for which the objective does not become worse. The current schedule
+    /// ends at `last`.
     fn allow(&mut self, last: i64) {
         let objective = self.aim.objective;
         let deadlines = objective.is_lateness();
@@ -196,7 +198,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Sorts tasks by increasing start, or by decreasing end, in the current schedule, which ends at `last`. The sort is stable.
+    /// Sorts tasks of the current schedule, which ends at `last`: by increasing start, or by decreasing end. The sort
+    /// is stable.
     fn sort(&mut self, order: &mut Vec<u32>, last: i64, by_falling_end: bool) {
         let (starts, ends) = (self.scheme.starts(), self.scheme.ends());
         if last as usize > COUNTED * order.len() {

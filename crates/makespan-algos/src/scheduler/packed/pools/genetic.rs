@@ -10,22 +10,26 @@ use super::start::ModeStarts;
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::search::Neighbourhood;
 
-/// The population grows until this share of the course is over, but to at least `LEAST` and at most `MOST` members.
-/// Larger populations end at better values, but take longer.
+/// The fraction of the course after which the population stops growing. Larger populations end at better values, but
+/// take longer.
 const SAMPLED: f64 = 0.02;
+/// Minimum size of the population.
 const LEAST: usize = 30;
+/// Maximum size of the population.
 const MOST: usize = 500;
-/// All given lists are tried, unless this takes more than this share of the course.
+/// Maximum fraction of the course for trying the given lists.
 const GIVEN: f64 = 0.3;
-/// Share of the tasks of a child that are moved. The maximum distance is the length of the list divided by `FAR`.
-/// `CHANGED` is the share of tasks that get another mode.
+/// Fraction of the tasks of a child that are moved.
 const MOVED: f64 = 0.05;
+/// The length of a list divided by the maximum distance that a task of a child is moved.
 const FAR: usize = 8;
+/// Fraction of the tasks of a child that get another mode.
 const CHANGED: f64 = 0.05;
-/// A child is not justified if its first schedule is longer than this factor times the longest schedule of the population.
+/// Maximum length of the first schedule of a child, as a multiple of the longest schedule of the population. A child
+/// with a longer schedule is not justified.
 const LONGER: f64 = 1.06;
-/// A population is replaced by a new one if this number of children for each member has been made since the last child
-/// that was better than the worst member.
+/// Number of children in vain, for each member, after which a new population replaces the old one. A child is in vain
+/// if it is not better than the worst member.
 const IN_VAIN: usize = 10;
 
 /// A genetic algorithm that crosses lists. A child has the head and the tail of its mother. Between them, it has tasks in the order
@@ -47,17 +51,17 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     child: ModeSolution,
     /// The best of the given lists under the parallel scheme.
     first: ModeSolution,
-    /// The number of given lists that have been tried, counting both schemes.
+    /// The number of trials of given lists. Each list is tried under both schemes.
     given: usize,
-    /// The final size of the population, once it is known.
+    /// The final size of the population, or `None` while it grows.
     size: Option<usize>,
     in_vain: usize,
-    /// For each task, the number of the child that already contains it.
+    /// For each task, the number of the last child that contained it.
     stamps: Vec<u32>,
     children: u32,
 }
 
-/// The results of a finished search, and the objects that it returns for reuse.
+/// The results of a finished search, and objects to be reused.
 pub(super) struct SearchParts<'p, 'a> {
     pub best: ModeSolution,
     pub first: ModeSolution,
@@ -86,7 +90,8 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         for solution in known {
             search.add(solution.order.clone(), solution.modes.clone());
         }
-        // Compute the best given list under the parallel scheme first, so that it is available even if the course is very short.
+        // First find the best given list under the parallel scheme, so that it is available even if the course is very
+        // short.
         let first = search.best_given();
         let ModeSolution { mut order, modes, .. } = first.clone();
         search.decoder.order_by_starts(&mut order, &modes);
@@ -109,12 +114,12 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         best
     }
 
-    /// Returns this search, limited to this share of the course.
+    /// Returns this search, limited to the fraction `share` of the course.
     pub fn until(&mut self, share: f64) -> impl Neighbourhood {
         Until { search: self, share }
     }
 
-    /// Returns the best list, and the best given list under the parallel scheme.
+    /// Returns the best list, and also the best given list under the parallel scheme.
     pub fn into_parts(self) -> Option<SearchParts<'p, 'a>> {
         Some(SearchParts { best: self.best?, first: self.first, decoder: self.decoder, random: self.random })
     }
@@ -212,7 +217,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         }
     }
 
-    /// Returns the maximum length that the first schedule of a child may have.
+    /// Returns the maximum length of the first schedule of a child.
     fn limit(&self, worst: f64) -> i64 {
         use makespan_core::Objective;
         if self.decoder.aim.objective != Objective::Makespan || !worst.is_finite() {
@@ -238,7 +243,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         let tasks = mother.order.len();
         let (one, other) = (random.random_range(0..=tasks), random.random_range(0..=tasks));
         let (head, middle) = (one.min(other), one.max(other));
-        // Let the number wrap around: it repeats only after 2^32 other children, and by then all its old stamps are overwritten.
+        // The number may wrap around. It repeats after 2^32 children, and by then all its old stamps are overwritten.
         *children = children.wrapping_add(1);
         let own = *children;
         child.modes.clone_from(&mother.modes);
@@ -277,13 +282,13 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
     }
 }
 
-/// Returns a random whole number with this mean.
+/// Returns a random whole number whose mean is `mean`.
 fn times(mean: f64, random: &mut impl Rng) -> usize {
     mean as usize + usize::from(random.random_bool(mean.fract()))
 }
 
-/// Moves a task by at most `by` positions to the front or to the back, but not past its predecessors or successors. Returns its new
-/// position.
+/// Moves a task by at most `by` positions forward or backward, but not past its predecessors or successors. Returns
+/// its new position.
 pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usize, by: usize, to_front: bool) -> usize {
     let row = problem.row_of(order[at]);
     let mut to = at;
@@ -303,7 +308,7 @@ pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usiz
     to
 }
 
-/// A search that ends after a share of its course.
+/// A search that ends after a fraction of its course.
 struct Until<'g, 's, 'p, 'a> {
     search: &'g mut Genetic<'s, 'p, 'a>,
     share: f64,

@@ -1,5 +1,5 @@
 //! The search if each resource is one pool ([`CumulativeProblem`]). A genetic algorithm combines lists of tasks with
-//! their modes, and double justification improves the schedules. If justification does not help, the lists are
+//! their modes, and double justification improves the schedules. If justification moves no task, the lists are
 //! annealed.
 
 mod annealing;
@@ -22,42 +22,43 @@ use decoder::{Decoder, Scheme};
 use genetic::{Genetic, SearchParts};
 use start::ModeStarts;
 
-/// Maximum number of tasks. With more tasks, one schedule takes too long, and a search finds nothing better than its
+/// Maximum number of tasks. With more tasks, one schedule takes so much time that a search does not improve its
 /// initial lists.
 const MAX_TASKS: usize = 20_000;
-/// If justification moves no task: the share of the course at which the genetic algorithm ends. `SERIAL` and `PARALLEL`
-/// are the shares at which the trials of annealing under the serial and under the parallel scheme end. The better of
-/// these schemes gets the rest of the course.
+/// If justification moves no task, the fraction of the course after which the genetic algorithm ends. Then annealing
+/// is tried under both schemes, and the better scheme gets the remaining time.
 const BRED: f64 = 0.1;
+/// The fraction of the course after which the trial under the serial scheme ends.
 const SERIAL: f64 = 0.25;
+/// The fraction of the course after which the trial under the parallel scheme ends.
 const PARALLEL: f64 = 0.4;
 
-/// A list with modes, and the value of its schedule.
+/// A list with its modes, and the value of its schedule.
 #[derive(Clone, Debug)]
 pub(in crate::scheduler) struct ModeSolution {
     /// The tasks, each after all its predecessors.
     order: Vec<u32>,
-    /// For each task, by its number, its mode.
+    /// The mode of each task, by the number of the task.
     modes: Vec<u32>,
     value: f64,
 }
 
-/// The data that all searches on an instance share.
+/// The data of an instance that all searches share.
 #[derive(Debug)]
 pub(in crate::scheduler) struct Pools<'p, 'a> {
     problem: &'p CumulativeProblem<'a>,
     starts: ModeStarts,
 }
 
-/// Returns the problem of a packing, if it is searched in this way.
+/// Returns the problem of a packing, or `None` if this search does not support it.
 pub(in crate::scheduler) fn problem<'a>(packing: &Packing<'a>) -> Option<CumulativeProblem<'a>> {
     let few = packing.instance().tasks() <= MAX_TASKS as u64;
     if few { CumulativeProblem::new(packing) } else { None }
 }
 
 impl<'p, 'a> Pools<'p, 'a> {
-    /// Creates the data for searches that start from the lists of the packing. Returns `None` if none of these lists can be
-    /// decoded.
+    /// Creates the data for searches that begin with the lists of a packing. If none of these lists can be executed,
+    /// returns `None`.
     pub(in crate::scheduler) fn new(packing: &Packing<'a>, problem: &'p CumulativeProblem<'a>) -> Option<Self> {
         let starts = ModeStarts::new(problem, &balanced_lists(packing));
         (!starts.are_empty()).then_some(Self { problem, starts })
@@ -108,7 +109,8 @@ impl PlanSearch for Pools<'_, '_> {
     }
 }
 
-/// Returns whether every list can be justified under an objective: later ends of most tasks do not make its value worse.
+/// Returns whether every list can be justified under an objective. If so, later ends of most tasks do not make its
+/// value worse.
 fn is_of_last_ends(objective: Objective) -> bool {
     objective.shape().is_none_or(|shape| !shape.is_sum)
 }

@@ -1,13 +1,14 @@
-//! Modes of tasks: drawn at random, changed, and repaired until the use of consumables is within the stock.
+//! Draws modes of tasks at random, and repairs them until the stock of consumables suffices.
 
 use rand::{Rng, RngExt};
 
 use crate::kernel::cumulative::CumulativeProblem;
 
-/// Maximum number of random changes of modes, for each task, in the attempt to make the consumables suffice.
+/// For each task, the maximum number of random changes of modes in a repair. A repair tries to make the consumables
+/// suffice.
 const TRIES: usize = 8;
 
-/// Keeps the use of consumables within the stock.
+/// Compares the use of consumables with the stock, and repairs modes.
 #[derive(Clone, Debug)]
 pub(super) struct Repair {
     used: Vec<u64>,
@@ -19,8 +20,7 @@ impl Repair {
         Self { used: vec![0; problem.stocks().len()], after: vec![0; problem.stocks().len()] }
     }
 
-    /// Returns the excess of the use of consumables over the stock: the sum, over the consumables, of the excess
-    /// divided by the stock.
+    /// Returns the excess of the used amounts over the stock. Each consumable adds its excess divided by its stock.
     pub fn excess(&mut self, problem: &CumulativeProblem<'_>, modes: &[u32]) -> f64 {
         self.used.fill(0);
         for &mode in modes {
@@ -29,8 +29,8 @@ impl Repair {
         excess(problem, &self.used)
     }
 
-    /// Changes modes at random, each to a mode that decreases the excess, until there is no excess. Returns whether such modes were
-    /// found.
+    /// Repairs modes. Each step gives a random task a mode that reduces the excess. Returns whether there is no excess
+    /// at the end.
     pub fn repair(&mut self, problem: &CumulativeProblem<'_>, modes: &mut [u32], random: &mut impl Rng) -> bool {
         if problem.stocks().is_empty() {
             return true;
@@ -62,10 +62,10 @@ fn excess(problem: &CumulativeProblem<'_>, used: &[u64]) -> f64 {
     each.map(|(used, stock)| used.saturating_sub(*stock) as f64 / (*stock).max(1) as f64).sum()
 }
 
-/// Returns a random mode of a task, which may be the given mode. If the task has few modes, all are equally probable.
-/// Otherwise modes near the given mode are more probable.
+/// Returns a random mode of a task, which may be `mode`. If the task has few modes, all of them are equally probable.
+/// Otherwise, modes near `mode` are more probable.
 pub(super) fn other(problem: &CumulativeProblem<'_>, task: u32, mode: u32, random: &mut impl Rng) -> u32 {
-    /// Up to this number of modes, all modes are equally probable.
+    /// Maximum number of modes for which all are equally probable.
     const FEW: usize = 4;
     let all = problem.modes_of(problem.row_of(task));
     if all.len() <= FEW || random.random_range(0..4) == 0 {

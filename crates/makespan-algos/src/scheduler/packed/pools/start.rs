@@ -1,4 +1,4 @@
-//! The initial lists of searches.
+//! The initial lists of a search.
 
 use rand::{Rng, RngExt};
 
@@ -6,25 +6,25 @@ use super::modes::{self, Repair};
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::kernel::packing::{ListEntry, Row};
 
-/// The amounts by which random keys change an order, as shares of the largest key.
+/// The maximum random changes of the keys that define an order, as fractions of the largest key.
 const NOISE: [f64; 3] = [0.05, 0.2, 0.5];
-/// The share of the tasks that get another mode in a random initial list.
+/// The fraction of the tasks that get another mode in a random initial list.
 const CHANGED: f64 = 0.2;
-/// Maximum number of draws of random modes. If all of them use up too much, the modes of a known list are used.
+/// Maximum number of draws of random modes. If all draws use up too much, the modes of a known list are used.
 const DRAWN: usize = 8;
 
-/// Lists with modes. No list uses up more than the stock.
+/// Lists with modes. Each list uses up at most the stock.
 #[derive(Debug)]
 pub(super) struct ModeStarts {
-    /// For each list, the position of each task, by its number, and its mode.
+    /// Two arrays for each list, by the number of the task: its position, and its mode.
     lists: Vec<(Vec<u32>, Vec<u32>)>,
     /// Whether some task has several modes.
     has_modes: bool,
 }
 
 impl ModeStarts {
-    /// Creates the lists from lists of a packing. Choices that the problem leaves out are replaced by modes that are as good in all
-    /// respects.
+    /// Creates the lists from lists of a packing. If the problem omits a choice, a mode that is at least as good
+    /// replaces it.
     pub fn new(problem: &CumulativeProblem<'_>, lists: &[Vec<ListEntry>]) -> Self {
         let mut repair = Repair::new(problem);
         let mut kept = Vec::with_capacity(lists.len());
@@ -54,7 +54,7 @@ impl ModeStarts {
         self.has_modes
     }
 
-    /// Returns a list in its given order.
+    /// Returns a list in its original order.
     pub fn as_given(&self, at: usize) -> (Vec<u32>, Vec<u32>) {
         let (places, modes) = &self.lists[at];
         let mut order: Vec<u32> = (0..places.len() as u32).collect();
@@ -62,14 +62,14 @@ impl ModeStarts {
         (order, modes.clone())
     }
 
-    /// Returns a list, reordered so that each task comes after all its predecessors.
+    /// Returns a list in which each task comes after its predecessors.
     pub fn given(&self, problem: &CumulativeProblem<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
         let (places, modes) = &self.lists[at];
         (in_order(problem, |task| f64::from(places[task as usize])), modes.clone())
     }
 
-    /// Returns a random list: a given list with changed modes, ordered by its positions or by the longest paths, with noise in both
-    /// cases.
+    /// Returns a random list. Its modes are changed modes of a given list. Its order follows from the positions in
+    /// this list or from the longest paths, with random changes.
     pub fn random(
         &self,
         problem: &CumulativeProblem<'_>,
@@ -93,7 +93,8 @@ impl ModeStarts {
     }
 }
 
-/// Returns one of three kinds of modes: near known modes, any modes, or for each task the better of two drawn modes.
+/// Returns one of three kinds of modes: modes near known modes; random modes; or, for each task, the better of two
+/// random modes.
 fn random_modes(
     problem: &CumulativeProblem<'_>,
     known: &[u32],
@@ -123,7 +124,7 @@ fn random_modes(
     known.to_vec()
 }
 
-/// Returns, for each row, the length of the longest path from its start through all its successors.
+/// Returns, for each row, the longest path from its start through its successors.
 fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     let mut paths = vec![0.0_f64; problem.rows().len()];
     for &row in problem.order().iter().rev() {
@@ -134,8 +135,8 @@ fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     paths
 }
 
-/// Returns all tasks, each after all its predecessors. The next task is always the task with the smallest key among the
-/// tasks whose predecessors are all in the order.
+/// Returns all tasks, each after its predecessors. Among the tasks whose predecessors are in the order, the task with
+/// the smallest key is next.
 fn in_order(problem: &CumulativeProblem<'_>, key: impl Fn(u32) -> f64) -> Vec<u32> {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Tests of the properties of the searches on resources of one pool each.
+//! Tests of the searches on resources of one pool each.
 
 use makespan_core::{Instance, Objective, Stop, Time, validate};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use super::modes::Repair;
 use super::*;
 use crate::kernel::cumulative::tests::draft;
 
-/// Returns the value of a schedule in the unit of the search: weights in millionths, sums instead of means.
+/// Returns the value of a schedule in the unit of the search. Weights are in millionths, and sums replace means.
 fn value(objective: Objective, instance: &Instance, schedule: &Schedule) -> f64 {
     let mut ends = vec![0; instance.jobs().len()];
     for placement in schedule.placements() {
@@ -20,8 +20,8 @@ fn value(objective: Objective, instance: &Instance, schedule: &Schedule) -> f64 
 }
 
 proptest! {
-    /// Tests that justification makes no list worse under any objective, and that the stated value of the resulting list is
-    /// correct.
+    /// Checks that justification makes no list worse under any objective. Checks that the stated value of the
+    /// resulting list is correct.
     #[test]
     fn no_list_becomes_worse(
         draft in draft(), seed in 0_u64..1000, limit in proptest::option::weighted(0.3, 1_i64..40),
@@ -48,8 +48,8 @@ proptest! {
         }
     }
 
-    /// Tests that a search ends at no higher value than the solutions that it is given, and that its result depends on its course
-    /// and not on the clock.
+    /// Checks that a search ends at a value that is not higher than the value of any initial solution. Checks that its
+    /// result depends on its course and not on the clock.
     #[test]
     fn searches_keep_what_is_known(draft in draft(), seed in 0_u64..1000) {
         let Some(instance) = draft.instance(1) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Annealing of one list: its order, its allotments and the sites of its tasks.
+//! Anneals one list: its order, its allotments, and the sites (sets of nodes) of its tasks.
 
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
@@ -8,28 +8,31 @@ use crate::kernel::move_to;
 use crate::kernel::packing::{ListEntry, NodeSet};
 use crate::search::{Neighbourhood, SearchCourse, anneal, heat};
 
-/// The temperature begins at this share of the best value. It falls with the square of the remaining share of the course.
+/// The initial temperature, as a fraction of the best value. The temperature is proportional to the square of the
+/// remaining part of the course.
 const HOT: f64 = 0.003;
-/// Share of changes that give a task another allotment. `OF_SITES` is the share that give it another site, if there are
-/// several sites.
+/// Fraction of the changes that give a task another allotment.
 const OF_CHOICES: f64 = 0.4;
+/// Fraction of the changes that give a task another site, if there are several sites.
 const OF_SITES: f64 = 0.25;
-/// For few tasks, several changes are made together, because every single change may make the list worse. After each change
-/// another one follows with probability `ANOTHER`, multiplied by `FEW` divided by the number of tasks (at most 1).
+/// For up to `FEW` tasks, the probability that another change follows a change before the list is evaluated. With more
+/// tasks, the probability is smaller, in inverse proportion to their number. Several changes are made together because
+/// each change alone may make the list worse.
 const ANOTHER: f64 = 0.5;
 const FEW: f64 = 10.0;
 
-/// A list that is changed by one task at a time.
+/// A list in which one task changes at a time.
 pub(super) struct Annealing {
     random: ChaCha8Rng,
     present: DecodedList,
     value: f64,
     best: (f64, DecodedList),
-    /// The changes of this step.
+    /// The changes of the current step.
     changes: Vec<Undo>,
 }
 
-/// The part of a course in which a list is annealed, and the point of the course at which the temperature reaches zero.
+/// The part of a course in which a list is annealed. `cold` is the point of the course at which the temperature
+/// reaches zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoursePart {
     pub from: f64,
@@ -37,7 +40,7 @@ pub(super) struct CoursePart {
     pub cold: f64,
 }
 
-/// The data to undo a change.
+/// The data that undo a change.
 enum Undo {
     Choice(usize, u32),
     Site(usize, NodeSet),
@@ -46,7 +49,7 @@ enum Undo {
 }
 
 impl Annealing {
-    /// Creates an annealing of a list with this value.
+    /// Creates an annealing of a list whose value is `value`.
     pub fn new(value: f64, listed: DecodedList, random: ChaCha8Rng) -> Self {
         Self { random, present: listed.clone(), value, best: (value, listed), changes: Vec::new() }
     }
@@ -59,14 +62,14 @@ impl Annealing {
         self.best
     }
 
-    /// Continues for a part of the course. Returns the number of steps.
+    /// Continues for a part of the course. Returns the number of steps made.
     pub fn run(&mut self, decoder: &mut Decoder<'_, '_>, part: CoursePart, course: &mut SearchCourse) -> u64 {
         let mut running = Running { annealing: self, decoder, part, steps: 0 };
         anneal(&mut running, course);
         running.steps
     }
 
-    /// Tries a change. `left` is the remaining share of the initial temperature.
+    /// Tries a change. `left` is the temperature as a fraction of the initial temperature.
     pub fn step(&mut self, decoder: &mut Decoder<'_, '_>, left: f64) {
         let another = ANOTHER * (FEW / self.present.list.len() as f64).min(1.0);
         self.changes.clear();
@@ -91,7 +94,7 @@ impl Annealing {
         }
     }
 
-    /// Changes one allotment, one site, or the position of one task.
+    /// Changes the allotment, the site or the position of one task.
     fn change(&mut self, decoder: &Decoder<'_, '_>) -> Undo {
         let Self { random, present: DecodedList { scheme, list, sites }, .. } = self;
         let at = random.random_range(0..list.len());
@@ -111,7 +114,7 @@ impl Annealing {
             list[at].choice = other(choice, &choices, random);
             return Undo::Choice(at, choice);
         }
-        // Draw mostly a small distance, and sometimes any distance.
+        // Usually draw a small distance, and sometimes any distance.
         let far = list.len() as i64;
         let reach = if random.random_bool(0.7) { (far / 10).clamp(2, 30) } else { far };
         let to = (at as i64 + random.random_range(-reach..=reach)).clamp(0, far - 1) as usize;
@@ -120,7 +123,7 @@ impl Annealing {
     }
 }
 
-/// Returns another choice of the same task, mostly a neighbouring one.
+/// Returns another choice of the task, usually a neighbouring one.
 fn other(choice: u32, choices: &std::ops::Range<u32>, random: &mut impl Rng) -> u32 {
     match random.random_range(0..4) {
         0 => random.random_range(choices.clone()),
@@ -140,7 +143,7 @@ impl Undo {
     }
 }
 
-/// The annealing of a list during its part of a course.
+/// The annealing of a list in its part of a course.
 struct Running<'r, 'p, 'a> {
     annealing: &'r mut Annealing,
     decoder: &'r mut Decoder<'p, 'a>,

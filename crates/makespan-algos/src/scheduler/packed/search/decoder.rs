@@ -9,18 +9,18 @@ use crate::kernel::packing::{Inserter, ListEntry, NodeSet, Packer, Packing, Rema
 /// The scheme by which a list is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// Forward in time: each task that fits starts at the current event.
+    /// Forward in time: at each event, each task that fits starts.
     Events,
-    /// One task after the other, each at the place with the earliest end.
+    /// Task by task: each task is placed where it ends first.
     Insertion,
 }
 
-/// A list, with the scheme that makes it a schedule.
+/// A list, and the scheme that makes a schedule of it.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodedList {
     pub(super) scheme: Scheme,
     pub(crate) list: Vec<ListEntry>,
-    /// For each task, the site on which it may run. Empty if each task may run anywhere. The scheme `Events` does not use it.
+    /// The site (a set of nodes) of each task. Empty if each task may run anywhere. The scheme `Events` ignores sites.
     pub(crate) sites: Vec<NodeSet>,
 }
 
@@ -30,21 +30,22 @@ impl DecodedList {
     }
 }
 
-/// Decodes lists one after the other.
+/// Decodes lists (makes schedules of them) one after another.
 pub(super) struct Decoder<'p, 'a> {
     pub packing: &'p Packing<'a>,
     pub aim: SearchAim,
     packer: Packer<'p, 'a>,
     inserter: Inserter<'p, 'a>,
     from: i64,
-    /// The amount that is subtracted from values: the value if all remaining jobs ended now.
+    /// An amount that is subtracted from all values: the value if all remaining jobs ended now.
     paid: f64,
     /// The last end of each job.
     ends: Vec<i64>,
     job_of: Vec<u32>,
-    /// For each job, its earliest possible end. `tails` contains, for each row, the minimum length of the path after
-    /// it: within its job or, for the makespan, in the whole instance.
+    /// The earliest possible end of each job.
     earliest: Vec<i64>,
+    /// The minimum length of the path after each row. The path is within the job of the row or, for the makespan, in
+    /// the whole instance.
     tails: Vec<i64>,
 }
 
@@ -79,8 +80,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Creates a decoder for lists of the tasks of `list`, which are the remaining tasks of the instance. No other task
-    /// of the instance contributes to the value.
+    /// Creates a decoder for lists of the remaining tasks of an instance, which are the tasks of `list`. Other tasks
+    /// do not contribute to the value.
     pub fn after(packing: &'p Packing<'a>, aim: SearchAim, begun: RemainingTasks, list: &[ListEntry]) -> Self {
         let instance = packing.instance();
         let from = begun.now;
@@ -110,8 +111,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
     }
 
-    /// Returns a lower bound on the end of the remaining tasks: the longest path, or the end of all work if no
-    /// processor is ever idle, whichever is later.
+    /// Returns a lower bound on the end of the remaining tasks. It is the later of two instants: the end of the
+    /// longest path, and the end of all work if no processor is ever idle.
     pub fn floor(&self, list: &[ListEntry]) -> i64 {
         let packing = self.packing;
         let area = |entry: &ListEntry| {
@@ -129,7 +130,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         makespan as f64 - self.paid
     }
 
-    /// Decodes a list of the remaining tasks. On failure, returns the position of the first task for which there is no place.
+    /// Decodes a list of the remaining tasks. If a task has no place, returns its position as an error.
     pub fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.inserter.run(&listed.list, &listed.sites, |_, _| true)?;
         Ok(&self.inserter)
@@ -140,9 +141,9 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.inserter.sites()
     }
 
-    /// Returns the value of the objective in its own unit. For a mean, returns the sum. For a schedule that exceeds the
-    /// limit, adds a penalty. Returns infinity for a list that cannot be decoded. Insertion ends as soon as the value
-    /// is certain to exceed `allowed`, and then the result is also infinity.
+    /// Returns the value of the objective in its own unit. For a mean, returns the sum. If the schedule exceeds the
+    /// limit, adds a penalty. If the list cannot be decoded, returns infinity. Insertion ends when the value is
+    /// certain to exceed `allowed`, and then also returns infinity.
     pub fn value(&mut self, listed: &DecodedList, allowed: f64) -> f64 {
         let carried = match listed.scheme {
             Scheme::Events => self.packer.run(&listed.list, self.from, false).is_ok(),
@@ -186,15 +187,15 @@ impl<'p, 'a> Decoder<'p, 'a> {
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }
 
-    /// Gives each task of a list the choice for which the end of its insertion plus `price` times its area is least.
+    /// Gives each task of a list the choice for which its end by insertion, plus `price` times its area, is least.
     /// Returns whether the consumables suffice.
     pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }
 
-    /// Returns two lists for insertion: the tasks in the order of their starts when a list is executed by the scheme
-    /// `Events`. In the first, tasks may run anywhere. In the second, each task that ran on one node is restricted to
-    /// that node.
+    /// Returns two lists for insertion. Both contain the tasks in the order of their starts under the scheme `Events`.
+    /// In the first list, tasks may run anywhere. In the second list, each task that ran on one node is restricted to
+    /// this node.
     pub fn inserted(&mut self, events: &DecodedList) -> Option<[DecodedList; 2]> {
         self.packer.run(&events.list, self.from, false).ok()?;
         let starts = self.packer.starts();

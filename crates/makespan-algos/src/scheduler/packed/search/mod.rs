@@ -1,4 +1,4 @@
-//! Annealing of lists on a packing. The lists are decoded by events and by insertion.
+//! Anneals lists on a packing. Lists are decoded event by event, and by insertion.
 
 mod aim;
 mod annealing;
@@ -22,20 +22,20 @@ pub(super) use orders::{balanced_lists, orders};
 pub(crate) use remains::Remains;
 use starts::ListStarts;
 
-/// Until this share of the course, lists are decoded by events, and afterwards by insertion. At the share `PROBED`, the
-/// search decides if insertion continues.
+/// The fraction of the course in which lists are decoded by events. Afterwards, lists are decoded by insertion.
 const EVENTS: f64 = 0.3;
+/// The fraction of the course after which the search decides whether insertion continues.
 const PROBED: f64 = 0.5;
-/// Insertion ends at the share `PROBED` of the course if a list takes more than this factor times as long as by events,
-/// and insertion has found no better list.
+/// Maximum ratio of the time of an insertion to the time of decoding by events. If insertion is slower and has found
+/// no better list, it ends at `PROBED`.
 const SLOWER: f64 = 4.0;
 /// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
 const MAX_INSERTED: usize = 5000;
 /// Maximum number of remaining tasks for which allotments are chosen anew at an event.
 const TASKS_A_START: usize = 300;
 
-/// Returns the best list that is found, with its value. The search starts from lists over all balances in several orders, and from
-/// known lists. Returns `None` if none of them can be decoded.
+/// Returns the best list found, and its value. The search begins with known lists, and with lists over all balances of
+/// area and longest path in several orders. Returns `None` if none of these lists can be decoded.
 pub(super) fn search(
     packing: &Packing<'_>,
     aim: SearchAim,
@@ -48,7 +48,7 @@ pub(super) fn search(
     let (value, listed) = starts.by_events(&mut decoder, course)?;
     let tasks = listed.list.len();
     let mut events = Annealing::new(value, listed, random.clone());
-    // If there is only one task, begin with insertion, which tries each of its choices.
+    // A single task has no order. Begin with insertion, which tries each of its choices.
     let first = if tasks > 1 { EVENTS } else { 0.0 };
     let event_steps = events.run(&mut decoder, CoursePart { from: 0.0, until: first, cold: first }, course);
     let is_enough = events.best().0 <= aim.floor || tasks > MAX_INSERTED;
@@ -74,7 +74,7 @@ pub(super) fn search(
     Some(if insertion.0 <= events.0 { insertion } else { events })
 }
 
-/// Returns the schedule of a list that has been decoded before.
+/// Returns the schedule of a list that was decoded before.
 pub(super) fn schedule(packing: &Packing<'_>, found: &DecodedList) -> Schedule {
     let aim = SearchAim { objective: Objective::Makespan, limit: None, floor: 0.0 };
     Decoder::new(packing, aim).schedule(found).expect("the list was carried out before")

@@ -1,15 +1,15 @@
-//! The initial lists.
+//! The initial lists of a search.
 
 use crate::kernel::packing::{ListEntry, Packing, Row};
 use crate::scheduler::packed::density;
 
-/// Returns lists over all balances, each in several orders.
+/// Returns lists over all balances of area and longest path, each in several orders.
 pub(in crate::scheduler::packed) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<ListEntry>> {
     packing.balanced().iter().flat_map(|choices| orders(packing, choices)).collect()
 }
 
-/// Returns lists of the same choices in several orders, such as the longest path first, jobs by weight relative to their area, and
-/// jobs by deadline.
+/// Returns lists of some choices in several orders: for example the longest path first, jobs by weight relative to
+/// their area, and jobs by deadline.
 pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<ListEntry>> {
     let instance = packing.instance();
     let ranks = packing.ranks(choices);

@@ -1,4 +1,4 @@
-//! The search on the remaining tasks of an instance on a packing, which starts from a kept plan.
+//! The search for the remaining tasks of an instance on a packing. It begins with a kept plan.
 
 use makespan_core::Objective;
 use rand_chacha::ChaCha8Rng;
@@ -9,16 +9,16 @@ use super::{SearchAim, TASKS_A_START};
 use crate::kernel::packing::{Inserter, ListEntry, Packing, RemainingTasks};
 use crate::search::SearchCourse;
 
-/// Prices of area, used when allotments are chosen during insertion.
+/// Prices of area for the choice of allotments during insertion.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
 
-/// Lists of the remaining tasks, decoded after the tasks that have begun.
+/// Decodes lists of the remaining tasks. The tasks that have started are placed first.
 pub(crate) struct Remains<'p, 'a> {
     decoder: Decoder<'p, 'a>,
 }
 
 impl<'p, 'a> Remains<'p, 'a> {
-    /// Creates the search. The remaining tasks are the tasks of this list.
+    /// Creates the search. The tasks of `list` are the remaining tasks.
     pub(crate) fn new(
         packing: &'p Packing<'a>,
         objective: Objective,
@@ -40,7 +40,8 @@ impl<'p, 'a> Remains<'p, 'a> {
         self.decoder.value(listed, allowed)
     }
 
-    /// Gives the tasks the allotments with which each ends first, at some price of the area, if the resulting list is better.
+    /// At some prices of area, gives each task the allotment with which it ends first. Keeps the resulting list if it
+    /// is better.
     pub(crate) fn choose(&mut self, listed: &mut DecodedList) {
         let mut best = self.decoder.value(listed, f64::INFINITY);
         if listed.list.len() > TASKS_A_START {
@@ -58,7 +59,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         }
     }
 
-    /// Anneals a list until the course is over. The result is at least as good as the given list.
+    /// Anneals a list until the course is over. The result is at least as good as the list at the beginning.
     pub(crate) fn improve(
         &mut self,
         listed: DecodedList,
@@ -74,14 +75,14 @@ impl<'p, 'a> Remains<'p, 'a> {
         annealing.into_best()
     }
 
-    /// Decodes a list. On failure, returns the position of the first task for which there is no place.
+    /// Decodes a list. If a task has no place, returns its position as an error.
     pub(crate) fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.decoder.carry(listed)
     }
 }
 
 impl DecodedList {
-    /// Creates a list for the scheme `Insertion`, in this order. No task is restricted to a site.
+    /// Creates a list for the scheme `Insertion`, in the order `list`. No task is restricted to a site.
     pub(crate) fn inserted(list: Vec<ListEntry>) -> Self {
         Self::anywhere(Scheme::Insertion, list)
     }

@@ -5,25 +5,25 @@ use super::orders::{balanced_lists, orders};
 use crate::kernel::packing::{ListEntry, Packing, Row};
 use crate::search::SearchCourse;
 
-/// Prices of area, used when choices are made during insertion.
+/// Prices of area for the choice of allotments during insertion.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
-/// Each scheme tries lists for at most this share of the course. If steps are counted, lists with up to `TASKS` tasks together do
-/// not count as steps.
+/// Maximum fraction of the course in which each scheme tries lists.
 const TRIED: f64 = 0.1;
+/// For a budget of steps, the number of tasks in lists that do not use up steps.
 const TASKS: usize = 40_000;
 
-/// Lists over all balances in several orders, and known lists.
+/// The initial lists: known lists, and lists over all balances of area and longest path in several orders.
 pub(super) struct ListStarts<'p, 'a> {
     packing: &'p Packing<'a>,
     known: Vec<DecodedList>,
     lists: Vec<Vec<ListEntry>>,
 }
 
-/// The best list so far, while lists are tried.
+/// The best list so far, while initial lists are tried.
 struct Trying<'t> {
     course: &'t mut SearchCourse,
     until: f64,
-    /// The number of lists that may still be tried in addition to the steps of the course.
+    /// The number of lists that may still be tried without using up steps of the course.
     free: usize,
     best: Option<(f64, DecodedList)>,
 }
@@ -57,8 +57,8 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
-    /// Returns the best list by events, if any list can be decoded. Known lists are always tried. Other lists are tried
-    /// at least until one list can be decoded.
+    /// Returns the best list by events. If no list can be decoded, returns `None`. All known lists are tried. Other
+    /// lists are tried while there is time, or until one list can be decoded.
     pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut SearchCourse) -> Option<(f64, DecodedList)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
@@ -73,8 +73,8 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         trying.best
     }
 
-    /// Returns the best list by insertion. It tries the result of events, known lists, lists whose choices are made by insertion,
-    /// and the lists that events try.
+    /// Returns the best list by insertion. Tries four kinds of lists: the result of [`ListStarts::by_events`], known
+    /// lists, lists whose choices insertion makes, and the lists that [`ListStarts::by_events`] tries.
     pub fn by_insertion(
         &self,
         decoder: &mut Decoder<'_, '_>,
@@ -89,7 +89,7 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         for listed in &self.known {
             trying.consider(decoder, DecodedList { scheme: Scheme::Insertion, ..listed.clone() });
         }
-        // Return if the first list could not be decoded in time, because then no other list is tried.
+        // If the first list could not be decoded, no other list is tried.
         trying.best.as_ref()?;
         for price in PRICES {
             for list in self.orders() {
@@ -111,8 +111,9 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         trying.best
     }
 
-    /// Returns the orders in which insertion makes choices. They use the fewest and the quickest allotments of the tasks. They are
-    /// the orders of the lists, and orders by deadline minus the path after the task, by release, and by decreasing area.
+    /// Returns lists for which insertion chooses the allotments. Their orders use the fewest and the quickest
+    /// allotments of the tasks. They are the orders of the initial lists, and orders by deadline minus the path after
+    /// the task, by release, and by decreasing area.
     fn orders(&self) -> Vec<Vec<ListEntry>> {
         let packing = self.packing;
         let instance = packing.instance();

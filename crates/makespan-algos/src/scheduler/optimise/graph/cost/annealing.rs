@@ -1,4 +1,4 @@
-//! Simulated annealing of an order of tasks and of their processors. The price of lateness is adapted during the search.
+//! Simulated annealing of an order of tasks and of their processors. The search adapts the price of lateness.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -9,30 +9,35 @@ use crate::kernel::graph::sequence::{Sequence, SequenceChange};
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The initial temperature, as a share of the mean difference between the costs of a task on its most expensive and on
-/// its cheapest node. `COLDEST` is the final temperature, as a share of the initial temperature.
+/// The initial temperature. For each task, take the difference between its costs on its most expensive and its
+/// cheapest node. The temperature is a fraction of the mean of these differences.
 const HOT: f64 = 0.3;
+/// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// The share of changes that give a task another processor. `SWAPS` is the share that swap the processors of two tasks.
-/// `GROUPS` is the share that move connected tasks of one processor together to another processor: if transfers between
-/// such tasks take long, moving one of them alone is never accepted. All other changes only move a task in the order.
+/// The fraction of changes that give a task another processor. The changes that no fraction includes only move a task
+/// in the order.
 const MOVES: f64 = 0.45;
+/// The fraction of changes that swap the processors of two tasks.
 const SWAPS: f64 = 0.25;
+/// The fraction of changes that move connected tasks from one processor to another together. If transfers between such
+/// tasks take long, a move of only one of them is never accepted.
 const GROUPS: f64 = 0.1;
-/// Share of the moves to another processor in which a task keeps its position in the order.
+/// Fraction of the moves to another processor in which the task keeps its position in the order.
 const STAYS: f64 = 0.5;
-/// Share of the moves in which the task gets the processor of a neighbour.
+/// Fraction of the moves to another processor in which the task gets the processor of a neighbour.
 const NEAR: f64 = 0.3;
-/// Probability with which a neighbour moves together with a task.
+/// Probability with which a neighbour of a moved task moves together with it.
 const TOGETHER: f64 = 0.7;
-/// Number of steps after which the price of lateness rises or falls by `FACTOR`. `CHEAPEST` and `DEAREST` are the
-/// bounds of the price, as multiples of the first price.
+/// Number of steps after which the price of lateness changes.
 const PERIOD: u64 = 64;
+/// The factor by which the price rises or falls.
 const FACTOR: f64 = 1.1;
+/// Minimum price, as a multiple of the first price.
 const CHEAPEST: f64 = 0.01;
+/// Maximum price, as a multiple of the first price.
 const DEAREST: f64 = 100.0;
 
-/// A search: the current solution and the best one.
+/// A search, with its current solution and the best solution.
 pub(super) struct Annealing<'a> {
     task: &'a CostTask<'a>,
     sequence: Sequence<'a>,
@@ -41,11 +46,11 @@ pub(super) struct Annealing<'a> {
     cost: i64,
     /// The price of a tick of lateness.
     price: f64,
-    /// The minimum and the maximum of the price, and the price that is used while no schedule in time is known.
+    /// Three prices: the minimum, the maximum, and the price that is used until a schedule in time is known.
     prices: (f64, f64, f64),
     cooling: Cooling,
     best: (CostRank, Vec<TaskPlace>),
-    /// A proven bound on the cost of all schedules in time.
+    /// A proven bound on the cost of all schedules that meet the deadlines.
     floor: i128,
     steps: u64,
     group: Vec<u32>,
@@ -141,17 +146,17 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Returns the maximum lateness with which a change that increases the cost by `more` may be accepted. Returns `None` if it can
-    /// never be accepted.
+    /// Returns the maximum total lateness for which a change that increases the cost by `more` can be accepted.
+    /// Returns `None` if the change can never be accepted.
     fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
-        // As long as no schedule meets the deadlines, only lateness counts. The price of lateness converts temperatures
-        // to times of tasks.
+        // While no schedule meets the deadlines, only lateness matters. The price of lateness then converts a
+        // temperature to a time.
         let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
         let most = self.sequence.value() + (threshold - more as f64) / price;
         (most >= 0.0).then_some(most)
     }
 
-    /// Accepts the shifts if the lateness is at most `most`, and undoes them otherwise.
+    /// If the lateness after the shifts is at most `most`, accepts the shifts. Otherwise, undoes them.
     fn settle(&mut self, shifts: &[SequenceChange], most: f64, more: i64) {
         let from = shifts.iter().map(|&shift| Sequence::changed(shift)).min().unwrap_or(0);
         if self.sequence.evaluate(from, most).is_none() {
@@ -179,7 +184,8 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Collects a task, and some tasks that can be reached from it by edges within its processor and can run on another processor.
+    /// Collects a task and some tasks that are connected with it by edges. All of them are on the processor of the
+    /// task, and can run on `processor`.
     fn gather(&mut self, task: u32, processor: ProcessorId) {
         let problem = self.task.problem;
         let own = self.processor(task);
@@ -206,14 +212,14 @@ impl<'a> Annealing<'a> {
         self.task.cost(task, self.task.problem.node_of(processor))
     }
 
-    /// Returns a random position in the order that a task may have.
+    /// Returns a random position in the order that is valid for a task.
     fn place(&mut self, task: u32) -> u32 {
         let (first, last) = self.sequence.range(task);
         self.random.random_range(first..=last)
     }
 
-    /// Returns another processor that can run a task. Sometimes it is the processor of a neighbour, because transfers within it
-    /// take no time.
+    /// Returns another processor that can run a task. Sometimes this is the processor of a neighbour, because
+    /// transfers within a processor take no time.
     fn other(&mut self, task: u32) -> Option<ProcessorId> {
         let problem = self.task.problem;
         let (before, behind) = (problem.incoming(task), problem.outgoing(task));

@@ -1,5 +1,5 @@
-//! Graphs of tasks at the least cost that their deadlines allow. The order and the processors are annealed, starting from the
-//! suggestions of critical chains, HEFT and the prices of the bound.
+//! Plans graphs of tasks at the least cost that their deadlines allow. The order and the processors are annealed. The
+//! search begins with the suggestions of critical chains, of HEFT, and of the prices of the bound.
 
 mod annealing;
 mod start;
@@ -16,22 +16,24 @@ use makespan_core::{Instance, Objective, Schedule};
 use makespan_verify::Bound;
 use task::{CostRank, CostTask};
 
-/// Maximum number of steps of the search for prices. `SHARE` is the share of the time that this search may take. If the
-/// budget counts steps, each of these steps counts as `STEPS_A_PRICE` annealing steps.
+/// Maximum number of steps of the search for prices.
 const PRICED: u64 = 300;
+/// Maximum fraction of the time for the search for prices.
 const SHARE: f64 = 0.15;
+/// For a budget of steps, the number of annealing steps that one step of the search for prices uses.
 const STEPS_A_PRICE: u64 = 50;
-/// The share of the time that is reserved at the end for work that cannot be interrupted.
+/// The fraction of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.01;
 
 /// One run of the scheduler.
 pub(in crate::scheduler::optimise) struct CostRun<'a> {
     pub(in crate::scheduler::optimise) instance: &'a Instance,
     pub(in crate::scheduler::optimise) portfolio: Portfolio,
-    /// The time from the release of a job without a stated deadline to its deadline, as a multiple of HEFT's makespan for the job
-    /// alone.
+    /// The deadline of a job that states none. It is counted from the release, as a multiple of HEFT's makespan for
+    /// the job alone.
     pub(in crate::scheduler::optimise) deadline: f64,
-    /// If set, all jobs must end by this multiple of the proven bound on the makespan, instead of by deadlines that depend on HEFT.
+    /// If set, all jobs must end by this multiple of the proven bound on the makespan. Deadlines that depend on HEFT
+    /// are then not used.
     pub(in crate::scheduler::optimise) makespan_at_most: Option<f64>,
 }
 
@@ -45,7 +47,7 @@ pub(in crate::scheduler::optimise) struct Cheapest {
 }
 
 impl CostRun<'_> {
-    /// Returns the cheapest schedule found that meets all deadlines. If there is none, returns the schedule with the
+    /// Returns the cheapest schedule found that meets all deadlines. If none meets them, returns the schedule with the
     /// least lateness. Also returns the bounds that were proved.
     pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
         let instance = self.instance;
@@ -70,7 +72,7 @@ impl CostRun<'_> {
             anneal(&mut annealing, &mut self.portfolio.course(1.0 - RESERVE, |steps| steps));
             annealing.into_best()
         });
-        // Include the initial solutions, because they are the best schedules if no step was made.
+        // Include the initial solutions. If no step was made, they are the best schedules.
         let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
         let best = all.min_by(|a, b| a.0.cmp(&b.0));
         let (merit, schedule) = best.map(|(merit, places)| (merit, problem.schedule(&places))).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The initial solutions of the searches for a low cost.
+//! The initial solutions of the searches for the least cost.
 
 use makespan_bounds::cost::CostSearch;
 use makespan_core::Schedule;
@@ -10,10 +10,12 @@ use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::plan::{Context, Plan, Scheduler};
 use crate::scheduler::CriticalJobs;
 
-/// Returns the best suggestion of the critical jobs method and HEFT, and the suggestion of the prices of the bound.
+/// Returns two initial solutions: the best suggestion of the critical jobs method and HEFT, and the suggestion of the
+/// prices of the bound.
 pub(super) fn all(task: &CostTask, prices: Option<&CostSearch>) -> Vec<Vec<TaskPlace>> {
     let mut starts = vec![heft(task.problem)];
-    // Start each task as early as possible. Chains are planned on a grid of instants, so tasks may start too late.
+    // Start each task as early as possible. Chains are planned on a grid of instants, so their tasks may start later
+    // than necessary.
     let earliest = |schedule: &Schedule| sequence(task, &places(task, schedule)).places();
     starts.extend(critical_jobs(task).iter().map(earliest));
     starts.sort_by_cached_key(|places| task.merit(places));
@@ -22,8 +24,8 @@ pub(super) fn all(task: &CostTask, prices: Option<&CostSearch>) -> Vec<Vec<TaskP
     starts
 }
 
-/// Returns the variants of the critical jobs method. Returns none if the method cannot plan the instance, or if jobs have no edges
-/// and share a deadline, which the method does not support.
+/// Returns the variants of the critical jobs method. Returns none if the method cannot plan the instance. Also returns
+/// none if jobs have no edges and share a deadline, which the method does not support.
 fn critical_jobs(task: &CostTask) -> Vec<Schedule> {
     if !task.instance.has_compound_jobs() {
         return Vec::new();
@@ -45,15 +47,15 @@ fn places(task: &CostTask, schedule: &Schedule) -> Vec<TaskPlace> {
     places
 }
 
-/// Places every task on the node where it costs least at these prices, on the least busy processor of this node, in
-/// the order of starts. Overlaps are resolved when the order is evaluated.
+/// Places every task on the node on which it costs least at these prices. Among the processors of this node, the least
+/// busy one is used. Tasks are placed in the order of starts. Overlaps are resolved when the order is evaluated.
 fn rounded(task: &CostTask, prices: &CostSearch) -> Vec<TaskPlace> {
     let problem = task.problem;
     let nodes = computing(problem, task);
     let mut busy = vec![0_i64; problem.processors()];
     let mut starts: Vec<i64> = Vec::with_capacity(problem.tasks());
     let choices = prices.choices();
-    // Correct the starts so that each task begins after its predecessors, because the prices may suggest otherwise.
+    // The prices may suggest that a task begins before its predecessors end. Correct such starts.
     let mut begin = vec![0; problem.tasks()];
     for &number in problem.order() {
         let own = choices[number as usize].start.ticks();
@@ -74,7 +76,8 @@ fn rounded(task: &CostTask, prices: &CostSearch) -> Vec<TaskPlace> {
     sequence(task, &starts.into_iter().enumerate().map(place).collect::<Vec<TaskPlace>>()).places()
 }
 
-/// Returns the sequence of the tasks by start, on their processors. Each task starts as early as the tasks before it allow.
+/// Returns the sequence of the tasks by start, each on its processor. Each task starts as early as the tasks before it
+/// allow.
 pub(super) fn sequence<'a>(task: &CostTask<'a>, places: &[TaskPlace]) -> Sequence<'a> {
     let mut order = task.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
@@ -82,7 +85,7 @@ pub(super) fn sequence<'a>(task: &CostTask<'a>, places: &[TaskPlace]) -> Sequenc
     Sequence::late(task.problem, &task.dues, SequenceSolution { order, wanted })
 }
 
-/// Returns, for each node of the platform, its number among the nodes with processors.
+/// Returns the number of each node of the platform among the nodes with processors.
 fn computing(problem: &GraphProblem, task: &CostTask) -> Vec<Option<NodeId>> {
     let mut ids = problem.node_ids();
     let nodes = task.instance.platform().nodes().iter();

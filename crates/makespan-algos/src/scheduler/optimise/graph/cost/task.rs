@@ -1,4 +1,4 @@
-//! The input of the search: dues, costs, and the comparison of schedules.
+//! The input of the search: dues (deadlines), costs, and the comparison of schedules.
 
 use makespan_core::{Instance, JobId, Time, task_cost, volume};
 
@@ -7,20 +7,21 @@ use crate::kernel::chains::frame::Frame;
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, rank};
 use crate::scheduler::heft;
 
-/// Tasks with their costs, and jobs with their dues.
+/// Tasks and their costs, and jobs and their dues.
 pub(super) struct CostTask<'a> {
     pub(super) instance: &'a Instance,
     pub(super) problem: &'a GraphProblem,
-    /// The time from the release of a job without a stated deadline to its deadline, as a multiple of HEFT's makespan for the job
-    /// alone.
+    /// The deadline of a job that states none. It is counted from the release, as a multiple of HEFT's makespan for
+    /// the job alone.
     pub(super) deadline: f64,
     /// The instant by which each job must end.
     pub(super) dues: Vec<i64>,
-    /// For each task and node, its cost there in thousandths, or zero if it cannot run there.
+    /// The cost of each task on each node, in thousandths. Zero if the task cannot run on the node.
     costs: Vec<i64>,
 }
 
-/// The criteria by which schedules are compared. Less is better: the number of late jobs, the sum of their lateness, and the cost.
+/// The criteria that compare schedules, in this order: the number of late jobs, the sum of their lateness, and the
+/// cost. Less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CostRank {
     pub(super) late: usize,
@@ -31,7 +32,7 @@ pub(super) struct CostRank {
 }
 
 impl CostRank {
-    /// Returns a remark for the user if jobs are late.
+    /// If jobs are late, returns a remark for the user.
     pub(super) fn remark(&self) -> Option<String> {
         let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
         (self.late > 0).then(|| {
@@ -41,8 +42,8 @@ impl CostRank {
 }
 
 impl<'a> CostTask<'a> {
-    /// Returns the input. Every job must end by its deadline, and by `limit` if there is one. If no job has edges, all jobs without
-    /// a stated deadline share one deadline, which depends on the end of HEFT's plan for all jobs.
+    /// Returns the input. Every job must end by its deadline and, if there is one, by `limit`. If no job has edges,
+    /// all jobs without a stated deadline share one deadline. It depends on the end of HEFT's plan for all jobs.
     pub(super) fn new(instance: &'a Instance, problem: &'a GraphProblem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
         for task in instance.task_ids() {
@@ -90,7 +91,7 @@ impl<'a> CostTask<'a> {
         self.problem.time(task, self.problem.node_of(processor))
     }
 
-    /// Returns the merit of a schedule.
+    /// Returns the rank of a schedule.
     pub(super) fn merit(&self, places: &[TaskPlace]) -> CostRank {
         let mut ends = vec![0; self.dues.len()];
         let mut cost = 0;
