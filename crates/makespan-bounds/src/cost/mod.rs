@@ -42,6 +42,7 @@ const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.
 pub struct CostChoice {
     /// The node, or `None` for a task that may hold several processors.
     pub node: Option<usize>,
+    /// Start of the task.
     pub start: Time,
 }
 

@@ -86,8 +86,8 @@ const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 /// Returns the optimal steady state of a tree problem, with a proof.
 ///
 /// With [`Precision::Exact`] and up to [`EXACT_NODES`] nodes, `optimum` contains the exact solution. For more nodes, or
-/// if the search in rationals fails, the rates are within about 1e-9 of the bound, and their values are exact. O(nodes
-/// * applications) a step.
+/// if the search in rationals fails, the rates are within about 1e-9 of the bound, and their values are exact. Takes
+/// O(nodes * applications) for each step.
 ///
 /// ```
 /// use makespan_bounds::tree::{Precision, throughput};

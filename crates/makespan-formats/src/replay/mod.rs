@@ -66,8 +66,8 @@ pub struct ReplayOptions {
     pub speedup: Option<SpeedupSpec>,
     /// Seed for the speed-up `downey:random`.
     pub seed: u64,
-    /// Queue numbers of an SWF log, in descending order of priority. Jobs of the last queue in the list have priority
-    /// 1. Jobs of unlisted queues have priority 0.
+    /// Queue numbers of an SWF log, in descending order of priority. Jobs of the last queue in the list have
+    /// priority 1. Jobs of unlisted queues have priority 0.
     pub queues: Vec<u32>,
     /// Number of floating-point operations per second on a processor of speed 1, for homogeneous parallel profiles of
     /// Batsim.

@@ -515,12 +515,9 @@ fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     let texts = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4";
     let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))));
     let why = &by_limits(&queue)[0].why;
-    for part in [
-        "its deadline 3100 passes first",
-        "has to start by 2500",
-        "start at 2800",
-        "it waits for the end of job 100",
-    ] {
+    for part in
+        ["its deadline 3100 passes first", "has to start by 2500", "start at 2800", "it waits for the end of job 100"]
+    {
         assert!(why.text.contains(part), "{part}: {why:?}");
     }
     let remedy = why.remedy.as_deref().unwrap();

@@ -67,8 +67,8 @@ impl<'a> Placing<'a> {
     }
 
     /// Places a task where `cost`, a function of the node and of the end of the task, is least. Among equal costs, the
-    /// first processor is chosen. All predecessors of the task must be placed. Takes O(predecessors
-    /// * nodes + processors log tasks) if gaps are long enough.
+    /// first processor is chosen. All predecessors of the task must be placed. Takes
+    /// O(predecessors * nodes + processors log tasks) if gaps are long enough.
     ///
     /// # Panics
     /// Panics if no node can run the task.
