@@ -80,7 +80,7 @@ pub(super) struct BoardSetting<'a> {
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width. Empty if the width has no price except that of the processors themselves.
+    /// Functions of the class of the width. Empty if only the number of processors itself has a price.
     pub widths: Vec<Function>,
     /// Functions of the class of the time.
     pub times: Vec<Function>,

@@ -20,7 +20,7 @@ pub(super) struct JobProgramme {
     pub(super) first: Time,
     /// Length of the unit of time in ticks.
     pub(super) unit: f64,
-    /// The cost that corresponds to a price of 1. The unit is that of the objective: millionths of weight, or ones.
+    /// The cost that corresponds to a price of 1. The unit is the unit of the objective: millionths of weight, or ones.
     pub(super) worth: f64,
 }
 
