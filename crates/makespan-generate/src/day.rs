@@ -4,19 +4,20 @@
 const SLOTS: usize = 48;
 /// Seconds in a half hour.
 const SLOT: f64 = 1800.0;
-/// Shape and scale (in half hours) of the gamma distribution of arrivals over a day. The distribution starts at the
-/// half hour [`BEGIN`], not at midnight.
+/// Shape of the gamma distribution of arrivals over a day. The distribution starts at the half hour [`BEGIN`], not at
+/// midnight.
 const SHAPE: f64 = 8.1737;
+/// Scale of this gamma distribution, in half hours.
 const SCALE: f64 = 3.9631;
 /// Number of the half hour (1 starts at midnight) at which the gamma distribution of arrivals starts: early in the
 /// morning.
 const BEGIN: usize = 11;
 
-/// Generates arrivals over several days. More jobs arrive in the rush hours than at night.
+/// Generates arrivals over several days. More jobs arrive by day than at night.
 ///
-/// Each gap between two arrivals has a number of points: one point for each half hour that the gap would last in the
-/// rush hours. Each half hour of the day uses up points in proportion to the share of the day's jobs that arrive in
-/// it. The gap ends when its points are used up. So gaps last longer at night.
+/// A gap between two arrivals that would last n half hours at the mean arrival rate of a day has n points. Half hour i
+/// of a day uses up `cost[i]` points: the arrival rate in this half hour, divided by the mean arrival rate. The gap
+/// ends when its points are used up. So gaps last longer at night.
 pub(super) struct Day {
     cost: [f64; SLOTS],
     slot: usize,
@@ -39,7 +40,7 @@ impl Day {
     }
 
     /// Returns the instant of the next arrival, in seconds. `gap` is the length in seconds that the gap before this
-    /// arrival would have in the rush hours.
+    /// arrival would have at the mean arrival rate of a day.
     pub(super) fn arrive(&mut self, gap: f64) -> f64 {
         self.points += gap / SLOT;
         while self.points > self.cost[self.slot] {
@@ -73,6 +74,6 @@ mod tests {
         assert!(day.cost[24] > 1.5 && day.cost[8] < 0.6, "{:?}", day.cost);
         assert!((day.arrive(86_400.0) - 86_400.0).abs() < 1e-3);
         let first = day.arrive(60.0);
-        assert!(first > 86_460.0, "a gap at midnight is longer than a gap in the rush hours: {first}");
+        assert!(first > 86_460.0, "a gap at midnight is longer than at the mean arrival rate: {first}");
     }
 }

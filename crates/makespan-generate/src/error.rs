@@ -30,7 +30,7 @@ pub enum GenerateError {
     Profile {
         /// Name of the job.
         job: String,
-        /// The rule for profiles that the job breaks.
+        /// The violated rule for profiles.
         source: ProfileError,
     },
 }

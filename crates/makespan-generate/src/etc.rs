@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::{MAX_ENTRIES, at_most};
 use crate::GenerateError;
 
-/// Consistency of a matrix of run times. In a consistent matrix, the machines have one order by speed, which is the
-/// order for every task.
+/// Consistency of a matrix of run times. In a consistent matrix, the machines have the same order by speed for every
+/// task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Consistency {
     /// If a machine is faster than another machine for one task, it is faster than the other machine for all tasks.
@@ -56,11 +56,11 @@ pub struct EtcOptions {
     pub machines: u32,
     /// Consistency of the matrix.
     pub consistency: Consistency,
-    /// True if the times of tasks on one machine vary by a factor of up to 3000, false if they vary by a factor of up
-    /// to 100.
+    /// True if the times of tasks on one machine vary by a factor of up to 3000. If false, these times vary by a
+    /// factor of up to 100.
     pub high_tasks: bool,
-    /// True if the times of one task on different machines vary by a factor of up to 1000, false if they vary by a
-    /// factor of up to 10.
+    /// True if the times of one task on different machines vary by a factor of up to 1000. If false, these times vary
+    /// by a factor of up to 10.
     pub high_machines: bool,
     /// Seed; the same seed gives the same matrix.
     pub seed: u64,

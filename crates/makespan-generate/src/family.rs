@@ -14,7 +14,7 @@ use crate::GenerateError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to 1for any number of processors.
+    /// Sequential times are uniform on [1, 10] s, and speed-ups are close to 1 for any number of processors.
     Weak,
     /// Sequential times are uniform on [1, 10] s, and speed-ups are close to the number of processors.
     High,

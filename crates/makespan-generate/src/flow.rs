@@ -34,8 +34,8 @@ pub struct FlowOptions {
 }
 
 impl FlowOptions {
-    /// Returns options with the ten nodes of the paper (capacities 1000, 2000 .. 10000), and 4000 tasks of the given
-    /// mean size. The mean arrival rate is the highest rate that the nodes can sustain.
+    /// Returns options with the ten nodes of the paper (capacities 1000, 2000 .. 10000), and 4000 tasks of mean size
+    /// `mean_size`. The mean arrival rate is the highest rate that the nodes can sustain.
     pub fn paper(mean_size: u32) -> Self {
         let capacities = (1..=10).map(|node| 1000 * node).collect();
         Self { tasks: 4000, mean_size, capacities, rate: 1.0, swing: 0.5, swings: 4.0, seed: 1 }
@@ -142,7 +142,7 @@ impl Swing {
         Self { mean, depth, period, phase }
     }
 
-    /// Returns the expected number of arrivals before an instant, which is the integral of the rate up to this instant.
+    /// Returns the expected number of arrivals before the instant `at`: the integral of the rate up to this instant.
     fn expected(&self, at: f64) -> f64 {
         if self.depth <= 0.0 {
             return self.mean * at;
@@ -152,7 +152,7 @@ impl Swing {
     }
 
     /// Finds, by bisection, the instant at which the expected number of arrivals reaches `expected`. Over a whole
-    /// period, the rate is `mean` on average, so this instant differs from `expected / mean` by at most one period.
+    /// period, the average rate is `mean`. So the instant differs from `expected / mean` by at most one period.
     fn when(&self, expected: f64) -> f64 {
         let middle = expected / self.mean;
         if self.depth <= 0.0 {

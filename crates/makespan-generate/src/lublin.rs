@@ -7,11 +7,15 @@
 //! *Size.* With probability 0.244, a job is serial. Otherwise, the job uses 2^u processors, rounded to a whole number.
 //! Let h be the logarithm (base 2) of the number of processors of the machine. Then u is uniform on [0.8, h - 2.5]
 //! with probability 0.86, and uniform on [h - 2.5, h] otherwise. For 57.6 % of all jobs, u is rounded to a whole
-//! number, so that the size is a power of two. *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times
-//! the size, x is drawn from gamma(4.2, 0.94), otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn.
-//! *Arrivals.* In the rush hours, the gap between two arrivals is e^x s, and x is drawn from gamma(10.23 * 1.0225,
-//! 0.4871). Gaps above e^13 s are redrawn. In other half hours, the gap is divided by the ratio of the arrival rate to
-//! the arrival rate in the rush hours. Over a day, the arrival rate follows the density of gamma(8.1737, 3.9631).
+//! number, so that the size is a power of two.
+//!
+//! *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times the size, x is drawn from gamma(4.2, 0.94),
+//! otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn.
+//!
+//! *Arrivals.* At the mean arrival rate of a day, the gap between two arrivals is e^x s, and x is drawn from
+//! gamma(10.23 * 1.0225, 0.4871). Gaps above e^13 s are redrawn. Over a day, the arrival rate follows the density of
+//! gamma(8.1737, 3.9631). A gap is shorter in half hours with a higher arrival rate, and longer in half hours with a
+//! lower arrival rate.
 //!
 //! For jobs on more than 144 processors, the formula for the probability of a short run time has a negative result.
 //! The probability is then zero, as in the authors' program. The authors fitted the model only to machines of up to
@@ -30,14 +34,14 @@ use crate::GenerateError;
 const MAX_JOBS: usize = 2_000_000;
 /// Probability that a job uses one processor.
 const SERIAL: f64 = 0.244;
-/// Probability that the size of a job is a power of two because it was rounded. The probability is a share of all
+/// Probability that u is rounded, so that the size of the job is a power of two. The probability is a share of all
 /// jobs, including jobs on one processor.
 const POWER_OF_TWO: f64 = 0.576;
 /// Minimum of u, the logarithm (base 2) of the size of a parallel job. The value is below 1, because jobs on two
 /// processors would otherwise be too rare.
 const LOWEST: f64 = 0.8;
-/// Difference between h, the logarithm (base 2) of the number of processors of the machine, and the value at which the
-/// first uniform distribution of u ends and the second begins.
+/// The two uniform distributions of u meet at h - `BEND`, where h is the logarithm (base 2) of the number of
+/// processors of the machine.
 const BEND: f64 = 2.5;
 /// Probability that u is drawn from the first uniform distribution, from [`LOWEST`] to h - [`BEND`].
 const LOWER: f64 = 0.86;
@@ -51,8 +55,8 @@ const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
 /// Logarithm of the longest run time in seconds (about two days).
 const LONGEST: f64 = 12.0;
-/// Shape and scale of the gamma distribution of the logarithms of gaps in the rush hours. The shape includes the factor
-/// 1.0225 by which the model adjusts all hours.
+/// Shape and scale of the gamma distribution of the logarithms of gaps at the mean arrival rate of a day. The factor
+/// 1.0225 converts the authors' shape for the rush hours to all hours.
 const GAP: (f64, f64) = (10.2303 * 1.0225, 0.4871);
 /// Logarithm of the longest gap in seconds (about five days).
 const LONGEST_GAP: f64 = 13.0;
@@ -147,7 +151,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
         InstanceError::TooLong => GenerateError::Option {
             name: "jobs",
             value: options.jobs.to_string(),
-            expected: "together they ask for more than the 146 years that times may span; draw fewer, or use smaller \
+            expected: "the total requested time of these jobs exceeds the maximum of 146 years; draw fewer jobs, or use smaller \
                        requests: sizes, and with them the work, grow with the machine",
         },
         error => error.into(),

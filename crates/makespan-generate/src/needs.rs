@@ -6,8 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::GenerateError;
 
-/// Minimum and maximum memory that a task requests for each of its processors, as multiples of the memory that a node
-/// has for each of its processors.
+/// Minimum and maximum memory that a task requests per processor, as multiples of a node's memory per processor.
 const MEMORY: (f64, f64) = (1.0 / 16.0, 2.0);
 /// Probability that a task needs GPUs.
 const GPU_TASKS: f64 = 0.25;
@@ -18,12 +17,14 @@ const STEP: u64 = 1 << 20;
 const STREAMS: u64 = 1 << 62;
 /// Options for memory and GPUs of the nodes, and for the requests of tasks.
 ///
-/// *Memory.* Each node has `memory` bytes for each of its processors. A task requests, for each of its processors, this
-/// amount multiplied by a factor that is log-uniform on [1/16, 2]. Half of the moldable tasks instead request a fixed
-/// total: the amount for one processor, multiplied by a factor that is log-uniform on [1, maximum number of
-/// processors]. Requests for more memory than the nodes have are reduced. *GPUs.* GPUs are distributed over the nodes
-/// in turn. A quarter of the tasks request GPUs. The requested number is a power of two, at most the largest number of
-/// GPUs of any node. All powers of two up to this limit are equally probable.
+/// *Memory.* Each node has `memory` bytes for each of its processors. For each of its processors, a task requests this
+/// amount multiplied by a factor. The factor is log-uniform on [1/16, 2]. Half of the moldable tasks request a fixed
+/// total instead. The total is the amount for one processor, multiplied by a factor that is log-uniform on [1, maximum
+/// number of processors]. Requests for more memory than the nodes have are reduced.
+///
+/// *GPUs.* GPUs are distributed over the nodes in turn. A quarter of the tasks request GPUs. The requested number is a
+/// power of two, at most the largest number of GPUs of any node. All powers of two up to this limit are equally
+/// probable.
 ///
 /// These distributions are our choice, because published workload models describe only requests for processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,8 +129,8 @@ impl Most {
         }
     }
 
-    /// Draws the requests of a task. Always draws the same number of random values, so the requests of one task do not
-    /// depend on the kinds of other tasks.
+    /// Draws the requests of a task. The number of random values that this function draws is constant, so the requests
+    /// of one task do not depend on the kinds of other tasks.
     fn needs(&self, task: &Task, random: &mut impl Rng) -> Result<Needs, GenerateError> {
         let (factor, whole, width): (f64, f64, f64) = (random.random(), random.random(), random.random());
         let (asks, power): (f64, f64) = (random.random(), random.random());

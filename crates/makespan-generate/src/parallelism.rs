@@ -4,8 +4,8 @@ use makespan_core::{SpeedupLaw, Time};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 
-/// Kind of speed-up of a job in the recursive model of the paper. It determines the distribution of the random variable
-/// X.
+/// Kind of speed-up of a job in the recursive model of the paper. The kind determines the distribution of the random
+/// variable X.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parallelism {
     /// Speed-up close to 1: X ~ N(0.9, 0.2).
@@ -14,14 +14,13 @@ pub(super) enum Parallelism {
     High,
 }
 
-/// Returns the run times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. For each j, a new value of X is
-/// drawn, until one is within [0, 1].
+/// Returns the run times of the paper's model: `p(j) = p(j-1) (X + j) / (1 + j)`. For each j, values of X are drawn
+/// until one is within [0, 1].
 ///
-/// The code uses the formula as it is printed, with p(j) as the run time on j processors. So X = 1 means no speed-up,
-/// and X = 0 means the largest, nearly linear speed-up. If p(j) were the run time on j + 1 processors, X = 0 would mean
-/// exactly linear speed-up, but the makespan ratios of the highly parallel jobs would be about 0.1 lower. The paper
-/// swaps the labels of the two kinds: X near 0.9 gives almost no speed-up, so this value belongs to the *weakly*
-/// parallel jobs.
+/// The code uses the printed formula, with p(j) as the run time on j processors. So X = 1 means no speed-up, and X = 0
+/// means the largest, nearly linear speed-up. If p(j) were the run time on j + 1 processors, X = 0 would mean exactly
+/// linear speed-up. But then the makespan ratios of the highly parallel jobs would be about 0.1 lower. The paper swaps
+/// the labels of the two kinds. X near 0.9 gives almost no speed-up, so the *weakly* parallel jobs have this X.
 pub(super) fn recursive(sequential: f64, parallelism: Parallelism, processors: u32, random: &mut impl Rng) -> Vec<f64> {
     let centre = match parallelism {
         Parallelism::Weak => 0.9,

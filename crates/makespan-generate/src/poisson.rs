@@ -27,8 +27,8 @@ pub struct PoissonOptions {
     pub load: f64,
 }
 
-/// Generates the jobs that [`generate`] generates, but with exponential gaps between their arrivals. The mean gap is
-/// the mean work of these jobs, divided by the number of processors and by the load.
+/// Generates the jobs of [`generate`], with exponential gaps between their arrivals. The mean gap is the mean work of
+/// these jobs, divided by the number of processors and by the load.
 ///
 /// # Errors
 /// The errors of [`generate`], or an error if the load is out of range.

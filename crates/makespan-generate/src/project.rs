@@ -2,15 +2,18 @@
 //!
 //! Source: R. Kolisch, A. Sprecher and A. Drexl, "Characterization and generation of a general class of
 //! resource-constrained project scheduling problems", Management Science 41(10), 1995, DOI 10.1287/mnsc.41.10.1693.
-//! Three parameters determine the difficulty of a project. *Network complexity* is the number of non-redundant edges
-//! divided by the number of activities. The start and the end of the project count as activities. *Resource factor* is
-//! the number of resources that an activity needs, on average, divided by the number of all resources. *Resource
-//! strength* is the available amount of a resource, on a scale from 0 to 1. At strength 0, the amount is the smallest
-//! one for which the project is feasible. At strength 1, the amount is so large that no activity waits for the
-//! resource.
+//! Three parameters determine the difficulty of a project:
 //!
-//! The ranges are those of the library PSPLIB: durations and needs are from 1 to 10, three activities have no
-//! predecessors, three have no successors, and no activity has more than three predecessors or more than three
+//! * *Network complexity* is the number of non-redundant edges divided by the number of activities. In both numbers,
+//!   the start and the end of the project are included as activities.
+//! * *Resource factor* is the number of resources that an activity needs, on average, divided by the number of all
+//!   resources.
+//! * *Resource strength* is the available amount of a resource, on a scale from 0 to 1. At strength 0, the amount is
+//!   the smallest one for which the project is feasible. At strength 1, the amount is so large that no activity waits
+//!   for the resource.
+//!
+//! The ranges are the ranges of the library PSPLIB. Durations and needs are from 1 to 10. Three activities have no
+//! predecessors, and three have no successors. No activity has more than three predecessors or more than three
 //! successors. The random values are drawn in an order of our own, so that the generator does not reproduce the
 //! instances of PSPLIB.
 
@@ -39,7 +42,7 @@ pub struct ProjectOptions {
     /// Number of modes of each activity, from 1 to 10. The modes of an activity have distinct durations, and a faster
     /// mode needs at least as much of each resource as a slower mode.
     pub modes: usize,
-    /// Number of renewable resources, which an activity holds while it runs.
+    /// Number of renewable resources. An activity occupies a renewable resource while the activity runs.
     pub renewable: usize,
     /// Number of nonrenewable resources, which activities use up and do not return.
     pub nonrenewable: usize,
@@ -71,8 +74,7 @@ impl Default for ProjectOptions {
     }
 }
 
-/// An activity. Each of its modes has a shorter duration than the previous mode, and needs at least as much of each
-/// resource.
+/// An activity. Each mode has a shorter duration than the previous mode, and needs at least as much of each resource.
 struct Activity {
     durations: Vec<u64>,
     /// For each resource, the amount that the activity needs in each mode.
@@ -173,8 +175,8 @@ fn amounts(options: &ProjectOptions, network: &Network, activities: &[Activity])
     (0..options.renewable).map(renewable).chain(used_up.map(nonrenewable)).map(between).collect()
 }
 
-/// Returns the maximum use of a resource in the earliest schedule. In the earliest schedule, each activity starts as
-/// early as the edges allow, and runs in a mode that needs the activity's largest amount of the resource.
+/// Returns the maximum use of a resource in the earliest schedule. In this schedule, each activity starts as early as
+/// the edges allow, and runs in a mode with the largest need for the resource.
 fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
     // If several modes need the largest amount, the activity runs in the slowest of these modes.
     let mode = |activity: &Activity| {
@@ -190,8 +192,8 @@ fn peak(network: &Network, activities: &[Activity], resource: usize) -> u64 {
             starts[to] = starts[to].max(starts[at] + duration);
         }
     }
-    // Sorts decreases before increases at each instant, because an amount that ends at an instant is available to
-    // activities that start then.
+    // At each instant, decreases come before increases: an amount that is released at an instant is available to
+    // activities that start at this instant.
     changes.sort_unstable();
     let (mut held, mut most) = (0, 0);
     for (_, change) in changes {
@@ -227,7 +229,7 @@ fn names(options: &ProjectOptions) -> impl Iterator<Item = String> {
     renewable.chain((1..=options.nonrenewable).map(|number| format!("N{number}")))
 }
 
-/// Returns a platform with enough processors to run all activities at the same timein any modes.
+/// Returns a platform with enough processors to run all activities at the same time in any modes.
 fn platform(options: &ProjectOptions, amounts: &[u64]) -> Result<Platform, String> {
     let stocks: Vec<(String, u64)> = names(options).zip(amounts.iter().copied()).collect();
     let (licences, consumables) = stocks.split_at(options.renewable);

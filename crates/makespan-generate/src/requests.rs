@@ -41,8 +41,8 @@ impl Requests {
     /// Returns a random requested time, which is at least the run time.
     pub(super) fn draw(self, run: Time, random: &mut impl Rng) -> Time {
         let factor = 1.0 + (self.factor - 1.0) * random.random::<f64>();
-        // If the product is too large, the conversion to an integer saturates, and a later check rejects the total time
-        // of the jobs.
+        // If the product is too large, the conversion to an integer saturates. A later check then rejects the total
+        // time of the jobs.
         let wanted = ((run.ticks() as f64 * factor).ceil() as i64).max(run.ticks());
         let steps = wanted / STEP + i64::from(wanted % STEP > 0);
         Time::from_ticks(steps.saturating_mul(STEP))

@@ -53,8 +53,8 @@ fn the_samples_have_the_means_of_their_distributions() {
     for family in [Family::Weak, Family::High, Family::Cirne] {
         close(&sequential(&generate(&options(family, 2000)).unwrap()), 5.3, 5.7);
     }
-    // Sequential times that are negative are drawn again, so the mean times of small and of large jobs are 1.03 and
-    // 10.3 s, and the expected mean is 0.7 x 1.03 + 0.3 x 10.3.
+    // Negative sequential times are drawn again, so the mean times of small and of large jobs are 1.03 s and 10.3 s.
+    // The expected mean is 0.7 x 1.03 + 0.3 x 10.3.
     close(&sequential(&generate(&options(Family::Mixed, 2000)).unwrap()), 3.4, 4.2);
     close(&speedups(&generate(&options(Family::Weak, 500)).unwrap()), 1.0, 3.0);
     // Values of X outside [0, 1] are drawn again, so X has mean 0.2. Therefore, the expected speed-up exp(0.8 (1/2.6 +

@@ -28,9 +28,9 @@ const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
 /// Number of bytes of each task. Together with the bandwidths and the ratios of bytes to operations, the size determines
 /// the time scale and the influence of latencies.
 pub const DATA: u64 = 1_000_000;
-/// Maximum number of bytes in transit (`SG_TCP_CTE_GAMMA`) in the version of the simulator `SimGrid` that existed when
-/// the paper was written. The bandwidth of a flow is at most this number divided by twice the latency of the link.
-/// Source: H. Casanova and L. Marchal, "A network model for simulation of grid application" (INRIA RR-4596, 2002).
+/// Maximum number of bytes in transit (`SG_TCP_CTE_GAMMA`) in the simulator `SimGrid` when the paper was written. The
+/// bandwidth of a flow is at most this number divided by twice the latency of the link. Source: H. Casanova and L.
+/// Marchal, "A network model for simulation of grid application" (INRIA RR-4596, 2002).
 const WINDOW: f64 = 20_000.0;
 /// Smallest ratio of bytes to operations of an application: the ratio of the multiplication of two 3500 x 3500
 /// matrices.
@@ -71,9 +71,8 @@ pub struct TreeOptions {
     pub degree: usize,
     /// Number of applications.
     pub applications: usize,
-    /// Ratio of bytes to operations of the last application, which has the most bytes for each operation. The first
-    /// application has the ratio [`LEAST_RATIO`], and the ratios increase by equal steps from the first application to
-    /// the last.
+    /// Ratio of bytes to operations of the last application. The first application has the ratio [`LEAST_RATIO`]. The
+    /// ratios increase by equal steps from the first application to the last.
     pub largest_ratio: f64,
     /// Number of tasks of each application.
     pub tasks: u64,
@@ -142,11 +141,11 @@ impl FromStr for Unit {
 
 /// Generates an instance.
 ///
-/// The tree grows breadth first: each node in turn gets from 1 to `degree` children, a number drawn uniformly, until
-/// the tree has the requested number of nodes. Speeds are drawn uniformly. The paper does not state the distribution
-/// of bandwidths and latencies, so this function draws both log-uniformly from the paper's ranges. For a given seed,
-/// the machines do not depend on the options of the applications. With [`Unit::Bits`], the drawn bandwidths are
-/// divided by eight. Work is counted in millions of operations, and all weights are 1.
+/// The tree grows breadth first until it has the requested number of nodes. Each node in turn gets from 1 to `degree`
+/// children. The number of children is drawn uniformly. Speeds are drawn uniformly. The paper does not state the
+/// distribution of bandwidths and latencies, so this function draws both log-uniformly from the paper's ranges. For a
+/// given seed, the machines do not depend on the options of the applications. With [`Unit::Bits`], the drawn
+/// bandwidths are divided by eight. Work is counted in millions of operations, and all weights are 1.
 ///
 /// # Errors
 /// [`GenerateError`] if an option is out of its range.
@@ -159,8 +158,8 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
         let mut stream = stream(options.seed, 1 + at as u64);
         let speed = stream.random_range(SPEED);
         let bandwidth = log_uniform(BANDWIDTH, &mut stream) / bits;
-        // Rounds speeds, bandwidths and latencies to a realistic precision. The exact throughputs are fractions, which
-        // then have few digits.
+        // Rounds speeds, bandwidths and latencies to a realistic precision. So the exact throughputs, which are
+        // fractions, have few digits.
         let microseconds = (log_uniform(LATENCY, &mut stream) * 1e6).round();
         let (speed, bandwidth) = ((speed * 1e3).round() / 1e3, bandwidth.round());
         let bandwidth = if options.latency == Latency::Window {

@@ -23,8 +23,8 @@ use crate::GenerateError;
 
 /// Maximum total number of tasks of all jobs.
 const MAX_TASKS: usize = 1_000_000;
-/// Maximum total number of edges of all jobs. The limit applies to an estimate of the number of edges, which is
-/// computed before the edges are drawn.
+/// Maximum total number of edges of all jobs. An estimate of the number of edges is compared with this maximum before
+/// the edges are drawn.
 const MAX_EDGES: f64 = 1e7;
 
 /// Options for compound jobs, on nodes that are fully connected.
@@ -33,7 +33,7 @@ pub struct GraphOptions {
     /// Structure of the graphs.
     pub shape: Shape,
     /// Number of tasks of each job. If no graph of the shape has this number of tasks, each job has the next smaller
-    /// number for which there is a graph, but at least one task of each kind.
+    /// number for which there is a graph. A job has at least one task of each kind.
     pub tasks: usize,
     /// Number of jobs.
     pub jobs: usize,

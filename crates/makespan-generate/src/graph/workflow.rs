@@ -84,8 +84,8 @@ pub(super) fn blast(tasks: usize) -> DrawnGraph {
     drawn
 }
 
-/// Generates a task that builds an index, a task that splits the DNA sequences, parallel tasks that align the parts to
-/// the index, and two tasks that join the results and the errors.
+/// Generates the alignment of DNA sequences to an index. One task builds the index, and another task splits the
+/// sequences. Parallel tasks align the parts. Two tasks join the results and the errors.
 pub(super) fn bwa(tasks: usize) -> DrawnGraph {
     let mut drawn = DrawnGraph::new();
     let before = [drawn.add("split", 0.3, &[]), drawn.add("index", 1.0, &[])];
@@ -129,8 +129,8 @@ pub(super) fn soy_kb(tasks: usize) -> DrawnGraph {
     drawn
 }
 
-/// Generates a task that builds an index, three tasks for each archived DNA sequence (fetch, unpack, and align to the
-/// index), and a task that merges the results.
+/// Generates a search in archived DNA sequences. One task builds an index. Three tasks fetch, unpack and align each
+/// sequence. A last task merges the results.
 pub(super) fn sra_search(tasks: usize) -> DrawnGraph {
     let samples = (tasks.saturating_sub(2) / 3).max(1);
     let mut drawn = DrawnGraph::new();

@@ -109,5 +109,10 @@ fn figures_that_make_no_log_are_refused() {
 fn a_log_of_centuries_is_refused_with_a_remedy() {
     let requests = Some(Requests::up_to(1000.0).unwrap());
     let refused = lublin(&LublinOptions { jobs: 20_000, processors: 10_000, requests, ..BASE }).unwrap_err();
-    assert!(refused.to_string().contains("jobs is 20000; together they ask for more than the 146 years"), "{refused}");
+    assert!(
+        refused
+            .to_string()
+            .contains("jobs is 20000; the total requested time of these jobs exceeds the maximum of 146 years"),
+        "{refused}"
+    );
 }

@@ -3,12 +3,12 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Number of activities without predecessors, which is also the number of activities without successors.
+/// Number of activities without predecessors, and number of activities without successors.
 const ENDS: usize = 3;
-/// Maximum number of direct predecessors of an activity, and maximum number of its direct successors.
+/// Maximum number of direct predecessors and of direct successors of an activity.
 const DEGREE: usize = 3;
-/// Approximate maximum of the number of attempts to draw a network, multiplied by the number of activities. Attempts
-/// are repeated because not every network reaches the requested number of edges.
+/// A network of n activities is drawn up to `DRAWN` / n times, rounded up, but at most 20 times. Drawing is repeated
+/// because not every network reaches the requested number of edges.
 const DRAWN: usize = 2000;
 
 /// A network without redundant edges. An edge is redundant if another path leads from its start to its end. Each edge
@@ -22,7 +22,7 @@ pub(super) struct Network {
 
 impl Network {
     /// Generates a network with an average of `complexity` edges for each activity. The start and the end of the
-    /// project count as two activities, and their edges count. If no attempt yields enough edges, the function returns
+    /// project and their edges are included in this average. If no attempt yields enough edges, the function returns
     /// the network with the most edges.
     pub(super) fn draw(activities: usize, complexity: f64, random: &mut ChaCha8Rng) -> Self {
         let wanted = (complexity * (activities + 2) as f64).round() as usize;
@@ -49,7 +49,8 @@ impl Network {
         for to in ends..activities {
             let open = |from: &usize| network.successors[*from].len() < DEGREE;
             let before: Vec<usize> = (0..to.min(activities - ends)).filter(open).collect();
-            // `before` is not empty, because each new activity takes one place for a successor and adds three places.
+            // `before` is not empty, because each new activity uses one free place for a successor and adds three free
+            // places.
             network.join(before[random.random_range(0..before.len())], to);
         }
         for from in 0..activities.saturating_sub(ends) {
@@ -61,7 +62,7 @@ impl Network {
                 }
             }
         }
-        // If an edge cannot be added now, it cannot be added later either, so each pair is tried only once.
+        // If an edge cannot be added now, it can never be added later. So each pair of activities is tried only once.
         let mut pairs: Vec<(usize, usize)> =
             (ends..activities).flat_map(|to| (0..to.min(activities - ends)).map(move |from| (from, to))).collect();
         let mut size = network.size();
@@ -80,7 +81,7 @@ impl Network {
         network
     }
 
-    /// Returns all edges, sorted by the activity from which they lead.
+    /// Returns all edges, sorted by their start.
     pub(super) fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
         self.successors.iter().enumerate().flat_map(|(from, all)| all.iter().map(move |&to| (from, to)))
     }
@@ -91,8 +92,8 @@ impl Network {
             + self.predecessors.iter().filter(|all| all.is_empty()).count()
     }
 
-    /// Returns true if an edge can be added. Both activities must have fewer than [`DEGREE`] edges on the respective
-    /// side, the new edge must not be redundant, and it must not make another edge redundant.
+    /// Returns true if an edge can be added. `from` must have fewer than [`DEGREE`] successors, and `to` fewer than
+    /// [`DEGREE`] predecessors. The new edge must not be redundant, and must not make another edge redundant.
     fn can_join(&self, from: usize, to: usize) -> bool {
         let places = self.successors[from].len() < DEGREE && self.predecessors[to].len() < DEGREE;
         places && !self.after[from][to] && !self.makes_redundant(from, to)
