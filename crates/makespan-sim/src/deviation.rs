@@ -9,11 +9,11 @@ use thiserror::Error;
 /// seed.
 const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
 
-/// The deviation of real times from estimates. The real time of a task is its estimate multiplied by a random factor of
-/// the task.
+/// The deviation of real times from estimates. The real time of a task is its estimate multiplied by a random factor
+/// of the task.
 ///
-/// Factors are log-normal with mean 1 and the given standard deviation. Estimates are right on average, no time is
-/// zero, and a large delay is more likely than an equally large gain.
+/// Factors are log-normal with mean 1 and the given standard deviation. So estimates are right on average, and no time
+/// is zero. A large delay is more likely than an equally large gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     deviation: f64,

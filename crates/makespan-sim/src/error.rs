@@ -17,7 +17,7 @@ pub enum SimulationError {
         /// Number of real profiles.
         profiles: usize,
     },
-    /// The real times of a task do not cover all allotments that the task accepts.
+    /// The real times of a task are missing for some allotments that the task accepts.
     #[error("job `{job}` accepts {min} to {max} processors, but has real times only on {from} to {to}")]
     RealTimes {
         /// The name of the task.

@@ -10,7 +10,7 @@ pub struct SimulationOptions {
     /// If true, a task whose real time is longer than its walltime is terminated at the walltime
     /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). If false, walltimes do not limit real times.
     pub kill_at_walltime: bool,
-    /// A list of failures, each with processors that go down and up, in any order. Failures may overlap.
+    /// A list of failures in any order. Failures may overlap.
     pub failures: Vec<Failure>,
     /// Failures that are drawn during the simulation, in addition to `failures`.
     pub failure_model: Option<FailureModel>,
@@ -19,11 +19,11 @@ pub struct SimulationOptions {
     pub requeues: u32,
     /// The method that replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// Tasks that already run when the simulation begins, each with its processors. They must be released at the first
-    /// instant of the simulation, and they start then. The policy sees them as running and receives no event of their
-    /// submission.
+    /// Tasks that already run when the simulation begins, each with its processors. These tasks must be released at
+    /// the first instant of the simulation, and start at this instant. The policy sees them as running and receives no
+    /// event of their submission.
     pub running: Vec<(TaskId, ProcSet)>,
-    /// A request to stop. When it is set, the simulation ends with an error.
+    /// A request to stop. When the request is set, the simulation ends with an error.
     pub stop: Stop,
 }
 

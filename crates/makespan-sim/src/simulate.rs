@@ -12,16 +12,16 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 /// other events, unless the policy receives an event before this instant.
 ///
 /// A task with predecessors ([`Instance::incoming`]) is submitted when it is released and all predecessors have
-/// succeeded. It must not start on a node at which its data have not arrived ([`makespan_core::View::arrival`]). Data
-/// are sent to every node that may need them as soon as they are produced. Transfers do not slow each other down. If a
-/// predecessor fails or is cancelled, the task fails without a start.
+/// succeeded. The task must not start on a node before its data have arrived there ([`makespan_core::View::arrival`]).
+/// As soon as a task has produced data, the data are sent to every node that may need them. Transfers do not slow each
+/// other down. If a predecessor fails or is cancelled, the task fails without a start.
 ///
-/// If the options have an [`Estimation`](makespan_core::Estimation), its estimator receives every success, in the
-/// order of the trace, before the policy does. The policy receives an event for each replaced time. The real times do
-/// not change.
+/// If the options have an [`Estimation`](makespan_core::Estimation), the estimator receives every successful run
+/// before the policy does, in the order of the trace. The policy receives an event for each replaced time. The real
+/// times do not change.
 ///
-/// Each event takes time proportional to the logarithm of the number of running tasks, in addition to the time of the
-/// policy. A failure examines all running tasks.
+/// Without the time of the policy, each event takes time proportional to the logarithm of the number of running tasks.
+/// A failure examines all running tasks.
 ///
 /// # Errors
 /// [`SimulationError`] if the instance, the real times and the options do not match, or if the policy violates its

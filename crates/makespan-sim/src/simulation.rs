@@ -6,9 +6,9 @@ use makespan_core::{TaskId, Trace, Unavailable};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
     /// The executions, in the order of their ends. Each task that was not cancelled ends exactly once, possibly after
-    /// several interruptions. If a predecessor failed or was cancelled, the task has an execution [not
-    /// started](makespan_core::Outcome::NotStarted), without processors, at the instant at which the predecessor
-    /// failed or was cancelled.
+    /// several interruptions. If a predecessor of a task failed or was cancelled at an instant, the trace contains an
+    /// execution of the task that was [not started](makespan_core::Outcome::NotStarted). This execution has no
+    /// processors and is at the same instant.
     pub trace: Trace,
     /// Tasks that the policy cancelled, in the order of cancellation.
     pub cancelled: Vec<TaskId>,

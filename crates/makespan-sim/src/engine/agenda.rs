@@ -31,7 +31,7 @@ impl<'a> FutureInstants<'a> {
         Self { releases, released: 0, ends: BinaryHeap::new(), outages, wake: None }
     }
 
-    /// Returns the next instant at which something happens, or `None` if no future event is left.
+    /// Returns the instant of the next event, or `None` if no event is left.
     pub fn next(&self, instance: &Instance) -> Option<Time> {
         let release = self.releases.get(self.released).map(|&id| instance.job(id).release);
         let end = self.ends.peek().map(|Reverse(end)| end.0);
@@ -56,7 +56,7 @@ impl<'a> FutureInstants<'a> {
         Some(job)
     }
 
-    /// Removes and returns the next change by which processors go down or up at or before `now`.
+    /// Removes and returns the next change of processors (down or up) at or before `now`.
     pub fn turn(&mut self, now: Time) -> Option<OutageChange> {
         self.outages.turn(now)
     }

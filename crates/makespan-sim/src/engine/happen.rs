@@ -125,7 +125,7 @@ impl Engine<'_> {
         self.events.extend(told);
     }
 
-    /// Marks all tasks that wait for an unsuccessful task as not started. These tasks never start.
+    /// Marks as not started all tasks that wait for an unsuccessful task. These tasks never start.
     pub(super) fn abandon(&mut self, task: TaskId, at: Time) {
         for task in self.cluster.abandon(task) {
             self.record(Running { task, start: at, processors: ProcSet::new() }, at, Outcome::NotStarted);

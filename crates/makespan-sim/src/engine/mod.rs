@@ -1,4 +1,4 @@
-//! The main loop, which passes events of the simulated cluster to a policy and carries out its decisions.
+//! The main loop. It passes events of the simulated cluster to a policy, and carries out the policy's decisions.
 
 mod agenda;
 mod decide;
@@ -13,8 +13,8 @@ use makespan_core::{
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::FutureInstants;
 
-/// Maximum number of consecutive instants at which nothing starts or ends. Above it, the simulation fails, because the
-/// policy makes no progress.
+/// Maximum number of consecutive instants at which nothing starts or ends. If there are more such instants, the
+/// simulation fails, because the policy makes no progress.
 const MAX_IDLE_INSTANTS: u64 = 1_000_000;
 
 /// The value in [`Engine::ends`] for a task that is not running.
@@ -31,16 +31,17 @@ pub(crate) struct Engine<'a> {
     /// contains the original times.
     estimator: Option<Box<dyn Estimator>>,
     restated: u64,
-    /// For each task, the end of its current run, and true if the walltime ends the run. An entry of the agenda with
-    /// other values is obsolete.
+    /// For each task, the end of its current run, and true if the walltime ends the run. A planned end with other
+    /// values is obsolete.
     ends: Vec<(Time, bool)>,
-    /// The time limits that the policy grants to tasks that are about to start, if these limits differ from the
-    /// walltimes of the tasks.
+    /// For tasks that are about to start: the time limit that the policy grants, if this limit differs from the
+    /// walltime of the task.
     granted: HashMap<TaskId, Time>,
     runs: Vec<Run>,
     cancelled: Vec<TaskId>,
-    /// The periods in which processors were down so far, and the indices of failures that are not repaired yet.
+    /// The periods in which processors were down so far.
     down: Vec<Unavailable>,
+    /// For each failure that is not repaired yet: its index in `down`.
     broken: BTreeMap<u32, usize>,
     /// For each task, the number of times that it was interrupted.
     interruptions: Vec<u32>,

@@ -6,8 +6,8 @@ use rand::{Rng, RngExt};
 use super::FailureModelError;
 
 /// A Weibull distribution of durations. With shape 1, the distribution is exponential. The times between failures of
-/// real machines fit shapes of 0.7 to 0.8, with which failures often occur in close succession. Source: B. Schroeder
-/// and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
+/// real machines fit shapes of 0.7 to 0.8. With these shapes, failures often occur in close succession. Source: B.
+/// Schroeder and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
 /// 10.1109/DSN.2006.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
@@ -18,8 +18,8 @@ pub struct Lifetime {
 }
 
 impl Lifetime {
-    /// Returns an exponential distribution with this mean. It is memoryless: the past does not influence the remaining
-    /// time.
+    /// Returns an exponential distribution with this mean. An exponential distribution is memoryless: the past does
+    /// not influence the remaining time.
     ///
     /// # Errors
     /// [`FailureModelError`] if the mean is not positive.

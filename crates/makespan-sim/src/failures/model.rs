@@ -1,5 +1,4 @@
-//! The failure model: the units that fail, and the distributions of the times between their failures and of their
-//! repair times.
+//! The failure model: the units that fail, the times between the failures of a unit, and the repair times.
 
 use makespan_core::{Platform, ProcSet, Time};
 use rand::SeedableRng;
@@ -28,15 +27,16 @@ pub struct FailureModel {
 pub enum FailureUnit {
     /// A node. A flat cluster is one node.
     Node,
-    /// The given number of processors with consecutive ids, starting at 0. The last unit may have fewer processors.
+    /// A group of this number of processors with consecutive ids. The first group begins at processor 0. The last
+    /// group may have fewer processors.
     Processors(u32),
 }
 
 impl FailureModel {
-    /// Parses a model such as `mtbf=30d,mttr=4h`: `mtbf` is the mean time from a repair to the next failure, and `mttr`
-    /// the mean time to repair. Optional keys are `shape=0.7` for the distribution of the time to failure,
-    /// `repair_shape=1` for the distribution of the repair time (the default of both is 1), and `processors=16`, with
-    /// which a unit has 16 processors instead of being a node.
+    /// Parses a model such as `mtbf=30d,mttr=4h`. `mtbf` is the mean time from a repair to the next failure, and
+    /// `mttr` is the mean time to repair. Three keys are optional. `shape=0.7` is the shape of the distribution of the
+    /// time to failure, and `repair_shape=1` the shape of the distribution of the repair time. The default of both
+    /// shapes is 1. With `processors=16`, a unit has 16 processors instead of being a node.
     ///
     /// # Errors
     /// [`FailureModelError`] describes the problem and a valid model.
@@ -87,7 +87,7 @@ impl FailureModel {
         }
     }
 
-    /// Returns the random numbers of a unit, positioned at its duration number `draw`.
+    /// Returns the random numbers of a unit, beginning with the numbers for its duration with index `draw`.
     pub(super) fn random(&self, unit: u32, draw: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(unit));

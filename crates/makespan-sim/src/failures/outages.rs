@@ -11,10 +11,10 @@ use super::FailureModel;
 pub(crate) struct Outages<'a> {
     listed: &'a [Failure],
     model: Option<&'a FailureModel>,
-    /// The processors of each unit of the model, and the number of durations that were drawn for the unit.
+    /// For each unit of the model: its processors, and the number of durations drawn so far.
     units: Vec<(ProcSet, u32)>,
-    /// The times at which processors go up (false) or down (true), each with an index: the position of a failure in the
-    /// list, or the length of the list plus the position of a unit of the model.
+    /// The times at which processors go up (false) or down (true). The index of an entry is the position of a failure
+    /// in the list, or the length of the list plus the position of a unit of the model.
     queue: BinaryHeap<Reverse<(Time, bool, u32)>>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Outages<'a> {
 }
 
 impl FailureModel {
-    /// Draws the failures that begin between `from` and `until`, in the order in which they begin. A simulation with
+    /// Draws the failures that begin between `from` and `until`, in the order of their beginnings. A simulation with
     /// this model draws exactly these failures.
     pub fn draw(&self, platform: &Platform, from: Time, until: Time) -> Vec<Failure> {
         let mut outages = Outages::new(&[], Some(self), platform, from);

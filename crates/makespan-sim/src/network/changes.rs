@@ -33,7 +33,8 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Returns the highest ancestor that is a switch and leads only to this node, or the node itself if there is none.
+    /// Returns the highest ancestor that is a switch and leads only to this node, or the node itself if there is no
+    /// such ancestor.
     fn last_use(&self, mut node: usize) -> usize {
         while let Some(parent) = self.state.parent(node) {
             let other = |other: usize| other != node && self.state.serves[other] && !self.state.removed[other];
@@ -46,8 +47,8 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         node
     }
 
-    /// Removes a node and all nodes below it. Their tasks return to the root, which has the data of every task. Tasks
-    /// that are being sent to the node stay in the buffer of its parent.
+    /// Removes a node and all nodes below it. The tasks of these nodes return to the root, which has the data of every
+    /// task. Tasks that are being sent to `node` stay in the buffer of its parent.
     fn remove(&mut self, node: usize) {
         let Some(parent) = self.state.parent(node) else { return };
         let now = self.state.now;
@@ -82,7 +83,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         }
     }
 
-    /// Removes all tasks from a node, and adds their numbers by kind to `back`.
+    /// Removes all tasks from a node, and adds the number of removed tasks of each kind to `back`.
     fn clear(&mut self, node: usize, back: &mut [u32]) {
         let now = self.state.now;
         let (lanes, kinds) = (self.state.lanes, self.state.kinds());

@@ -1,4 +1,4 @@
-//! Future events of a network.
+//! Future events of a network. For lanes, see [`NetworkOptions::lanes`](super::NetworkOptions::lanes).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,11 +14,12 @@ pub(super) enum FutureEvent {
     /// The next computation of a node ends. The event is ignored if the state of the node's processors has changed
     /// since the event was added.
     Processor { node: u32, version: u32 },
-    /// A request reaches the parent. `freed` is the kind of the task that left the child's buffer, if one did.
+    /// A request reaches the parent. `freed` is the kind of the task that left the child's buffer, or `None` if no
+    /// task left.
     Request { node: u32, lane: u32, freed: Option<u32> },
     /// The wait of a node's policy ends.
     Wait { node: u32 },
-    /// A change from [`NetworkOptions::changes`](super::NetworkOptions::changes), by its position there.
+    /// A change of machines, as an index into [`NetworkOptions::changes`](super::NetworkOptions::changes).
     Change(u32),
 }
 

@@ -5,7 +5,7 @@ use makespan_core::Time;
 /// An event of a run. Events are in order of time. Nodes and kinds are numbered as in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkRecord {
-    /// A send to `node` begins at its parent.
+    /// A send to `node` begins at the parent of `node`.
     SendBegins {
         /// The receiving node.
         node: usize,
@@ -33,8 +33,8 @@ pub enum NetworkRecord {
         /// The kind of the task.
         kind: usize,
     },
-    /// A node is removed, together with all tasks in its buffer and all tasks that it receives, sends or computes. The
-    /// nodes below it are reported first.
+    /// A node is removed, together with all tasks in its buffer and all tasks that it receives, sends or computes.
+    /// Nodes below the removed node are reported first.
     Removed {
         /// The removed node.
         node: usize,

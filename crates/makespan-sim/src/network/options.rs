@@ -7,7 +7,8 @@ use thiserror::Error;
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkOptions {
-    /// Size of the buffer of each node, except the root, as a number of tasks for each lane.
+    /// Size of the buffer of each node, except the root, as a number of tasks for each lane (see
+    /// [`lanes`](Self::lanes)).
     pub buffer: u32,
     /// True if each kind has its own lane: a buffer, a port and a worker thread. The threads of a node share its port
     /// and its processors evenly. If false, each node has one lane for all kinds.
@@ -31,7 +32,7 @@ pub enum EndCondition {
     AllDone,
     /// The run ends as soon as all tasks of one of the applications are computed.
     FirstApplication,
-    /// The run ends when all tasks are computed, or at this instant if that is earlier.
+    /// The run ends when all tasks are computed, or at this instant if this instant is earlier.
     At(Time),
 }
 
@@ -53,8 +54,8 @@ pub enum Changed {
     Bandwidth(f64),
     /// The processors get this speed, in work units per second.
     Speed(f64),
-    /// The node is removed, together with all nodes below it, and with the switches above it that lead to no other
-    /// node. The root, which has the data of all tasks, sends the uncomputed tasks of the removed nodes again.
+    /// The node is removed, together with all nodes below it and with each switch above it that leads to no other
+    /// node. The root has the data of all tasks, and sends the uncomputed tasks of the removed nodes again.
     Removed,
 }
 
@@ -64,7 +65,7 @@ pub enum ChangeError {
     /// The node does not exist.
     #[error("change {0}: its node does not exist")]
     UnknownNode(usize),
-    /// The change is a new bandwidth or the removal of the root, which has no link to a parent and must stay.
+    /// The change is the removal of the root, or a new bandwidth for the root. The root has no link to a parent.
     #[error("change {0}: the root has no parent and cannot be removed; it holds the tasks")]
     Root(usize),
     /// The rate is not a positive number.
@@ -76,8 +77,8 @@ pub enum ChangeError {
 }
 
 impl Default for NetworkOptions {
-    /// Returns options with buffers of ten tasks as in the paper, one send at a time, and requests that arrive at once.
-    /// The run ends when all tasks are computed.
+    /// Returns options with buffers of ten tasks as in the paper, one send at a time, and requests that arrive without
+    /// delay. The run ends when all tasks are computed.
     fn default() -> Self {
         Self {
             buffer: 10,

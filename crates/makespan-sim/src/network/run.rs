@@ -20,7 +20,7 @@ pub enum SimulationDefect {
     /// The number of policies differs from the number of nodes.
     #[error("there are {policies} policies for {nodes} nodes; each node needs its own")]
     Policies {
-        /// Number of given policies.
+        /// Number of policies.
         policies: usize,
         /// Number of nodes, each of which needs a policy.
         nodes: usize,
@@ -42,9 +42,9 @@ pub struct NetworkRun {
     pub completions: Vec<Vec<Time>>,
     /// Number of tasks of each application.
     pub tasks: Vec<u64>,
-    /// Number of computed tasks, by node and kind. A macro-task counts as one task.
+    /// Number of computed tasks, by node and kind. A macro-task is counted once.
     pub computed: Vec<u32>,
-    /// Number of received tasks, by node and kind. A macro-task counts as one task.
+    /// Number of received tasks, by node and kind. A macro-task is counted once.
     pub received: Vec<u32>,
     /// Time that processors were computing, summed over the processors of the node, by node.
     pub processor_busy: Vec<Time>,
@@ -60,7 +60,7 @@ pub struct NetworkRun {
     pub hops: u64,
     /// Number of events that were scheduled.
     pub events: u64,
-    /// Number of tasks that returned to the root from removed nodes. A macro-task counts as one task.
+    /// Number of tasks that returned to the root from removed nodes. A macro-task is counted once.
     pub resent: u64,
     /// True if tasks remained when the run stopped because no event was pending.
     pub stalled: bool,
@@ -92,8 +92,8 @@ impl NetworkRun {
         self.tasks.iter().zip(&self.completions).map(|(tasks, done)| tasks - done.len() as u64).sum()
     }
 
-    /// Returns the nodes that received no task, although they compute or lead to computing nodes and were not removed.
-    /// A node to which a task was still being sent at the end has a link that is too slow.
+    /// Returns the nodes that received no task, although they or nodes below them compute. Removed nodes are omitted.
+    /// If a task was still being sent to a returned node at the end of the run, the link to this node is too slow.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();
@@ -103,8 +103,8 @@ impl NetworkRun {
     }
 
     /// Measures the throughput in the steady part of the time until the first application was completed. `skipped` is
-    /// the fraction of this time that is omitted at its beginning, and also at its end. Returns `None` if no
-    /// application was completed, or if the steady part is empty.
+    /// the fraction of this time that is omitted at the beginning, and the fraction that is omitted at the end.
+    /// Returns `None` if no application was completed, or if the steady part is empty.
     pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<MeasuredThroughput> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);

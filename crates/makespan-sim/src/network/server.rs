@@ -6,7 +6,7 @@ use makespan_core::Time;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
     pub(super) kind: u32,
-    /// The node that receives the task, or, for a computation, the node that computes it.
+    /// For a transfer, the receiving node. For a computation, the computing node.
     pub(super) node: u32,
     /// Remaining ticks of latency. The latency passes before the transfer of the bytes and does not depend on the rate
     /// of the port.
@@ -31,8 +31,8 @@ pub(super) struct Server {
     active: Vec<Active>,
     /// The instant at which the remaining times of the tasks were last updated.
     since: Time,
-    /// A number that changes whenever the predicted end of the next task changes, so that older events can be
-    /// recognised.
+    /// A number that changes whenever the predicted end of the next task changes. Events with an older number are
+    /// obsolete.
     pub(super) version: u32,
     /// Total ticks of service that all tasks have received.
     pub(super) busy: f64,
@@ -76,8 +76,8 @@ impl Server {
         self.active.iter().enumerate().min_by(order).map(|(at, _)| at)
     }
 
-    /// Returns the next instant at which a task ends if no task is added or removed before. Returns `Time::MAX` if this
-    /// instant is too late to represent.
+    /// Returns the next instant at which a task ends, if no task is added or removed before this instant. Returns
+    /// `Time::MAX` if the instant is too late to represent.
     pub(super) fn next_end(&self) -> Option<Time> {
         let first = self.first()?;
         let ticks = (self.active[first].left() / self.rate()).ceil();

@@ -16,28 +16,31 @@ pub(super) struct NetworkState<'a> {
     pub(super) held: Vec<u32>,
     /// Maximum number of tasks that one lane of the node has held so far, by node.
     pub(super) peak: Vec<u32>,
-    /// Numbers of idle processors and of free ports, by node and lane.
+    /// Number of idle processors, by node and lane.
     pub(super) idle: Vec<u32>,
+    /// Number of free ports, by node and lane.
     pub(super) ports: Vec<u32>,
-    /// Number of open requests to the parent, by node and lane, and true if the node is receiving a task.
+    /// Number of open requests to the parent, by node and lane.
     pub(super) requests: Vec<u32>,
+    /// True if the node is receiving a task, by node and lane.
     pub(super) receiving: Vec<bool>,
     /// Number of tasks in the node's buffer, as last reported to its parent, by node and kind.
     pub(super) levels: Vec<u32>,
-    /// Current bandwidth of the link from the parent, by node. Changes of a run may replace it.
+    /// Current bandwidth of the link from the parent, by node. Changes of a run may replace this bandwidth.
     pub(super) bandwidth: Vec<f64>,
     /// Latency of the link from the parent in seconds, by node.
     pub(super) latency: Vec<f64>,
     pub(super) speed: Vec<f64>,
     pub(super) removed: Vec<bool>,
-    /// True if the node or a node below it has processors. Nodes with false request no tasks.
+    /// True if the node or a node below it has processors. If false, the node requests no tasks.
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
     /// Ticks for which the parent's port sent to the node, by node.
     pub(super) link_busy: Vec<f64>,
-    /// Numbers of received tasks and of computed tasks, by node and kind.
+    /// Number of received tasks, by node and kind.
     pub(super) received: Vec<u32>,
+    /// Number of computed tasks, by node and kind.
     pub(super) computed: Vec<u32>,
 }
 

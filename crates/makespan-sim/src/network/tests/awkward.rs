@@ -95,7 +95,7 @@ fn a_leaf_unreachable_in_time_is_reported() {
     assert_eq!(run.unreached(&network), [1, 2]);
     assert_eq!((run.end, run.stalled), (Time::from_seconds(100), false));
     assert!(run.measured(&[1.0], 0.1).is_none_or(|measured| measured.fair.is_finite()));
-    // A hop whose end is too late to represent does not prevent the end of a run without an end time.
+    // The end of a hop is too late to represent. A run without an end time ends nevertheless.
     let only = [NetworkNode { processors: 0, ..nodes[0] }, node(Some(0), 1.0, 1e-300)];
     let network = Network::new(&only, vec![kind(0, 1.0, 1.0, 10)]).unwrap();
     let run = played(&network, &NetworkOptions::default());
@@ -127,7 +127,7 @@ fn nodes_hear_of_changes() {
     assert_eq!(heard, expected);
 }
 
-/// A policy that makes no decision before the given instant.
+/// A policy that makes no decision before this instant.
 struct Late(Time);
 
 impl NodePolicy for Late {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use self::audit::Audit;
 use super::*;
 
-/// A policy that makes random valid decisions. The bits of a number determine them.
+/// A policy that makes random valid decisions. The bits of a number determine the decisions.
 #[derive(Clone)]
 pub(super) struct Whim(pub(super) u64);
 
