@@ -30,7 +30,7 @@ pub enum LabError {
     /// A scheduler failed.
     #[error("{algorithm} failed on {instance}: {reason}")]
     Scheduler { algorithm: String, instance: String, reason: String },
-    /// A bound failed its verification, or a schedule has a value below it.
+    /// A bound failed its verification, or the value of a schedule is below a bound.
     #[error("the {bound} bound of {instance} is wrong: {reason}")]
     Bound { bound: &'static str, instance: String, reason: String },
     /// The journal of an earlier campaign cannot be parsed.

@@ -72,7 +72,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // The shards have finished, so the remaining work is short. Their run already handled signals.
+        // The shards have finished, so the remaining work is short. Signals were handled while the shards ran.
         Some(true) => {}
         None => listen(campaign)?,
     }
@@ -90,7 +90,7 @@ fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the shards if the options request shards and some runs are not finished, and returns true if all shards have
+/// If the options request shards and some runs are not finished, runs the shards, and returns true if all shards have
 /// finished. Otherwise, returns `None`.
 fn carried_out(campaign: &NamedCampaign, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
@@ -123,7 +123,7 @@ fn shard(options: &ShardCommand) -> Result<ExitCode> {
     })
 }
 
-/// Ends the process on Ctrl-C. The journal already holds every finished run.
+/// Ends the process on Ctrl-C. The journal already contains every finished run.
 fn listen(campaign: &NamedCampaign) -> Result<()> {
     let kept = format!(
         "interrupted; the finished {} are kept in {}, and the same command continues there",

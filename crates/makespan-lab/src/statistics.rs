@@ -30,7 +30,7 @@ pub fn range(sample: &[f64]) -> (f64, f64) {
 /// two values.
 pub fn confidence(sample: &[f64]) -> Option<f64> {
     /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees, the quantile of the normal distribution
-    /// is used, which is lower by at most 0.08.
+    /// is used. This quantile is lower by at most 0.08.
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -56,10 +56,10 @@ pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
 
 /// Summarises pairs (value, reference): the ratio of the sums, and the smallest and largest single ratio.
 ///
-/// A mean of ratios would give a run with a small reference as much weight as a run with a large one. R. Jain, "The art
-/// of computer systems performance analysis" (1991), section 12.7, explains why the ratio of sums is the average to
-/// report when the totals of the numerators and of the denominators have a meaning. Returns `None` if there are no
-/// pairs or if a reference is not positive.
+/// A mean of ratios would give a run with a small reference as much weight as a run with a large reference. R. Jain,
+/// "The art of computer systems performance analysis" (1991), section 12.7, explains when to report the ratio of sums
+/// as the average: when the total of the numerators and the total of the denominators have a meaning. Returns `None`
+/// if there are no pairs or if a reference is not positive.
 pub fn ratio_of_sums(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<RatioSummary> {
     let (mut values, mut references) = (0.0, 0.0);
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);

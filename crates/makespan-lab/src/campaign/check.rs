@@ -7,7 +7,7 @@ use makespan_verify::Bound;
 
 use crate::LabError;
 
-/// Returns the value of a bound, after a check that its certificate proves it.
+/// Checks that the certificate of a bound proves the bound, and returns the value of the bound.
 pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) -> Result<i128, LabError> {
     match bound.verify(instance) {
         Ok(()) => Ok(bound.value.integer()),

@@ -9,7 +9,7 @@ use super::output::{markdown_table, text_table};
 pub enum Verdict {
     /// All measurements agree with the claim.
     Holds,
-    /// Some measurements agree with the claim, and others do not.
+    /// Some measurements agree with the claim, and some do not.
     Partly,
     /// No measurement agrees with the claim.
     DoesNotHold,
@@ -55,7 +55,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns a claim with the answers that decide it.
+    /// Returns a claim, with the answers that decide the claim.
     pub(crate) fn new<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,

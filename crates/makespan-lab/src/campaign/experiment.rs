@@ -22,7 +22,7 @@ pub trait Campaign: Args + Sync {
     const UNIT: &'static str;
     /// True if wall times are among the results.
     const MEASURES_TIME: bool = false;
-    /// The type of the result of a run, which contains data of the instance and the measurements.
+    /// The type of the result of a run. A result contains data of the instance and the measurements.
     type Run: AnyRun + Serialize + DeserializeOwned + Send;
 
     /// Adds the options to a command.
@@ -39,7 +39,8 @@ pub trait Campaign: Args + Sync {
     /// Returns an error if nothing would be measured with these options.
     fn check(&self) -> Result<(), LabError>;
 
-    /// Returns the options that influence a run, as text. A run in the journal is reused only if this text is equal.
+    /// Returns the options that influence a run, as text. A run in the journal is reused only if its text is equal to
+    /// this text.
     fn version(&self) -> String;
 
     /// Returns the options of the optimiser, if the campaign measures plans of the optimiser.
@@ -61,8 +62,8 @@ pub trait Campaign: Args + Sync {
     /// Returns the tables, figures and verdicts. `runs` is sorted by key.
     fn report(&self, runs: &[Self::Run]) -> Result<CampaignReport, LabError>;
 
-    /// Returns a second campaign that is part of this campaign, if there is one. It runs after this campaign, with its
-    /// own number of threads, in a subfolder with its name.
+    /// Returns a second campaign that is part of this campaign, if there is one. The part runs after this campaign,
+    /// with its own number of threads. Its folder is a subfolder with its name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }
@@ -94,7 +95,7 @@ pub trait AnyCampaign {
     /// `LabError` if an option is invalid, or a file cannot be read.
     fn size(&self, folder: &Path) -> Result<CampaignSize, LabError>;
 
-    /// Measures the unfinished runs of a shard. [`Self::reproduce`] finds them in the folder.
+    /// Measures the unfinished runs of a shard. [`Self::reproduce`] finds the results in the folder.
     ///
     /// # Errors
     /// The errors of `reproduce`.
@@ -104,7 +105,7 @@ pub trait AnyCampaign {
 /// The amount of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign or of its part, whichever is larger. More shards than runs are useless.
+    /// Number of runs of the campaign or number of runs of its part, whichever is larger. More shards are useless.
     pub runs: usize,
     /// Number of unfinished runs of the campaign and its part.
     pub missing: usize,

@@ -23,8 +23,7 @@ pub(super) struct Finished<R> {
 /// Reads the journal, adopts the runs of shards, and measures the remaining runs. The results depend neither on the
 /// number of threads or shards nor on the order in which runs finish.
 ///
-/// Uses plain threads without a thread pool, so that a measurement that uses its own pool behaves as outside a
-/// campaign.
+/// The threads do not belong to a thread pool. So a measurement that uses a thread pool behaves as outside a campaign.
 pub(super) fn finish<C: Campaign>(
     campaign: &C,
     folder: &Path,
@@ -56,7 +55,8 @@ pub(super) fn finish<C: Campaign>(
             let (sender, next) = (sender.clone(), &next);
             let worker = move || {
                 while let Some(key) = next() {
-                    // If nothing receives the result, the other thread has failed. Then start no more runs.
+                    // If nothing receives the result, the thread that writes the journal has failed. Then start no
+                    // more runs.
                     if sender.send(campaign.measure(key)).is_err() {
                         break;
                     }

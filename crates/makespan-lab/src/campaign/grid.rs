@@ -45,7 +45,7 @@ impl<Key: Copy + Ord + Send, Facts, Outcome> AnyRun for GridRun<Key, Facts, Outc
     }
 }
 
-/// A run, the spec of an algorithm, and its outcome.
+/// A run, the spec of an algorithm, and the outcome of the algorithm.
 pub(crate) type GridRow<'a, R> = (&'a R, &'a str, &'a <R as AnyRun>::Outcome);
 
 /// Returns each outcome of each run.
@@ -62,7 +62,7 @@ pub(crate) struct GridCell<'a, Group, R: AnyRun> {
 }
 
 impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
-    /// Returns the value of `figure` for each row, without the rows for which it is `None`.
+    /// Returns the value of `figure` for each row. Omits the rows for which the value is `None`.
     pub fn sample(&self, figure: impl Fn(&GridRow<'a, R>) -> Option<f64>) -> Vec<f64> {
         self.rows.iter().filter_map(figure).collect()
     }
@@ -82,9 +82,9 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     }
 }
 
-/// Gathers runs into groups, with one cell for each algorithm. `groups` returns a list of groups for each run. The
-/// result contains first the groups that are first in some list, in the order in which they occur, then the groups
-/// that are second, and so on.
+/// Gathers runs into groups, with one cell for each algorithm. `groups` returns a list of groups for each run. In the
+/// result, the first groups of all lists come first, in the order of the runs. The second groups of all lists follow,
+/// and so on.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

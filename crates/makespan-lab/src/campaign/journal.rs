@@ -19,7 +19,7 @@ pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// The action if another process holds the lock on the journal.
+/// The action if another process has locked the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockedAction {
     /// Return an error.
@@ -44,7 +44,7 @@ struct Entry<R> {
 
 impl Journal {
     /// Opens a journal, or creates it, and reads the runs of this version. If a killed process left an incomplete last
-    /// line, truncates it.
+    /// line, removes this line.
     pub(super) fn open<R: AnyRun + DeserializeOwned>(
         path: &Path,
         version: &str,

@@ -1,5 +1,5 @@
-//! The framework of campaigns: instances drawn by key, runs on several threads, a journal of finished runs, checks
-//! of plans and bounds, claims with verdicts, and output of tables and figures.
+//! The framework of campaigns. It draws instances by key, executes runs on several threads, keeps a journal of
+//! finished runs, checks plans and bounds, decides claims, and writes tables and figures.
 
 mod check;
 mod claim;

@@ -33,7 +33,8 @@ pub struct NamedCampaign {
     pub unit: &'static str,
     /// The folder for the results.
     pub folder: PathBuf,
-    /// The name and the options of the campaign, which identify it. The folder and the number of threads are not included.
+    /// The name and the options of the campaign, without the folder and the number of threads. This text identifies
+    /// the campaign.
     words: String,
     /// The campaign itself.
     pub campaign: Box<dyn AnyCampaign>,

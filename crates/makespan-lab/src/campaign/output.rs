@@ -49,7 +49,7 @@ pub(crate) fn texts(cells: &[&dyn Display]) -> Vec<String> {
     cells.iter().map(ToString::to_string).collect()
 }
 
-/// Returns the cells of a row, then its figures with six decimals.
+/// Returns a row: first the cells, then the figures with six decimals.
 pub(crate) fn record<F: Into<Option<f64>>>(
     cells: &[&dyn Display],
     figures: impl IntoIterator<Item = F>,
@@ -67,7 +67,7 @@ pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
     figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
 
-/// Returns a line of cells with the given widths. The last width applies to all further cells. A cell with a negative
+/// Returns a line of cells with these widths. All cells after the last width have this width. A cell with a negative
 /// width is left-aligned.
 pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<Item = Cell>) -> String {
     let widths = widths.iter().chain(std::iter::repeat(widths.last().unwrap_or(&0)));
@@ -113,13 +113,14 @@ pub(crate) fn plot(title: impl Into<String>, x_label: &str, y_label: &str, serie
     Figure { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), series, ..Figure::default() }
 }
 
-/// Returns a line of a figure through `x`, `y` and the ends of a bar.
+/// Returns a line of a figure. Each point consists of a position `x` and three values: the mark and the two ends of
+/// its bar.
 pub(crate) fn series(name: impl Into<String>, points: impl IntoIterator<Item = (f64, [f64; 3])>) -> Series {
     let point = |(x, [y, low, high]): (f64, [f64; 3])| Point { x, y, low, high };
     Series { name: name.into(), points: points.into_iter().map(point).collect(), ..Series::default() }
 }
 
-/// Returns the quantiles of a sample as a line against the percentage, in `steps` steps.
+/// Returns a line that shows the quantiles of a sample, for `steps` + 1 percentages from 0 to 100.
 pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     let shares = (0..=steps).map(f64::from);
     let point = |step: f64| {
@@ -129,7 +130,8 @@ pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     series(name, shares.filter_map(point))
 }
 
-/// Formats the number of instances planned at the same time and the number of cores, because wall times depend on them.
+/// Formats the number of instances planned at the same time and the number of cores. Wall times depend on both
+/// numbers.
 pub(crate) fn cores(at_once: usize) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let instances = match at_once {

@@ -14,7 +14,7 @@ use crate::LabError;
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredPlan {
-    /// The value of the plan, or `None` if the algorithm found no modes of the tasks for which the consumables suffice.
+    /// The value of the plan. `None` if the algorithm found no modes of the tasks for which the consumables suffice.
     pub value: Option<i128>,
     /// The best verified bound, including the bounds that the algorithm itself proved.
     pub bound: i128,

@@ -43,9 +43,9 @@ impl<C: Campaign> AnyCampaign for C {
     }
 }
 
-/// Runs a campaign and returns its runs. Writes its tables, its figures (as SVG, PDF and, if they have data, for
-/// LaTeX), `report.txt` and `claims.md` to a folder, which is created if necessary. A journal in the folder contains
-/// the finished runs, so that an interrupted campaign continues.
+/// Runs a campaign and returns its runs. Writes tables, figures, `report.txt` and `claims.md` to a folder, and creates
+/// the folder if necessary. Figures are written as SVG and PDF, and figures with data also for LaTeX. A journal in the
+/// folder contains the finished runs, so that an interrupted campaign can continue.
 ///
 /// # Errors
 /// [`LabError`] if an option is invalid, a file cannot be read or written, or a plan or bound is wrong.

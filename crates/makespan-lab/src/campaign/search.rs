@@ -50,12 +50,12 @@ pub struct SearchSetting {
 }
 
 impl SearchOptions {
-    /// Returns the specs of the optimiser of the makespan, one for each limit.
+    /// Returns the specs that optimise the makespan, one for each limit.
     pub(crate) fn specs(&self) -> impl Iterator<Item = String> + '_ {
         self.limits.0.iter().map(|&limit| self.spec(limit))
     }
 
-    /// Returns the spec of the optimiser of the makespan with a limit.
+    /// Returns the spec that optimises the makespan with this limit.
     pub(crate) fn spec(&self, limit: SearchLimit) -> String {
         SearchSetting { objective: Objective::Makespan, limit }.spec(self.searches)
     }
@@ -85,7 +85,7 @@ impl fmt::Display for SearchOptions {
 }
 
 impl SearchSetting {
-    /// Returns the catalogue's spec of the optimiser in this setting, with the given number of independent searches.
+    /// Returns the catalogue's spec of the optimiser in this setting, with `searches` independent searches.
     pub fn spec(&self, searches: usize) -> String {
         let objective = self.objective.name().replace('_', "-");
         let limit = match self.limit {

@@ -1,4 +1,4 @@
-//! The cost of optimised plans and proved bounds, compared with the method.
+//! Compares the costs of the paper's method with the costs of optimised plans, and with proved bounds on the cost.
 
 use makespan_algos::kernel::chains::method::Method;
 use makespan_core::{Instance, Time};
@@ -7,9 +7,10 @@ use super::{CriticalJobsKey, CriticalJobsOutcome, DEADLINES, with_deadline};
 use crate::LabError;
 use crate::campaign::{Claim, aligned, failed, shown};
 
-/// Limit of each of two searches for a low cost. It counts steps, so that the results do not depend on the machine.
+/// Options of the optimiser: two searches for a low cost. The limit is a number of steps, so that the results do not
+/// depend on the machine.
 const STEPS: &str = "objective=cost,steps=50000,searches=2";
-/// Steps of the search for prices.
+/// Number of steps of the search for dual prices.
 const PRICED: u32 = 300;
 
 /// Returns the spec of the optimiser with a deadline of `factor` times HEFT's makespan.
@@ -18,7 +19,7 @@ pub(super) fn spec(factor: &str) -> String {
     if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},deadline={factor}]") }
 }
 
-/// Returns the name under which the results contain the bound for this deadline, next to the algorithms.
+/// Returns the name of the bound for this deadline. In the results, the bound is listed like an algorithm.
 pub(super) fn bound(factor: &str) -> String {
     format!("bound[deadline={factor}]")
 }
@@ -48,7 +49,7 @@ pub(super) fn bounds(
 /// algorithm.
 pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     let (found, proved) = (cost(&spec("1.5")), cost(&bound("1.5")));
-    let statement = "Optimised under 1.5 times HEFT's makespan they cost at most 0.70 of HEFT's, 0.61 reachable";
+    let statement = "Layered graphs that are optimised under 1.5 times HEFT's makespan cost at most 0.70 of HEFT's cost (0.61 is reachable)";
     let figure = found.zip(proved).map(|(found, proved)| (format!("{found:.3}; {proved:.3} proved"), found <= 0.70));
     Claim::one("aim", statement, figure)
 }

@@ -11,9 +11,10 @@ use crate::campaign::{failed, in_memory};
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
-/// The policy that plans a job when the previous job has ended. The time to the job's deadline counts from this instant.
+/// The policy that plans a job when the previous job has ended. The time to the job's deadline is measured from this
+/// instant.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
-/// The policy that collects both jobs. They wait in its buffer for half a second.
+/// The policy that collects both jobs. The jobs wait in a buffer for half a second.
 const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
 /// The results of both ways to serve the two jobs. The jobs are submitted at the same time.
@@ -25,14 +26,14 @@ pub(super) struct Example {
     pub collective: WayResult,
 }
 
-/// The result of one way.
+/// The result of one of the two ways.
 #[derive(Clone, Debug)]
 pub(super) struct WayResult {
     /// The instance with the two jobs.
     pub instance: Instance,
     /// The executed schedule.
     pub schedule: Schedule,
-    /// Number of jobs that ended in time by the policy's clock.
+    /// Number of jobs that met their deadline, measured by the policy's clock.
     pub in_time: usize,
     /// Cost in thousandths.
     pub cost: i128,

@@ -1,11 +1,13 @@
-//! Planning of compound jobs by critical chains: the example of two jobs, cost under a deadline, and jobs in time.
+//! Planning of compound jobs by critical chains.
 //!
 //! The paper is A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
-//! computing" (54th IWK, Ilmenau 2009), section 4. It prints one example and no campaign. The text does not list the
-//! tasks of the example, so two jobs with its deadlines, 110 and 140, on 8 processors are constructed here. The
-//! campaigns compare the method with HEFT. They measure the makespan and the cost on layered graphs and workflows, and
-//! the number of jobs of a flow that end by their deadline. Jobs of a flow are either planned as they arrive around
-//! earlier plans, or served by the metascheduler in virtual time.
+//! computing" (54th IWK, Ilmenau 2009), section 4. The paper prints one example and no campaign. It does not list the
+//! tasks of the example. So this module constructs two jobs with the deadlines of the example, 110 and 140, on 8
+//! processors.
+//!
+//! The campaigns compare the method with HEFT. They measure the makespan and the cost on layered graphs and workflows.
+//! On flows of jobs, the campaigns measure the number of jobs that end by their deadline. A job of a flow is either
+//! planned at its arrival around earlier plans, or served by the metascheduler (a policy) in virtual time.
 
 mod costs;
 mod example;
@@ -73,9 +75,9 @@ pub struct CriticalJobsOptions {
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CriticalJobsKey {
-    /// A graph: the number of its shape, and its own number.
+    /// A graph: the number of its shape, and its number among the graphs of this shape.
     Graph(u32, u32),
-    /// A flow of jobs: mean seconds between two jobs, and its number.
+    /// A flow of jobs: the mean seconds between two jobs, and the number of the flow.
     Flow(u32, u32),
 }
 
@@ -97,7 +99,7 @@ pub struct CriticalJobsOutcome {
     cost: f64,
     /// Number of jobs that end by their deadline.
     on_time: usize,
-    /// Number of jobs for which no chain plan was found.
+    /// Number of jobs for which the method found no plan.
     fallbacks: usize,
     /// Additional measurements of a flow that a policy served.
     served: Option<Served>,
@@ -110,17 +112,17 @@ pub struct Served {
     utilisation: f64,
     /// Mean load divided by the largest load.
     balance: f64,
-    /// Number of jobs that end by their deadline by the policy's clock.
+    /// Number of jobs that end by their deadline, measured by the policy's clock.
     as_told: usize,
     /// Number of tasks that collided in the executed plans.
     collisions: usize,
-    /// Sum of the penalties of these collisions.
+    /// Sum of the penalties of all collisions.
     penalty: f64,
 }
 
 impl Served {
-    /// Returns the cells of a row: utilisation, balance, jobs in time by the policy's clock, collisions, and penalty.
-    /// The cells are empty if no policy served the flow in virtual time.
+    /// Returns the cells of a row: utilisation, balance, number of jobs that met their deadline by the policy's clock,
+    /// collisions, and penalty. If no policy served the flow in virtual time, the cells are empty.
     fn cells(served: Option<&Self>) -> [String; 5] {
         let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
             return [const { String::new() }; 5];
@@ -138,11 +140,11 @@ impl Served {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     jobs: usize,
-    /// For flows, an upper bound on the number of jobs in time.
+    /// For flows, an upper bound on the number of jobs that end by their deadline.
     at_most: Option<usize>,
 }
 
-/// A run. Its first outcome belongs to HEFT.
+/// A run. The first outcome is the outcome of HEFT.
 type Run = campaign::GridRun<CriticalJobsKey, Facts, CriticalJobsOutcome>;
 
 /// Returns every algorithm of the first campaign: HEFT, the method as printed, the method with types of processors, and

@@ -1,4 +1,4 @@
-//! Tables and claims about costs and jobs in time.
+//! Tables and claims about costs, and about jobs that meet their deadline.
 
 use super::example::{Example, WayResult};
 use super::{
@@ -8,21 +8,21 @@ use super::{
 use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
-/// Returns the mean ratio of a figure to HEFT's over the graphs of a shape.
+/// Returns the mean, over the graphs of a shape, of a figure divided by HEFT's figure.
 fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&CriticalJobsOutcome) -> f64) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| Some(figure(run.of(algorithm)?) / figure(run.of("heft")?)));
     mean(&each.collect::<Vec<f64>>())
 }
 
-/// Returns the number of graphs of a shape for which no chain plan was found, and the number of all graphs.
+/// Returns the number of graphs of a shape for which the method found no plan, and the number of all graphs.
 fn fallbacks(runs: &[Run], shape: usize, algorithm: &str) -> (usize, usize) {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| run.of(algorithm));
     each.fold((0, 0), |(failed, all), outcome| (failed + outcome.fallbacks, all + 1))
 }
 
-/// Returns the mean number of jobs in time in the flows at a gap.
+/// Returns the mean number of jobs that meet their deadline, over the flows with this gap between jobs.
 fn on_time(runs: &[Run], gap: u32, algorithm: &str) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Flow(own, _) if own == gap));
     mean(&own.filter_map(|run| Some(run.of(algorithm)?.on_time as f64)).collect::<Vec<f64>>())
@@ -36,7 +36,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     vec![
         Claim::new(
             "Section 4, figure 2",
-            "One after the other, each by its deadline, the two jobs are served by 250, and not by 140",
+            "One after the other, both jobs end by their deadlines, and the last ends by 250, not by 140",
             format!(
                 "the second starts at {:.1} s, the last task ends at {until:.1} s, {} of 2 in time",
                 one.second_starts(),
@@ -46,13 +46,13 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::new(
             "Section 4, figure 3",
-            "Planned together they are served by 140, each by its deadline",
+            "Planned together, both jobs end by their deadlines, and the last ends by 140",
             format!("the last task ends at {:.1} s, {} of 2 in time", both.end(), both.in_time),
             &[both.end() <= 140.0 && both.in_time == 2],
         ),
         Claim::new(
             "Section 4",
-            "Served together the two jobs load the processors more than one after the other",
+            "Planned together, the two jobs load the processors more than one after the other",
             format!("{:.3} against {:.3}", both.utilisation, one.utilisation),
             &[both.utilisation > one.utilisation],
         ),
@@ -71,7 +71,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     ]
 }
 
-/// Formats all tables except those of flows in virtual time.
+/// Formats all tables except the tables of flows in virtual time.
 pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Example) -> String {
     let (one, both) = (&example.consecutive, &example.collective);
     let cost = |way: &WayResult| way.cost as f64 / 1e3;

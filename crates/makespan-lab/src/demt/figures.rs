@@ -17,9 +17,9 @@ const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, F
 /// Largest ratio on an axis. The ratios of gang reach hundreds, but the interesting differences are below this value.
 const LARGEST: f64 = 6.0;
 
-/// Returns the names and contents of all figures. For each family, `a` is the makespan, `b` is the minsum divided by
-/// the printed programme (as in the paper), and `c` is the minsum divided by the proven bound. The last figure shows
-/// the time of DEMT.
+/// Returns the names and contents of all figures. For each family, figure `a` shows the makespan. Figure `b` shows the
+/// weighted completion (minsum) divided by the value of the printed linear programme, as in the paper. Figure `c`
+/// shows the minsum divided by the proven bound. The last figure shows the time of DEMT.
 pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     let charts = [
         ('a', Criterion::Makespan, "makespan / proven bound"),
@@ -40,8 +40,8 @@ pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     Ok(figures)
 }
 
-/// Returns figure 2, the principle of the algorithm: batches of doubling length and their compaction, in plans of one
-/// small instance.
+/// Returns figure 2, the principle of the algorithm. The figure shows batches of doubling length and their compaction,
+/// in plans of one small instance.
 pub(super) fn principle(options: &DemtOptions) -> Result<File, LabError> {
     let (seed, solve) = (options.instances.seed, options.solve);
     let instance =

@@ -1,9 +1,9 @@
 //! Repetition of the experiments in the paper that introduced DEMT.
 //!
 //! The paper is P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
-//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. It has four families of moldable jobs, with
-//! 25 to 400 jobs on 200 processors and 40 runs per point. Every algorithm is compared with a lower bound on each
-//! criterion.
+//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. The paper has four families of moldable
+//! jobs, with 25 to 400 jobs on 200 processors and 40 runs per point. Every algorithm is compared with a lower bound
+//! on each criterion.
 //!
 //! A run is one drawn instance with the values of every algorithm on it. All results except `times.csv` and its figure
 //! follow from the seed alone.
@@ -50,9 +50,10 @@ pub mod algorithm {
     pub const RAW: &str = "demt[compaction=raw]";
     /// The paper's algorithm, stopped after the second schedule, in which each job starts as soon as its processors are idle.
     pub const SHIFT: &str = "demt[compaction=shift]";
-    /// The paper's algorithm, stopped after the third schedule, which is a list in the order of the batches.
+    /// The paper's algorithm, stopped after the third schedule, a list in the order of the batches.
     pub const UNSHUFFLED: &str = "demt[shuffles=0]";
-    /// A variant that is not in the paper: it shuffles the jobs within the batches instead of the batches.
+    /// A variant that is not in the paper. It shuffles the jobs within the batches instead of the order of the
+    /// batches.
     pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
     /// The paper's algorithm with only some of its stages. The paper's figures do not show these results.
     pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
@@ -168,7 +169,7 @@ impl Campaign for DemtOptions {
         self.threads
     }
 
-    /// Returns the keys, large instances first, so that no core is idle at the end.
+    /// Returns the keys. Large instances come first, so that no core is idle at the end.
     fn keys(&self) -> Vec<InstanceKey> {
         let mut keys: Vec<InstanceKey> = self.instances.keys().collect();
         keys.sort_by_key(|key| std::cmp::Reverse(key.jobs));

@@ -31,7 +31,7 @@ fn small() -> DemtOptions {
     with(&usual, Instances { families, sizes: vec![5, 8], processors: 10, runs: 3, ..usual.instances.clone() })
 }
 
-/// Returns the same campaign with other instances.
+/// Returns this campaign with other instances.
 fn with(options: &DemtOptions, instances: Instances) -> DemtOptions {
     DemtOptions { instances, ..options.clone() }
 }

@@ -7,11 +7,11 @@ use makespan_algos::kernel::hierarchical::Cluster;
 use super::{Figures, Group, Guesses, HierarchicalKey, HierarchicalOptions, Run, SHELVES};
 use crate::campaign::{Claim, GridCell, find, rows};
 
-/// Maximum seconds that count as "low complexity" for an instance of up to 800 tasks on 1,024 processors.
+/// Maximum time in seconds that is a "low complexity" for an instance of up to 800 tasks on 1,024 processors.
 const SECONDS: f64 = 0.3;
-/// The numbers of tasks and processors of this claim.
+/// The numbers of tasks and processors of the claim about low complexity.
 const LARGE: (usize, u32) = (800, 1024);
-/// Targets for local search in a second: the mean and the maximum ratio to the bound.
+/// Targets for local search within one second: the mean and the maximum ratio to the bound.
 const TARGETS: (f64, f64) = (1.03, 1.10);
 
 /// Returns the guarantee for SMPs of this size.

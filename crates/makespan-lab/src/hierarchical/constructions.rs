@@ -21,7 +21,7 @@ use crate::campaign::{failed, in_memory, stirred, valid};
 pub struct Drawing {
     /// The content of the figure, and the parameters of the plan.
     pub caption: String,
-    /// The file name, which contains the number in the paper, and the picture.
+    /// The file name and the picture. The file name contains the number of the figure in the paper.
     pub svg: (String, Vec<u8>),
 }
 
@@ -67,8 +67,9 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// Describes a figure. In figures 8 and 9 the first shelf is random, because no choice of the knapsack led to the
-/// situations of these figures: before one occurs, the last job of `P_2`, which does not need its box, makes room.
+/// Describes a figure. In figures 8 and 9, the first shelf is random, because no choice of the knapsack led to the
+/// situations of these figures. The last job of `P_2` does not need its box, and so frees processors before this
+/// situation occurs.
 const fn shown(
     figure: u32,
     shows: &'static str,
@@ -96,8 +97,8 @@ fn draw(shown: &FigureSubject) -> Result<Drawing, LabError> {
     Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
-/// Chooses a first shelf at random: the second shelf gets one or two jobs in addition to the jobs that do not fit into
-/// the first shelf.
+/// Chooses a first shelf at random. The second shelf contains the jobs that do not fit into the first shelf, and one
+/// or two more jobs.
 fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
     let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
     let mut room = cluster.processors();
@@ -110,8 +111,8 @@ fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &m
 }
 
 impl FigurePlan {
-    /// Builds a plan of few jobs that nearly fill the platform, for a guess that is not refuted, or for a random guess
-    /// and a random first shelf.
+    /// Builds a plan of few jobs that nearly fill the platform. Either the guess is a guess that is not refuted, or
+    /// the guess and the first shelf are random.
     pub(super) fn of(shown: &FigureSubject) -> Result<Self, LabError> {
         let FigureSubject { figure, cluster, seed, is_random, .. } = *shown;
         let unshown = |reason: &str| failed("shelves", format!("figure {figure}"), reason.to_owned());
@@ -119,7 +120,7 @@ impl FigurePlan {
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
         let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
-        // Sequential jobs of at most half of the length, which fill the gaps.
+        // Sequential jobs of at most half of the length. These jobs fill the gaps.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))
@@ -152,9 +153,9 @@ impl FigurePlan {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
     }
 
-    /// Returns the idle processors in the boxes of `P_2`. If a job has a k + b processors, its box has a k + 2^j
-    /// processors with the least j such that b <= 2^j. The unused processors of the box follow the last of the b
-    /// processors.
+    /// Returns the idle processors in the boxes of `P_2`. If a job has `a*k + b` processors, its box has `a*k + 2^j`
+    /// processors, where `j` is the least number with `b <= 2^j`. The unused processors of the box follow the last of
+    /// the b processors.
     pub(super) fn boxes(&self) -> Vec<(&PlacedTask, ProcSet)> {
         let each = self.cluster.each;
         let idle = |placed: &PlacedTask| {
@@ -170,7 +171,7 @@ impl FigurePlan {
         self.in_part(ConstructionPart::Second).map(|placed| (placed, idle(placed))).collect()
     }
 
-    /// Draws the given parts of the plan. Idle processors in boxes are drawn if `P_2` is the only part.
+    /// Draws these parts of the plan. If `P_2` is the only part, idle processors in boxes are drawn too.
     fn picture(&self, figure: u32, title: &str, parts: &[ConstructionPart]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&PlacedTask> = kept.collect();

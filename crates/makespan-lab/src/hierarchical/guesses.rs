@@ -10,19 +10,19 @@ use super::HierarchicalKey;
 use crate::LabError;
 use crate::campaign::{failed, valid, verified};
 
-/// The numbers of guesses by their results.
+/// The number of guesses with each result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guesses {
     /// Number of attempted guesses.
     pub attempted: u64,
-    /// Number of accepted guesses whose schedule is at most 2 - 2/k times the guess (3/2 times for k = 2), with every
-    /// job in a part.
+    /// Number of accepted guesses that met the guarantee: the schedule is at most 2 - 2/k times the guess (3/2 times
+    /// for k = 2), and every job is in a part.
     pub met: u64,
-    /// Number of accepted guesses whose schedule is longer.
+    /// Number of other accepted guesses: the schedule is longer, or a job is in no part.
     pub missed: u64,
     /// Number of refuted guesses with a verified certificate.
     pub refuted: u64,
-    /// Number of undecided guesses: the knapsack's table would be too large, and prices do not decide.
+    /// Number of undecided guesses: the knapsack's table would be too large, and dual prices do not decide the guess.
     pub undecided: u64,
     /// Maximum length of the schedule for an accepted guess, divided by the guess.
     pub longest: f64,
@@ -42,8 +42,8 @@ impl Guesses {
     }
 }
 
-/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that is not refuted, and the guess
-/// before it.
+/// Attempts twenty guesses from 0.9 to 1.85 times the bound. Also attempts the smallest guess that is not refuted, and
+/// the guess one tick below it.
 pub(super) fn attempt(instance: &Instance, key: HierarchicalKey, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;

@@ -21,7 +21,7 @@ pub enum Shape {
     Linear,
     /// The time does not decrease.
     Flat,
-    /// The time decreases as fast as possible at some allotments, and not at others.
+    /// At some allotments, the time decreases as fast as possible. At all others, the time does not decrease.
     Steps,
     /// The time decreases as fast as possible up to some allotment.
     Caps,
@@ -41,7 +41,7 @@ pub enum Population {
 const LENGTH: Time = Time::from_seconds(10);
 
 impl Population {
-    /// All families, and then all shapes.
+    /// All families, followed by all shapes.
     pub const ALL: [Self; 8] = [
         Self::Family(Family::Weak),
         Self::Family(Family::High),
@@ -79,9 +79,9 @@ impl Population {
 }
 
 /// Draws adversarial jobs. Each job needs between half and all of [`LENGTH`] on its own number of processors. These
-/// numbers add up to the number of processors of the platform, as far as the number of jobs allows. Such jobs leave few
-/// processors idle. They are close to every limit of the construction: half of the guess, the whole guess, and the
-/// steps of allotments.
+/// numbers add up to the number of processors of the platform, as far as the number of jobs allows. Such jobs leave
+/// few processors idle. Their run times are between two limits of the construction, half of the guess and the whole
+/// guess.
 fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // Draw a share of the platform for each job, with an exponential distribution. This corresponds to dividing the
@@ -91,7 +91,8 @@ fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<
     let mut drawn = Vec::with_capacity(jobs);
     for (index, share) in shares.into_iter().enumerate() {
         let width = match shape {
-            // A flat job takes at most this length on one processor, or on no number of processors.
+            // The time of a flat job is equal on all numbers of processors. So its time on one processor must be at
+            // most [`LENGTH`].
             Shape::Flat => 1.0,
             _ => (share / total * f64::from(processors)).round().max(1.0),
         };

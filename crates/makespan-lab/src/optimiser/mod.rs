@@ -2,8 +2,8 @@
 //!
 //! Instances of the four families of the demt campaign are planned for each objective with each time limit. The
 //! measured time is the time that a user experiences: from the instance to the schedule with its bounds. The reference
-//! measurement has 10 instances per point, a limit of 1 s for both objectives and of 10 s for weighted completion, and
-//! two searches. It plans one instance at a time.
+//! measurement has 10 instances per point and two searches. The limits are 1 s for both objectives, and also 10 s for
+//! weighted completion. One instance is planned at a time.
 
 mod targets;
 
@@ -186,7 +186,7 @@ impl Campaign for OptimiserOptions {
         for bound in &planned.bounds {
             let proved = verified(bound, &instance, drawn)?;
             if bound.makespan_at_most.is_some() {
-                // This bound covers only some schedules, so it cannot be used for all plans.
+                // This bound is valid only for some schedules, so it cannot be used for all plans.
                 continue;
             }
             let value = bound.objective.value(&instance, schedule);

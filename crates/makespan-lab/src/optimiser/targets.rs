@@ -6,17 +6,17 @@ use super::Point;
 use crate::campaign::{Claim, SearchLimit, SearchSetting};
 use crate::statistics::mean;
 
-/// A figure of a family with a maximum. Ratios are value divided by bound.
+/// A figure of a family. A target states its maximum. Ratios are value divided by bound.
 #[derive(Clone, Copy)]
 enum Figure {
     /// Mean over the plans.
     Mean,
-    /// Worst mean over the plans of one number of jobs.
+    /// The largest of the means over the plans with one number of jobs.
     WorstMean,
     Largest,
 }
 
-/// Objective, seconds, figure, and its maximum.
+/// The targets: objective, time limit in seconds, figure, and maximum of the figure.
 const TARGETS: [(Objective, i64, Figure, f64); 6] = [
     (Objective::WeightedCompletion, 1, Figure::Mean, 1.05),
     (Objective::WeightedCompletion, 1, Figure::WorstMean, 1.05),
@@ -50,7 +50,8 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
 }
 
 impl Figure {
-    /// Returns the value, and for a maximum also the number of jobs at which it occurs.
+    /// Returns the value of the figure. If the figure is a maximum over numbers of jobs, the text states the number of
+    /// jobs at which the maximum occurs.
     fn of(self, family: &[Point]) -> Option<(f64, String)> {
         let worst = |of: fn(&Point) -> f64| {
             let worst = family.iter().max_by(|a, b| of(a).total_cmp(&of(b)));

@@ -46,8 +46,8 @@ const ALGORITHMS: [&str; 12] = [
 /// of their papers and with list placement.
 const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
 
-/// The algorithms from the literature that are drawn next to every limit of `optimise`. M-HEFT is left out: its
-/// makespans are two to three times the bound and would flatten the other lines.
+/// The algorithms from the literature that are drawn next to every limit of `optimise`. M-HEFT is left out, because
+/// its makespans are two to three times the bound and would flatten all other lines.
 const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
 
 /// The options of the campaign.
@@ -140,7 +140,7 @@ pub enum GraphGroup {
     Processors(u32),
     Family(Family),
     Law(Law),
-    /// The graphs with the same requested number of tasks.
+    /// The graphs with this requested number of tasks.
     Tasks(usize),
 }
 
@@ -297,7 +297,7 @@ impl ParallelGraphsOptions {
         text + "\n"
     }
 
-    /// Returns one figure of the ratios by processors, and one of their distribution over the graphs.
+    /// Returns two figures: the ratios by number of processors, and the distribution of the ratios over the graphs.
     fn figures(&self, runs: &[Run], cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
         let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(self.search.specs()).collect();
         let by_processors = |algorithm: &String| {

@@ -1,4 +1,5 @@
-//! The claims of the paper about its figures, and the targets of this project.
+//! The claims of the paper about its figures, and the targets of this project. The balance line is the highest arrival
+//! rate that the nodes can sustain.
 
 use super::SCHEDULERS;
 use super::points::{Group, Points, Row};
@@ -9,7 +10,8 @@ use crate::statistics::{confidence, mean};
 /// equal if they differ by less than 4 s.
 const SAME: f64 = 1e-3;
 
-/// A mean over the flows at one rate. If there are several flows, it includes half the width of the 95 % confidence interval.
+/// A mean over the flows at one rate. If there are several flows, half the width of the 95 % confidence interval is
+/// included.
 #[derive(Clone, Copy)]
 struct At {
     rate: f64,
@@ -23,8 +25,8 @@ impl At {
         Self { rate, mean: mean(sample).unwrap_or(0.0), half: confidence(sample), runs: sample.len() }
     }
 
-    /// Tests a condition on the mean. The answer is undecided if the results differ at the ends of the confidence
-    /// interval.
+    /// Tests a condition on the mean. If the condition has different results at the two ends of the confidence
+    /// interval, the answer is undecided.
     fn answer(&self, holds: impl Fn(f64) -> bool) -> ClaimAnswer {
         let half = self.half.unwrap_or(0.0);
         let answer = holds(self.mean);
@@ -79,8 +81,8 @@ fn saturated(points: &Points, size: u32, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<
     rows.filter(|row| row.0 >= 1.0).map(|(rate, row)| At::of(rate, of(row))).collect()
 }
 
-/// Compares the advantages on swinging and level flows with the same tasks. Returns the differences at the rates from
-/// the balance line to moderate saturation.
+/// Compares the advantage on flows with a swinging rate with the advantage on flows with a level rate. Both flows have
+/// the same tasks. Returns the differences at the rates from the balance line to moderate saturation.
 fn by_swing(points: &Points, size: u32) -> Vec<At> {
     let Some(swinging) = variant(points, size).filter(|group| group.swing > 0.0) else { return Vec::new() };
     let level = points.of_group(Group { mean_size: size, swing: 0.0 });
@@ -92,7 +94,8 @@ fn by_swing(points: &Points, size: u32) -> Vec<At> {
     pairs.collect()
 }
 
-/// Returns the claims about the rates at which the advantage is large, and at which it disappears.
+/// Returns the claims about the rates at which the advantage is large, and about the rates at which the advantage
+/// disappears.
 fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     let peak = rows.iter().copied().max_by(|a, b| a.mean.total_cmp(&b.mean));
     let largest: Vec<At> = peak.into_iter().collect();

@@ -2,10 +2,10 @@
 //! intervals, immediate mode and `flow`.
 //!
 //! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
-//! section 5: 4000 tasks of mean size 5000 or 50000 on ten nodes, with the six schedulers of Table 2, for several mean
-//! rates of arrival. The paper does not give the following values, so we chose them: capacities 1000, 2000 .. 10000, a
-//! communication cost of 0.05 s, uniform sizes, and rates that are level or swing by half of their mean. Makespans are
-//! compared with [`makespan_verify::release_area_bound`].
+//! section 5. The paper has 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, and
+//! several mean rates of arrival. The paper does not give the following values, so we chose them. Capacities are 1000,
+//! 2000 .. 10000, a communication costs 0.05 s, and sizes are uniform. Rates are level, or swing by half of their
+//! mean. Makespans are compared with [`makespan_verify::release_area_bound`].
 
 mod claims;
 mod points;
@@ -32,7 +32,7 @@ pub struct Scheduler {
     pub name: &'static str,
     /// The specification of the policy.
     pub spec: &'static str,
-    /// Is `true` for a scheduler of the paper's Table 2.
+    /// True for a scheduler of the paper's Table 2.
     pub printed: bool,
 }
 
@@ -44,8 +44,8 @@ const fn ours(name: &'static str, spec: &'static str) -> Scheduler {
     Scheduler { name, spec, printed: false }
 }
 
-/// The schedulers of Table 2, then our own. The genetic algorithms take the time for a mapping that the paper prints.
-/// The heuristics take no time.
+/// The schedulers of Table 2, followed by our own. For a mapping, a genetic algorithm takes the time that the paper
+/// prints, and a heuristic takes no time.
 pub const SCHEDULERS: [Scheduler; 9] = [
     printed("PTFS", "ptfs[communication=0.05s]"),
     printed("GA_1", "interval[mapper=ga,scheduling-time=paper,communication=0.05s]"),
@@ -58,8 +58,9 @@ pub const SCHEDULERS: [Scheduler; 9] = [
     ours("flow", "flow[communication=0.05s]"),
 ];
 
-/// The options of the campaign. By default it has flows with rates from an eighth to sixteen times the balance line, at
-/// level rates and at rates that swing by half of their mean.
+/// The options of the campaign. The balance line is the highest arrival rate that the nodes can sustain. By default,
+/// the mean rates are from an eighth to sixteen times the balance line. The rates are level, or swing by half of their
+/// mean.
 #[derive(Args, Clone, Debug)]
 pub struct PtfsOptions {
     /// Number of tasks in a flow; the paper has 4000
@@ -98,7 +99,7 @@ pub struct PtfsKey {
     pub run: u32,
 }
 
-/// A run. Its fact is a bound on the makespan. Its algorithms are the names of [`SCHEDULERS`].
+/// A run: a bound on the makespan, and the outcome of each scheduler by its name in [`SCHEDULERS`].
 type Run = campaign::GridRun<PtfsKey, Time, PtfsOutcome>;
 
 /// The result of a scheduler on a flow.
@@ -113,7 +114,7 @@ pub struct PtfsOutcome {
     throughput: f64,
     /// The mean time from release to end, in seconds.
     flow_time: f64,
-    /// The shares of the time in saturation, in the slide region and in starvation.
+    /// The shares of the time in the paper's three phases: saturation, slide region and starvation.
     phases: [f64; 3],
 }
 

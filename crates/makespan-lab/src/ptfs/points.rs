@@ -18,7 +18,7 @@ pub(super) struct Point {
     pub utilisation_by_speed: f64,
     /// The mean time from release to end, in seconds.
     pub flow_time: f64,
-    /// The shares of the time in saturation, in the slide region and in starvation.
+    /// The shares of the time in the paper's three phases: saturation, slide region and starvation.
     pub phases: [f64; 3],
 }
 
@@ -27,8 +27,8 @@ pub(super) struct Point {
 pub(super) struct Row {
     /// The means of each scheduler, in the order of [`SCHEDULERS`].
     pub points: Vec<Point>,
-    /// The advantage of PTFS in each flow: the relative difference between the best makespan of the other schedulers of
-    /// Table 2 and the makespan of PTFS.
+    /// The advantage of PTFS in each flow: the relative difference between its makespan and the best makespan of the
+    /// other schedulers of Table 2.
     pub advantages: Vec<f64>,
     /// The difference in utilisation in each flow: the utilisation of PTFS minus the best utilisation of the other
     /// schedulers of Table 2.

@@ -8,7 +8,7 @@ use crate::LabError;
 use crate::campaign::{self, File, aligned, figure, plot, record, rows, series, table};
 use crate::statistics::{confidence, mean};
 
-/// The largest end of the axis for makespans divided by their bound.
+/// Maximum of the axis that shows makespans divided by their bounds.
 const LARGEST: f64 = 1.2;
 
 /// Returns a row for each flow and scheduler. Times are in seconds.
@@ -73,8 +73,8 @@ pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     for (number, size) in [(9, 50_000), (10, 5000)] {
         let groups: Vec<Group> = points.groups().into_iter().filter(|group| group.mean_size == size).collect();
         for (at, &group) in groups.iter().rev().enumerate() {
-            // The paper's flows are closest to those with the largest swing. The names of the other figures contain
-            // their swing.
+            // The flows with the largest swing are closest to the paper's flows. The file names of the other figures
+            // contain the swing.
             let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
             figures.push(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
             figures.push(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);

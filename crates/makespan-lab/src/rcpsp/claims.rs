@@ -7,10 +7,10 @@ use crate::campaign::{Claim, Verdict};
 /// A measured quantity that a target limits.
 #[derive(Clone, Copy, PartialEq)]
 enum Figure {
-    /// The gap over the best known makespan. The text is the name of that makespan in reports.
+    /// The gap over the best known makespan. The text is the name of the best known makespan in reports.
     OverBest(&'static str),
-    /// The gap over the critical path. It decides the target only if the whole set is planned, because the means of
-    /// some projects and of all projects differ.
+    /// The gap over the critical path. The mean of some projects differs from the mean of all projects. So this gap
+    /// decides the target only if the whole set is planned.
     OverPath,
     BoundBelow,
 }

@@ -13,7 +13,7 @@ use crate::LabError;
 /// A project of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    /// The set of PSPLIB that the project's name belongs to. For any other name it is the folder.
+    /// The set of PSPLIB, if the project has a name of PSPLIB. Otherwise, the folder of the file.
     pub set: String,
     /// The name of the project.
     pub name: String,

@@ -18,7 +18,7 @@ pub struct BestKnown {
 }
 
 impl BestKnown {
-    /// Returns the best makespan in ticks. One unit of time counts as a second.
+    /// Returns the best makespan in ticks. One unit of time is one second.
     pub fn ticks(self) -> i128 {
         ticks(self.makespan)
     }
@@ -36,8 +36,9 @@ struct Id {
     name: String,
 }
 
-/// The sets of PSPLIB and their numbers of projects, with one mode and with several.
+/// The sets of PSPLIB with one mode, and their numbers of projects.
 const SINGLE: [(&str, usize); 4] = [("j30", 480), ("j60", 480), ("j90", 480), ("j120", 600)];
+/// The sets of PSPLIB with several modes, and their numbers of projects.
 const MULTI: [(&str, usize); 7] =
     [("j10", 536), ("j12", 547), ("j14", 551), ("j16", 550), ("j18", 552), ("j20", 554), ("j30", 640)];
 

@@ -2,10 +2,10 @@
 //! with their own bounds.
 //!
 //! Source: R. Kolisch, A. Sprecher, "PSPLIB - A project scheduling problem library", EJOR 96, 1997, DOI
-//! 10.1016/S0377-2217(96)00170-1. Its files are not part of this program: `--instances` names their folder, and
-//! `--best` names a table of the best known makespans. Without files, projects are drawn over the grid of PSPLIB's
-//! parameters. The reference measurement has all files of j30, j60, j120 and of the multi-mode sets j20 and j30, time
-//! limits of 1 s and 10 s, and two searches. It plans one project at a time.
+//! 10.1016/S0377-2217(96)00170-1. The files of PSPLIB are not part of this program. `--instances` names the folder of
+//! the files, and `--best` names a table of the best known makespans. Without files, projects are drawn over the grid
+//! of PSPLIB's parameters. The reference measurement has all files of j30, j60 and j120, and of the multi-mode sets
+//! j20 and j30. It has time limits of 1 s and 10 s, and two searches. It plans one project at a time.
 
 mod claims;
 mod files;

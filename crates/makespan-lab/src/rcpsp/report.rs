@@ -28,7 +28,7 @@ pub(super) struct Point {
     /// The gap over the longest path, for the projects with a plan.
     pub over_path: f64,
     pub over_bound: f64,
-    /// The gap over the best known makespan, for the projects with both values.
+    /// The gap over the best known makespan, for the projects with a plan and a best known makespan.
     pub over_best: Option<f64>,
     /// The number of projects with a best known makespan.
     pub known: usize,
@@ -169,8 +169,8 @@ pub(super) fn figures(options: &RcpspOptions, runs: &[Run], known: &KnownValues)
         .collect()
 }
 
-/// Returns the gaps over the best known makespan if every project of the set has one, and over the verified bound
-/// otherwise.
+/// If every project of the set has a best known makespan, returns the gaps over these makespans. Otherwise, returns
+/// the gaps over the verified bounds.
 fn gaps(options: &RcpspOptions, runs: &[Run], known: &KnownValues) -> Figure {
     let is_known = runs.iter().all(|run| best(run, known).is_some());
     let line = |algorithm: String| {

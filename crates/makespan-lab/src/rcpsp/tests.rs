@@ -53,8 +53,8 @@ fn files_stand_beside_what_is_known() {
     let (_, runs) = played(&options, &folder.path().join("results"));
     let points = points(&runs, &options.known().unwrap().checked(&runs).0);
     let point = points.iter().find(|point| point.set == "j30").unwrap();
-    // The table gives 4 as the best known makespan of the second project. That is false, and the campaign trusts its
-    // own proof instead.
+    // The table gives 4 as the best known makespan of the second project. The campaign proves that this value is too
+    // small, and does not use it.
     assert_eq!((point.projects, point.planned, point.known), (2, 2, 1));
     assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(0.0), Some(100.0)));
     assert_eq!((point.optimal, point.bound_below), (100.0, Some(0.0)));

@@ -9,11 +9,12 @@ use crate::campaign::{File, in_memory};
 
 /// The heuristics for which the figures show the logarithm of LP's throughput divided by the heuristic's throughput.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
-/// The heuristics for which the figures show the deviation from theory, because the paper gives a theoretical throughput for them.
+/// The heuristics for which the paper gives a theoretical throughput. For these, the figures show the deviation from
+/// theory.
 const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
-/// Returns the figures of the reading that is played in full: figure 2 for both buffer sizes, and figure 3 for each
-/// heuristic.
+/// Returns the figures for the reading that is simulated in every setting. A reading is the values assumed for
+/// parameters that the paper does not print. Figure 2 is for both buffer sizes, and figure 3 for each heuristic.
 pub(super) fn all(options: &TreeCampaignOptions, runs: &[Run]) -> Result<Vec<File>, LabError> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();
     let mut figures = Vec::new();
@@ -29,7 +30,7 @@ pub(super) fn all(options: &TreeCampaignOptions, runs: &[Run]) -> Result<Vec<Fil
     }
     for name in COMPARED {
         let drawn = Histogram {
-            title: format!("LP against {name}; a ratio above exp(8) counts as 8"),
+            title: format!("LP against {name}; a logarithm above 8 is shown as 8"),
             x_label: format!("ln (fair throughput of LP / of {name})"),
             values: logarithms(&runs, name),
             range: (-2.0, NEAR_ZERO + 0.1),

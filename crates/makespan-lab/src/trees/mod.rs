@@ -1,11 +1,12 @@
 //! Bags of tasks on trees: compares decentralised heuristics with the best steady state.
 //!
 //! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
-//! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5: trees of
-//! 5 to 100 nodes with at most 2, 5 or 15 children, applications up to a largest ratio of communication to computation,
-//! 200 tasks each. The campaign simulates every heuristic of the paper, and back-pressure. It compares the measured
-//! fair throughput with a proved bound for the steady state. A [`PaperReading`] fixes the values that the paper does not
-//! print. The statements of section 5.2 are judged in full under one reading, and in short runs under all readings.
+//! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5. The
+//! trees have 5 to 100 nodes with at most 2, 5 or 15 children. Each application has 200 tasks, and a ratio of
+//! communication to computation up to a largest ratio. The campaign simulates every heuristic of the paper, and
+//! back-pressure. It compares the measured fair throughput with a proved bound for the steady state. A
+//! [`PaperReading`] fixes the values that the paper does not print. Under one reading, the statements of section 5.2
+//! are judged in all settings. Under the other readings, the statements are judged only in short runs.
 
 mod claims;
 mod figures;
@@ -39,7 +40,7 @@ const NODES: [usize; 5] = [5, 10, 20, 50, 100];
 /// The largest numbers of children of a node.
 const DEGREES: [usize; 3] = [2, 5, 15];
 
-/// The options of the campaign. By default it has 150 trees, six ranges of ratios, and all readings.
+/// The options of the campaign. By default, the campaign has 150 trees, six ranges of ratios, and all readings.
 #[derive(Args, Clone, Debug)]
 pub struct TreeCampaignOptions {
     /// Number of trees for each of 15 shapes; the paper has 10
@@ -51,7 +52,7 @@ pub struct TreeCampaignOptions {
     /// The values that the paper does not print.
     #[command(flatten)]
     pub reading: PaperReading,
-    /// Play this reading alone, without short runs and the table of all readings
+    /// Simulate only this reading, without short runs and the table of all readings
     #[arg(long)]
     pub alone: bool,
     /// Number of threads [default: all cores]
@@ -63,7 +64,7 @@ pub struct TreeCampaignOptions {
 }
 
 impl TreeCampaignOptions {
-    /// Returns the readings that are played, the chosen one first.
+    /// Returns the readings that are simulated. The reading in the options comes first.
     fn readings(&self) -> Vec<PaperReading> {
         let others = PaperReading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
         std::iter::once(self.reading).chain(others).collect()
@@ -96,7 +97,7 @@ pub enum Setting {
 }
 
 /// A run. Its fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks per second.
-/// An outcome belongs to a heuristic in a setting.
+/// Each outcome is of one heuristic in one setting.
 type Run = campaign::GridRun<TreeKey, f64, TreeOutcome>;
 
 /// The result of one heuristic on the instance.
@@ -116,7 +117,7 @@ fn outcome<'a>(run: &'a Run, name: &str, setting: Setting) -> Option<&'a TreeOut
 }
 
 impl TreeOutcome {
-    /// Returns the relative shortfall of the measured throughput against the theoretical one.
+    /// Returns the fraction by which the measured throughput is below the theoretical throughput.
     pub fn deviation(&self) -> Option<f64> {
         self.theory.filter(|&theory| theory > 0.0).map(|theory| 1.0 - self.fair / theory)
     }
@@ -179,8 +180,8 @@ impl Campaign for TreeCampaignOptions {
         keys
     }
 
-    /// Draws the instance, bounds its throughput and simulates the heuristics. The reading of the options is played in
-    /// every setting, and other readings in short runs only. The bound is verified.
+    /// Draws the instance, bounds its throughput and simulates the heuristics. The reading in the options is simulated
+    /// in every setting, and other readings only in short runs. The bound is verified.
     fn measure(&self, key: TreeKey) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
         let latency = key.reading.latency;
@@ -267,7 +268,7 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: TreeKey)
     Ok(TreeOutcome { setting, fair: played.fair(), theory })
 }
 
-/// Returns the rates of DATA-CENTRIC. Without waves these are the bandwidth-centric rates.
+/// Returns the rates of DATA-CENTRIC. If `waves` is 0, these are the bandwidth-centric rates.
 fn traded(network: &Network, waves: usize) -> NodeRates {
     let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
         network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();

@@ -6,8 +6,8 @@ use std::fmt::{self, Display};
 use super::{PaperReading, Run, Setting, TreeKey, outcome};
 use crate::campaign::{File, GridRow, record, rows, table, texts};
 
-/// The logarithm of LP divided by a heuristic above which an application of the heuristic is treated as near zero. The
-/// paper cuts its histograms at this value.
+/// Limit of the logarithm of LP's throughput divided by a heuristic's throughput. Above this limit, an application of
+/// the heuristic is treated as near zero. The paper cuts its histograms at this value.
 pub(super) const NEAR_ZERO: f64 = 8.0;
 /// The smallest number of nodes of a large tree.
 const LARGE: usize = 50;
@@ -40,7 +40,8 @@ pub(super) struct Ratios {
     pub max: f64,
     /// The smallest ratio among the compared instances.
     pub min: f64,
-    /// The sum of the deviations of the measured from the theoretical throughput, and the number of these deviations.
+    /// The sum of the deviations of the measured throughput from the theoretical throughput, and the number of
+    /// deviations.
     pub deviations: (f64, usize),
 }
 

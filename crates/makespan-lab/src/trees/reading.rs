@@ -29,14 +29,14 @@ pub struct PaperReading {
     pub data: u64,
 }
 
-/// The effect of latencies, and the schedulers that know about it.
+/// The effect of latencies, and the schedulers that take latencies into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LatencyReading {
     /// Links have no latencies.
     None,
-    /// The port is busy during the latency and the transfer, and all schedulers take this into account: "the values
-    /// were measured from within the simulator" (section 5.1.4).
+    /// The port is busy during the latency and the transfer. All schedulers take this into account: "the values were
+    /// measured from within the simulator" (section 5.1.4).
     Known,
     /// The port is busy during the latency and the transfer. LP and DATA-CENTRIC use rates that ignore latencies.
     Unseen,
@@ -52,9 +52,9 @@ impl PaperReading {
     /// The simplest of the readings with the most true statements of section 5.2: 8 of 15 in short runs.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
-    /// Returns the readings that are compared: two to four applications, both units, and every reading of latencies
-    /// with files of a megabyte and of a matrix. Without latencies one file size is enough, because the size only sets
-    /// the unit of time.
+    /// Returns the readings that are compared: two to four applications, both units, and every [`LatencyReading`]. The
+    /// size of a task is a megabyte, or the size of a matrix. Without latencies, one size is enough, because the size
+    /// only sets the unit of time.
     pub fn grid() -> Vec<Self> {
         let latencies = [
             (LatencyReading::None, DATA),

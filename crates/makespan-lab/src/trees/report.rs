@@ -12,7 +12,7 @@ use crate::campaign::{aligned, shown};
 /// The column widths of the table of readings.
 const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 
-/// Returns the whole report: first the reading that is played in full, then all readings.
+/// Returns the whole report: first the reading that is simulated in every setting, then all readings.
 pub(super) fn text(options: &TreeCampaignOptions, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
@@ -101,7 +101,8 @@ fn table(options: &TreeCampaignOptions, evidence: &Evidence<'_>, setting: Settin
     text
 }
 
-/// Returns the geometric means of short runs by largest ratio.
+/// Returns the geometric means of LP divided by each heuristic in short runs, by the largest ratio of communication to
+/// computation.
 fn by_ratio(evidence: &Evidence<'_>) -> String {
     let line = |first: &str, cells: Vec<String>| aligned(&[-15, 8], std::iter::once(first.to_owned()).chain(cells));
     let mut text = "\nBy largest ratio\n".to_owned();

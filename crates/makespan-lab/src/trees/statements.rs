@@ -18,11 +18,11 @@ pub(super) struct Statement {
     pub(super) judge: fn(&Evidence<'_>) -> Option<(String, bool)>,
 }
 
-/// The largest relative difference at which a measured mean ratio agrees with the printed ratio.
+/// Maximum relative difference between a measured mean ratio and a printed mean ratio that agree.
 const TOLERANCE: f64 = 0.10;
-/// The largest factor between a measured maximum ratio and the printed maximum at which the two agree.
+/// A measured maximum ratio agrees with the printed maximum if they differ by at most this factor.
 const FACTOR: f64 = 2.0;
-/// The ratio of LP's throughput to DATA-CENTRIC's throughput above which DATA-CENTRIC counts as failed.
+/// DATA-CENTRIC is treated as failed if LP's throughput divided by DATA-CENTRIC's throughput is above this value.
 const FAILS: f64 = 2.0;
 
 /// The statements in the order of the paper.
@@ -177,13 +177,13 @@ impl<'a> Evidence<'a> {
         (!answers.is_empty()).then(|| yes as f64 / answers.len() as f64)
     }
 
-    /// Returns a geometric mean as text, and `true` if it is near a printed one.
+    /// Returns a geometric mean as text, and `true` if it is near the printed mean.
     fn near(&self, name: &str, group: TreeGroup, printed: f64) -> Option<(String, bool)> {
         let mean = self.mean(group, name)?;
         Some((format!("{mean:.3}"), (mean - printed).abs() <= TOLERANCE * printed))
     }
 
-    /// Returns a largest ratio as text, and `true` if it is near a printed one.
+    /// Returns a largest ratio as text, and `true` if it is near the printed ratio.
     fn worst(&self, name: &str, printed: f64) -> Option<(String, bool)> {
         let worst = self.of(TreeGroup::All, name)?.max;
         Some((format!("largest {worst:.1}"), (printed / FACTOR..=printed * FACTOR).contains(&worst)))

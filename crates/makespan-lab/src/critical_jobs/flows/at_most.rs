@@ -1,11 +1,12 @@
-//! An upper bound on the number of jobs of a flow in time.
+//! An upper bound on the number of jobs of a flow that meet their deadline.
 
 use makespan_core::{Instance, Job, Rows, volume};
 
-/// Returns a number of jobs in time that no schedule exceeds. One processor with the total speed replaces all
-/// processors, and one task that is released at the beginning replaces each job. Other constraints are ignored. The
-/// rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, then finds the maximum. Jobs
-/// without a deadline are in time. Sums are floats with a relative margin of a billionth.
+/// Returns an upper bound on the number of jobs that meet their deadline in any schedule. One processor with the total
+/// speed replaces all processors. One task that is released at the beginning replaces each job. Other constraints are
+/// ignored. The rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, then finds the
+/// maximum. Jobs without a deadline are included in this number. Sums are floats with a relative margin of a
+/// billionth.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();

@@ -13,10 +13,10 @@ use crate::campaign::{failed, valid};
 pub(super) use at_most::at_most;
 pub(super) use report::{claims, text};
 
-/// The policies: plan jobs one by one, collect jobs in a buffer with either clock, or plan all jobs again at each
-/// arrival. The last policy also plans all jobs again at each arrival. As in the paper, it chooses the plans with the
-/// highest utilisation. The two clocks differ only with a buffer, because otherwise jobs are handed over when they
-/// arrive.
+/// The policies. `ONE_BY_ONE` plans each job when the job arrives. `BUFFER` and `HANDOVER` collect jobs in a buffer
+/// before planning. `HANDOVER` measures the time to a deadline from the instant at which the buffer hands over the
+/// job. `REPLAN` and `UTILISATION` plan all jobs again at each arrival. As in the paper, `UTILISATION` chooses the
+/// plans with the highest utilisation.
 pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
 const ONE_BY_ONE: &str = "job-flow[serve=arrival,starts=reserved]";
 const BUFFER: &str = "job-flow[buffer=20s,starts=reserved]";
@@ -42,8 +42,8 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<CriticalJobsO
     })
 }
 
-/// Simulates a flow with real times equal to estimates. Returns the executed schedule, which is validated, and its
-/// measures.
+/// Simulates a flow with real times equal to estimates. Validates the executed schedule, and returns the schedule and
+/// its measures.
 pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
     let options = SimulationOptions::default();

@@ -8,7 +8,7 @@ use crate::statistics::mean;
 /// A figure of an outcome.
 type Figure = fn(&CriticalJobsOutcome) -> Option<f64>;
 
-/// A comparison of two means, which returns true if they are as claimed.
+/// A comparison of two means. Returns true if the means are as claimed.
 type Compared = fn(f64, f64) -> bool;
 
 /// Returns the mean of a figure over the flows at each gap, or `None` for gaps without flows.
@@ -75,13 +75,15 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let (place, comparison, all) = ("Section 4, flows", "comparison", &GAPS[..]);
     let no_less = |better: f64, worse: f64| better >= worse;
     let more = |better: f64, worse: f64| better > worse;
-    let replanned = "Replanning serves at least as many jobs in time as one by one, at every gap";
-    let at_once = "If all jobs arrive together, a buffer serves at least as many in time as one by one";
-    let apart = "If jobs arrive 40 or 20 s apart, a buffer of 20 s serves fewer in time than one by one";
-    let beside = "Replanning serves at least as many jobs in time as a buffer, at every gap";
-    let clock = "By its own clock a buffer that counts the time to deadlines from the hand-over has more jobs in time, at every gap";
-    let loads = "Planning flows by their utilisation loads processors at least as much as one by one, at every gap";
-    let balanced = "Replanning for utilisation balances their loads at least as well as one by one, at every gap";
+    let replanned = "At every gap, at least as many jobs end in time with replanning as with planning one by one";
+    let at_once =
+        "If all jobs arrive together, at least as many jobs end in time with a buffer as with planning one by one";
+    let apart =
+        "If jobs arrive 40 or 20 s apart, fewer jobs end in time with a buffer of 20 s than with planning one by one";
+    let beside = "At every gap, at least as many jobs end in time with replanning as with a buffer";
+    let clock = "At every gap, more jobs end in time by the policy's clock if a buffer measures the time to deadlines from the hand-over";
+    let loads = "At every gap, planning for utilisation loads processors at least as much as planning one by one";
+    let balanced = "At every gap, planning for utilisation balances loads at least as well as planning one by one";
     let claims = [
         (place, replanned, compared(REPLAN, ONE_BY_ONE, IN_TIME, all, no_less)),
         (comparison, at_once, compared(BUFFER, ONE_BY_ONE, IN_TIME, &[0], no_less)),

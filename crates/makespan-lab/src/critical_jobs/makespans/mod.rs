@@ -1,7 +1,6 @@
-//! Makespans compared with HEFT's on layered graphs and workflows on 8 processors, and compared with known optima
-//! on standard task graphs.
-//!
-//! This part of the campaign has its own folder, because searches with a time limit need the cores for themselves.
+//! Compares makespans on layered graphs and workflows with HEFT's makespans (on 8 processors), and makespans on
+//! standard task graphs with known optima. This part of the campaign has its own folder, because searches with a time
+//! limit need the cores for themselves.
 
 mod report;
 
@@ -82,7 +81,8 @@ impl MakespansOptions {
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MakespansKey {
-    /// A drawn graph: the number of its shape, its own number, and the number of graphs of this shape.
+    /// A drawn graph: the number of its shape, its number among the graphs of this shape, and the number of these
+    /// graphs.
     Drawn(u32, u32, u32),
     /// A standard graph by number, and its number of processors.
     Standard(usize, u32),

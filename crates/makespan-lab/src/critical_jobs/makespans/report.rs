@@ -26,8 +26,8 @@ impl Report<'_> {
         self.runs.iter().filter(move |run| matches!(run.key, MakespansKey::Drawn(own, ..) if wanted(own)))
     }
 
-    /// Returns the mean ratio to HEFT's makespan over the graphs for which the algorithm found its own plan. For
-    /// "bound", returns the mean ratio of the bound.
+    /// Returns the mean of makespan / HEFT's makespan. Graphs for which the algorithm used HEFT's plan are left out.
+    /// For "bound", returns the mean of bound / HEFT's makespan.
     fn ratio(&self, shape: Option<usize>, algorithm: &str) -> Option<f64> {
         let ratio = |run: &Run| {
             let heft = run.of("heft")?.makespan;
@@ -39,12 +39,13 @@ impl Report<'_> {
         mean(&self.drawn(shape).filter_map(ratio).collect::<Vec<f64>>())
     }
 
-    /// Returns the number of graphs for which the algorithm found its own plan.
+    /// Returns the number of graphs for which the algorithm found a plan other than HEFT's plan.
     fn found(&self, algorithm: &str) -> usize {
         self.drawn(None).filter(|run| run.of(algorithm).is_none_or(|outcome| outcome.found)).count()
     }
 
-    /// Returns the number of standard graphs planned with the optimal makespan, and the number of all standard graphs.
+    /// Returns the number of standard graphs for which the algorithm found the optimal makespan, and the number of all
+    /// standard graphs.
     fn optimal(&self, algorithm: &str) -> (usize, usize) {
         let standard = self.runs.iter().filter(|run| matches!(run.key, MakespansKey::Standard(..)));
         let each: Vec<bool> =
@@ -72,7 +73,7 @@ impl Report<'_> {
             ),
             Claim::one(
                 "comparison",
-                "The method as printed fills the deadline: longer plans than those of any list schedule",
+                "The printed method uses the whole time until the deadline: its plans are longer than the plans of all list schedulers",
                 printed.map(|(own, list)| (format!("{own:.3}, lists at most {list:.3}"), own > list)),
             ),
         ]

@@ -6,9 +6,9 @@ use crate::campaign::{Claim, ClaimAnswer};
 use crate::demt::points::{Criterion, Points};
 use crate::statistics::mean;
 
-/// Maximum distance from a ratio that counts as "around".
+/// Maximum difference between a ratio and a number that the ratio is "around".
 const AROUND: f64 = 0.25;
-/// Maximum quotient of the largest and the smallest ratio that counts as "stable".
+/// Maximum quotient of the largest and the smallest ratio of a "stable" curve.
 const STABLE: f64 = 1.25;
 
 /// Average ratios by number of jobs.
@@ -60,7 +60,8 @@ impl Evidence {
         self.answer(low.iter().zip(high).map(|((_, a), (_, b))| a < b))
     }
 
-    /// Returns the claim that this evidence decides. It holds if every answer is yes, and partly if some are.
+    /// Returns the claim that this evidence decides. The claim holds if every answer is yes, and holds partly if some
+    /// answers are yes.
     pub(super) fn claim(self, place: &str, statement: &str) -> Claim {
         let (yes, all) = (self.answers.iter().filter(|&&answer| answer != ClaimAnswer::No).count(), self.answers.len());
         let mut measured = self.figures.join("; ");
@@ -71,7 +72,8 @@ impl Evidence {
     }
 }
 
-/// Compares a ratio to a bound with another ratio. Returns yes if they are close, and "better" if the first is lower.
+/// Compares a ratio with `centre`. If the ratio is lower by more than [`AROUND`], the answer is "better". If the ratio
+/// is higher by more than [`AROUND`], the answer is no. Otherwise, the answer is yes.
 pub(super) fn around(ratio: f64, centre: f64) -> ClaimAnswer {
     if ratio < centre - AROUND { ClaimAnswer::Better } else { (ratio <= centre + AROUND).into() }
 }

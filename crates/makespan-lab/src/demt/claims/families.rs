@@ -10,7 +10,7 @@ use crate::demt::points::Points;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const ALL: [&str; 5] = [GANG, SEQUENTIAL, SHELF, LPTF, SAF];
-/// Minimum quotient of the last and the first ratio that counts as "greatly increases".
+/// Minimum quotient of the last and the first ratio of a curve that "greatly increases".
 const GREATLY: f64 = 1.5;
 
 /// Returns the claims about weakly parallel jobs.
@@ -64,7 +64,7 @@ pub(super) fn high(points: &Points) -> Vec<Claim> {
         all.show(list, &curve).answer(is_stable(&curve)).below(&demt, &curve)
     });
     let below = none().over(lists, |all, list| {
-        // For "always", the worst run counts, not the average.
+        // The word "always" is decided by the worst run, not by the average.
         let worst = points.curve(Family::High, list).into_iter().map(|point| (point.jobs, point.makespan.max));
         all.each(&format!("worst runs of {list}"), &worst.collect(), |ratio| ratio < 2.0)
     });

@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
 use crate::demt::points::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Maximum improvement of the minsum that counts as "small", as a fraction.
+/// Maximum improvement of the minsum that is "small", as a fraction.
 const SMALL: f64 = 0.05;
 
 /// Returns the paper's claims about the stages of its algorithm.
@@ -20,14 +20,16 @@ pub(super) fn claims(points: &Points) -> [Claim; 4] {
         ),
         better(points, [UNSHUFFLED, SHIFT]).claim(
             "3.2 par. 4, sentence 3",
-            "a list in the order of the batches improves it further, by both criteria",
+            "a list in the order of the batches improves the schedule further, by both criteria",
         ),
         shuffled(points, DEMT).claim(
             "3.2 par. 5",
             "shuffling the order of the batches gives small improvements of the minsum (here: some, at most 5 %)",
         ),
-        shuffled(points, SHUFFLED_JOBS)
-            .claim("not in the paper", "so does shuffling jobs within the batches (here: some, at most 5 %)"),
+        shuffled(points, SHUFFLED_JOBS).claim(
+            "not in the paper",
+            "shuffling jobs within the batches gives small improvements of the minsum (here: some, at most 5 %)",
+        ),
     ]
 }
 
