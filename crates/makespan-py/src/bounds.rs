@@ -46,8 +46,8 @@ impl Proven {
         self.core.value.decimal(self.core.objective)
     }
 
-    /// The largest makespan (in seconds) of the schedules for which the bound is proved, or None if it is proved for
-    /// all schedules.
+    /// The largest makespan (in seconds) of the schedules for which the bound is proved. None if the bound is proved
+    /// for all schedules.
     #[getter]
     fn makespan_at_most(&self) -> Option<f64> {
         self.core.makespan_at_most.map(makespan::Time::seconds)
@@ -78,7 +78,7 @@ impl Proven {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Checks the certificate. Returns None if it proves the bound, otherwise the problem.
+    /// Checks the certificate. If the certificate proves the bound, returns None. Otherwise, returns the problem.
     fn problem(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.core.verify(&self.instance)).err().map(|error| error.to_string())
     }

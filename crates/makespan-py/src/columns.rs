@@ -41,7 +41,7 @@ impl Table {
         self.with(name, DataType::Float64, Arc::new(Float64Array::from_iter_values(values)))
     }
 
-    /// Adds a column of floats, some of which are missing.
+    /// Adds a column of floats. Some of the floats may be missing.
     pub fn some_floats(self, name: &str, values: impl IntoIterator<Item = Option<f64>>) -> Self {
         self.with(name, DataType::Float64, Arc::new(values.into_iter().collect::<Float64Array>()))
     }
@@ -51,7 +51,7 @@ impl Table {
         self.with(name, DataType::Utf8, Arc::new(StringArray::from_iter_values(values)))
     }
 
-    /// Adds a column of texts, some of which are missing.
+    /// Adds a column of texts. Some of the texts may be missing.
     pub fn some_texts<T: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = Option<T>>) -> Self {
         self.with(name, DataType::Utf8, Arc::new(values.into_iter().collect::<StringArray>()))
     }

@@ -17,7 +17,7 @@ pub fn time(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Time> {
     Time::parse(&text).map_err(|error| errors::at(value.py(), name, error))
 }
 
-/// Returns the objective with this name. Its words may be separated by `_`, `-` or blanks.
+/// Returns the objective with this name. The words of the name may be separated by `_`, `-` or blanks.
 ///
 /// # Errors
 /// `InputError` with a list of the valid names.

@@ -10,7 +10,7 @@ use crate::errors;
 
 /// Maximum nesting depth. No valid instance is nested so deeply.
 const MAX_DEPTH: usize = 32;
-const NOT_UNICODE: &str = "a text with half a surrogate pair stands here, which is no Unicode text; write one that is";
+const NOT_UNICODE: &str = "a text with half a surrogate pair stands here; write a valid Unicode text";
 const FINITE: &str = "write a finite number, or leave it out";
 const TOO_LONG: &str = "a number of thousands of digits stands here; write a smaller one";
 
@@ -76,7 +76,11 @@ pub fn json_of(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
 fn write(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if path.depth > MAX_DEPTH {
-        return Err(errors::at(py, &path.text(), "lists and dicts are too deep here; does one hold itself?"));
+        return Err(errors::at(
+            py,
+            &path.text(),
+            "lists and dicts are nested too deeply here; does one of them contain itself?",
+        ));
     }
     if let Ok(text) = value.cast::<PyString>() {
         let text = text.to_cow().map_err(|_| errors::at(py, &path.text(), NOT_UNICODE))?;

@@ -109,8 +109,8 @@ pub fn algorithm(py: Python<'_>, problem: impl ToString) -> PyErr {
     ALGORITHM.raised(py, (in_python(problem),))
 }
 
-/// Converts an error of the planner. `own` is the name of a scheduler in Python, if one made the plan. An invalid
-/// schedule is then an error of this scheduler.
+/// Converts an error of the planner. `own` is the name of the Python scheduler that made the plan, if there is one. In
+/// this case, an invalid schedule is an error of this scheduler.
 pub fn of_plan(py: Python<'_>, error: &PlanError, own: Option<&str>) -> PyErr {
     match (error, own) {
         (PlanError::Invalid { violation, .. }, Some(name)) => {
@@ -139,7 +139,7 @@ pub fn policy(py: Python<'_>, problem: impl ToString) -> PyErr {
     POLICY.raised(py, (problem.to_string(),))
 }
 
-/// Adds the name of the policy and the instant to an error that the package found in a decision. Exceptions from the
+/// Adds the name of the policy and the instant to an error about a decision of the policy. Exceptions from the
 /// policy's own code are unchanged.
 pub fn of_decision(py: Python<'_>, error: PyErr, name: &str, now: makespan::Time) -> PyErr {
     let is = |class: &Class| {

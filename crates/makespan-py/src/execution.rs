@@ -178,7 +178,7 @@ pub fn machine() -> PyResult<(usize, Option<u64>)> {
     Ok((cores.len(), makespan_exec::memory()))
 }
 
-/// If the arguments of this process say that it is the guard of a job, acts as the guard and does not return.
+/// If the arguments of this process make it the guard of a job, acts as the guard and does not return.
 #[pyfunction]
 pub fn guard(arguments: Vec<std::ffi::OsString>) {
     makespan_exec::serve_as(arguments);

@@ -152,7 +152,7 @@ fn graphs(given: &Given<'_, '_>) -> PyResult<Result<makespan::Instance, Generate
     }))
 }
 
-/// Generates a log of rigid jobs with actual run times, and with requested times, which are all that policies see.
+/// Generates a log of rigid jobs, with actual run times and requested times. Policies see only the requested times.
 #[pyfunction]
 pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log> {
     let given = Given(options);

@@ -44,7 +44,7 @@ impl Instance {
     }
 }
 
-/// Reads a format that needs a platform, on a platform with this number of equal processors.
+/// Reads a format that needs a platform. The platform has this number of equal processors.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,
@@ -99,7 +99,7 @@ impl Instance {
         self.core.jobs().len()
     }
 
-    /// The number of tasks. Each task of a bag counts.
+    /// The number of tasks. Each task of a bag is counted.
     #[getter]
     fn task_count(&self) -> u64 {
         self.core.tasks()
@@ -152,7 +152,7 @@ impl Instance {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Restores a pickled instance from its text. `jobs` is the number of jobs, which may be 0.
+    /// Restores a pickled instance from its text. `jobs` is the number of jobs. This number may be 0.
     #[staticmethod]
     fn of_pickle(py: Python<'_>, text: &str, jobs: usize, reading: Reading<'_>) -> PyResult<Self> {
         if jobs > 0 {

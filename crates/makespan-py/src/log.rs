@@ -41,7 +41,8 @@ impl Log {
     }
 }
 
-/// Reads on a flat platform a format that does not accept a number of processors.
+/// Reads a format that does not accept a number of processors. The platform is flat, with the number of processors in
+/// the options.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;
@@ -51,7 +52,7 @@ fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay>
 
 #[pymethods]
 impl Log {
-    /// Reads a log, or an instance, whose actual run times are its estimates.
+    /// Reads a log or an instance. For an instance, the actual run times are the estimates.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_log(py)?;

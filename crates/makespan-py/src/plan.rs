@@ -77,7 +77,7 @@ impl Plan {
         }
     }
 
-    /// Objective that the algorithm minimises, or `None` if the algorithm minimises no objective or several objectives.
+    /// Objective that the algorithm minimises. `None` if the algorithm minimises no objective or several objectives.
     #[getter]
     fn minimised(&self) -> Option<&'static str> {
         match makespan::minimised(&self.planned.algorithm) {

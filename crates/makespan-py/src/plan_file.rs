@@ -24,8 +24,7 @@ pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResu
     let name = path.display().to_string();
     let bytes = std::fs::read(&path).map_err(|error| errors::of_io(&name, &error))?;
     if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
-        let problem =
-            "this is no plan file, which is a JSON object as `Plan.write` and `makespan plan --output` write it";
+        let problem = "this is no plan file; a plan file is a JSON object, as written by `Plan.write` or `makespan plan --output`";
         return Err(errors::input(py, format!("{name}: {problem}")));
     }
     let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;
@@ -84,7 +83,8 @@ fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
     Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })
 }
 
-/// Returns wrong values, which do not follow from the placements, and contradictions between parts of the file.
+/// Returns a sentence for each value that does not follow from the placements, and for each contradiction between
+/// parts of the file.
 fn wrong_figures(instance: &Core, file: &ScheduleFile) -> Vec<String> {
     let mut problems = wrong_values(instance, &file.schedule, |objective| file.stated(objective));
     for (at, entry) in file.front.iter().enumerate() {

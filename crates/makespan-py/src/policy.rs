@@ -67,7 +67,8 @@ impl<'py> Own<'py> {
         Ok(())
     }
 
-    /// Converts a decision. `free` contains the processors that are free after the earlier decisions, as far as known.
+    /// Converts a decision. `free` contains the processors that are free after the earlier decisions, as far as these
+    /// are known.
     fn decision(
         &self,
         decision: &Bound<'_, PyAny>,
@@ -114,7 +115,7 @@ impl<'py> Own<'py> {
         if Arc::ptr_eq(of, &self.instance) {
             return Ok(());
         }
-        let problem = "`on` decides about a task of another instance; take those of `view.waiting`";
+        let problem = "`on` decides about a task of another instance; take tasks of `view.waiting`";
         Err(errors::policy(self.view.py(), problem))
     }
 

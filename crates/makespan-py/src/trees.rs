@@ -81,8 +81,8 @@ impl TreeSimulation {
         self.run.heuristic.to_string()
     }
 
-    /// The minimum over the applications of the weighted tasks per second in the steady part. None if no application
-    /// completed a task.
+    /// The minimum, over the applications, of the weighted tasks per second in the steady part of the run. None if no
+    /// application completed a task.
     #[getter]
     fn throughput(&self) -> Option<f64> {
         self.run.measured.as_ref().map(|measured| measured.fair)
@@ -203,9 +203,9 @@ pub fn simulate_tree(
         let run = run.map_err(|error| errors::algorithm(py, error))?;
         Ok(TreeSimulation { instance: Arc::clone(&instance.core), scene: Arc::clone(&scene), run, seconds })
     };
-    let runs = runs
-        .into_iter()
-        .map(|run| run.ok_or_else(|| PyRuntimeError::new_err("a defect of Makespan, told above; please report it")));
+    let runs = runs.into_iter().map(|run| {
+        run.ok_or_else(|| PyRuntimeError::new_err("a defect of Makespan (see the message above); please report it"))
+    });
     runs.map(|run| simulation(run?)).collect()
 }
 

@@ -27,7 +27,9 @@ fn seen<R>(ask: impl FnOnce(&Core<'_>) -> PyResult<R>) -> PyResult<R> {
     if SEEN.is_set() {
         return SEEN.with(|view| ask(&view));
     }
-    Err(PyRuntimeError::new_err("a view is valid while `on` decides; keep what you need of it, not the view"))
+    Err(PyRuntimeError::new_err(
+        "a view is valid only during the call of `on`; keep the values that you need, not the view",
+    ))
 }
 
 /// A task of an instance.
@@ -76,7 +78,7 @@ impl Task {
         self.instance.release(self.id).seconds()
     }
 
-    /// The weight of the task, which is its share of the weight of its job.
+    /// The weight of the task: its share of the weight of its job.
     #[getter]
     fn weight(&self) -> f64 {
         self.instance.weight(self.id).as_f64()
@@ -147,7 +149,9 @@ impl Task {
         time.map(Time::seconds).map_err(|on| {
             let name = self.name();
             let problem = if profile.machine_times().is_some() {
-                format!("task `{name}` has no time on {on}; it has one of its own on each node: ask for a processor by its id")
+                format!(
+                    "task `{name}` has no time on {on}; its time differs between nodes: ask for a processor by its id"
+                )
             } else {
                 format!("task `{name}` has no time on {on}; it accepts {least} to {most} processors of the platform")
             };

@@ -13,7 +13,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// Stack size in bytes, as usual for a main thread.
 const STACK: usize = 8 << 20;
 
-/// How to wait for work: when to stop it, and where to report progress.
+/// Options of waiting: when to stop the work, and where to report progress.
 pub struct Watch<'a, 'py> {
     /// The stop request for the work.
     pub stop: Stop,
@@ -27,14 +27,14 @@ pub struct Watch<'a, 'py> {
 }
 
 impl Watch<'_, '_> {
-    /// Runs `work` in a separate thread. Returns its result, and true if Ctrl-C ended it.
+    /// Runs `work` in a separate thread. Returns the result of `work`, and true if Ctrl-C ended `work`.
     ///
     /// `done` returns the amount of completed work and, if known, the total amount. Without `done`, progress is the
     /// elapsed time in seconds.
     ///
-    /// The first Ctrl-C asks the work to end with its best result so far. The second raises `KeyboardInterrupt`. Other
-    /// exceptions of signal handlers and of `progress` are raised at once; the thread then ends when it checks for the
-    /// stop request.
+    /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises
+    /// `KeyboardInterrupt`. Other exceptions of signal handlers and of `progress` are raised immediately. The thread
+    /// then ends when it checks for the stop request.
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,
@@ -56,12 +56,14 @@ impl Watch<'_, '_> {
                 Ok(made) => return Ok((made, interrupted)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("a defect of Makespan, told above; please report it"));
+                    return Err(PyRuntimeError::new_err(
+                        "a defect of Makespan (see the message above); please report it",
+                    ));
                 }
             }
             if let Err(signal) = py.check_signals() {
                 self.stop.request();
-                // A signal handler may raise any exception. Ctrl-C is the only one after which the work may return a result.
+                // A signal handler may raise any exception. Only after Ctrl-C may the work still return a result.
                 let is_ctrl_c = signal.is_instance_of::<PyKeyboardInterrupt>(py);
                 if interrupted || !self.is_anytime || !is_ctrl_c {
                     return Err(signal);

@@ -75,7 +75,7 @@ def text(value: Any, name: str, example: str) -> str:
 def function(value: Any, name: str) -> Any:
     """Checks for a callable or None, and returns it."""
     if value is not None and not callable(value):
-        raise InputError(f"{shown(value)} cannot be called; give a function of what is done and what there is to do", field=name)
+        raise InputError(f"{shown(value)} cannot be called; give a function of the completed amount and the total amount", field=name)
     return value
 
 
@@ -88,11 +88,11 @@ def module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise ImportError(f"{name} is not installed, which this is made for; pip install {name}") from error
+        raise ImportError(f"this function needs {name}, which is not installed; pip install {name}") from error
 
 
 def several(values: Any, name: str, what: str) -> list[Any]:
-    """Returns the items of an iterable as a list with at least one item. A text counts as one item."""
+    """Returns the items of an iterable as a list with at least one item. A text is one item."""
     if isinstance(values, str):
         return [values]
     if not isinstance(values, Iterable):

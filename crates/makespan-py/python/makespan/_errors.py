@@ -13,7 +13,7 @@ class InputError(MakespanError, ValueError):
     Attributes:
         problem: The error, and a valid alternative.
         file: The file, if the input is a file.
-        line, column: The position in the file, counted from 1, as far as it is known.
+        line, column: The position in the file, counted from 1. None if it is unknown.
         field: The field, such as ``jobs[3].time[0]``, or the name of an argument.
 
     >>> import makespan
@@ -47,7 +47,7 @@ class AlgorithmError(MakespanError, ValueError):
 
 
 class PolicyError(MakespanError):
-    """A policy or scheduler broke a rule, for example by using processors that are not free. It may be your own."""
+    """A policy or scheduler broke a rule, for example by using processors that are not free. The policy may be your own."""
 
 
 class StoppedError(MakespanError):

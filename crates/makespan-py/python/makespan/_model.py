@@ -64,7 +64,7 @@ def _range(processors: Any) -> Any:
     """Converts a pair to a range."""
     if isinstance(processors, (tuple, list)) or getattr(processors, "ndim", 0) == 1:
         if len(processors) != 2:
-            problem = f"{_check.shown(processors)} is no range; write the fewest and the most, such as (1, 8)"
+            problem = f"{_check.shown(processors)} is no range; write the minimum and the maximum, such as (1, 8)"
             raise InputError(problem, field="processors")
         return {"min": processors[0], "max": processors[1]}
     return processors
@@ -193,7 +193,7 @@ def _nodes(nodes: Any) -> Any:
     """Returns the number of nodes, or the list of nodes from Nodes, dicts or the rows of a DataFrame."""
     if nodes is None or hasattr(nodes, "__index__") and not hasattr(nodes, "__len__"):
         return nodes
-    each = _listed(records(nodes), "platform.nodes", "makespan.Node, or say how many equal ones there are")
+    each = _listed(records(nodes), "platform.nodes", "makespan.Node, or give the number of equal nodes")
     what = "a Node, or a dict with its keys"
     return [_dict(node, f"platform.nodes[{at}]", what) for at, node in enumerate(each)]
 
@@ -233,7 +233,7 @@ class Graph:
 
 def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     if not graph.is_directed():
-        raise InputError("the graph is not directed; give a networkx.DiGraph, whose edges say what waits for what")
+        raise InputError("the graph is not directed; give a networkx.DiGraph, whose edges are dependencies")
     if graph.is_multigraph():
         raise InputError("the graph may have several edges between two nodes; give a networkx.DiGraph")
     tasks = [_node(node, attributes) for node, attributes in graph.nodes(data=True)]
@@ -257,7 +257,7 @@ def _edge(edge: Any, place: str) -> dict[str, Any]:
     if len(parts) == 2:
         return {"from": parts[0], "to": parts[1]}
     if len(parts) != 3:
-        raise InputError(f"{_check.shown(edge)} is no edge; write a pair of names, or a triple with what is carried", field=place)
+        raise InputError(f"{_check.shown(edge)} is no edge; write a pair of names, or a triple with the data", field=place)
     carried = parts[2] if isinstance(parts[2], Mapping) else {"data": parts[2]}
     carried = {key: value for key, value in carried.items() if value is not None}
     unknown = [key for key in carried if key not in ("data", "transfer")]
@@ -277,8 +277,8 @@ class Job:
         processors: The number of processors, or a pair of the minimum and the maximum.
         needs: Amounts of memory, GPUs or other resources, by name. ``per_processor`` is a dict of the amounts for each
             processor.
-        released, deadline, walltime: Times. ``released`` and ``deadline`` count from the beginning, ``walltime`` from the
-            start of the job.
+        released, deadline, walltime: Times. ``released`` and ``deadline`` are relative to time 0, and ``walltime`` to
+            the start of the job.
         after: The names of the jobs that must end before this job.
         weight: The importance in weighted completion.
 
@@ -500,7 +500,7 @@ class Instance:
             raise InputError("both a platform and a number of processors are given; give one of them")
         machines: dict[str, Any] | None = None if processors is None else {"processors": processors}
         if platform is not None:
-            what = "a Platform, or say how many equal processors there are by `processors=..`"
+            what = "a Platform, or the number of equal processors as `processors=..`"
             machines = platform.document if isinstance(platform, Platform) else _dict(platform, "platform", what)
         rows = records(jobs)
         if rows is not jobs:
@@ -541,7 +541,7 @@ class Instance:
 
     @property
     def task_count(self) -> int:
-        """The number of tasks. Each task of a bag counts."""
+        """The number of tasks. Each task of a bag is counted."""
         return self._native.task_count
 
     @property
@@ -655,7 +655,7 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
-    """Returns the field of the job that an error about the whole instance names."""
+    """Finds the job field that is named in an error about the whole instance."""
     cycle = re.search("in a cycle: (.+?) -> ", problem)
     named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:
@@ -757,7 +757,7 @@ def read(
     with gzip or bzip2.
 
     Args:
-        processors, platform: The machines, in place of those in the file: a number of equal processors, or a platform.
+        processors, platform: Machines that replace the machines of the file: a number of equal processors, or a platform.
         bandwidth: The bandwidth between any two machines, for workflows, such as ``"1GB/s"``.
         storage: The node that holds the input files of a workflow.
         trace: A Nextflow trace that belongs to the graph in DOT format.

@@ -1,4 +1,4 @@
-"""The compiled part of the package. The other modules call it, and they are documented."""
+"""The compiled part of the package. Use the other modules of the package, which are documented and call this module."""
 
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike

@@ -26,9 +26,10 @@ Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "
 
 
 class Bound:
-    """A proven bound. No schedule has a smaller value, or a larger value in the case of ``fair_throughput``. A bound acts as a
-    number, its :attr:`value`, in arithmetic, comparisons and formats. :meth:`verify` checks its certificate in exact
-    integers, without a solver.
+    """A proven bound. No schedule has a smaller value. For ``fair_throughput``, no schedule has a larger value.
+
+    In arithmetic, comparisons and formats, a bound is the number :attr:`value`. :meth:`verify` checks the certificate of
+    the bound in exact integers, without a solver.
 
     >>> import makespan
     >>> instance = makespan.Instance(processors=2, jobs=[makespan.Job(name, time=3) for name in "abc"])
@@ -65,7 +66,7 @@ class Bound:
 
     @property
     def makespan_at_most(self) -> float | None:
-        """The bound holds only for schedules with at most this makespan. None: for all schedules."""
+        """The largest makespan for which the bound is proved. None if the bound is proved for all schedules."""
         return self._native.makespan_at_most
 
     @property
@@ -187,8 +188,8 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        """``schedule``; ``front`` or ``strategy``, which have :attr:`points` to choose from; or ``steady state``, which has
-        rates."""
+        """``schedule``, ``front``, ``strategy`` or ``steady state``. A front and a strategy have :attr:`points` to choose from. A
+        steady state has rates."""
         return self._native.kind
 
     @property
@@ -233,8 +234,8 @@ class Plan:
 
     @property
     def gap(self) -> float | None:
-        """The upper limit on the relative distance of the objective from the optimum: 0 means proven optimal. None without a
-        bound."""
+        """The upper limit on the relative distance of :attr:`value` from the optimum. 0 means that the plan is proved optimal.
+        None means that there is no bound."""
         return self.gaps.get(self.objective)
 
     @property
@@ -442,12 +443,14 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Rows:
-    """Compares algorithms on instances: for each plan the values of all objectives, their ratios to proven bounds, and the
-    time.
+    """Compares algorithms on instances. Each row contains the values of all objectives of a plan, the ratios of these values
+    to proven bounds, and the time.
 
     By default, this compares the algorithms of the catalogue that support the instance. Algorithms that you name must
-    support it. If there is a column ``guesses``, the ratios depend on guesses. Ctrl-C returns the complete rows without the
-    interrupted search. The table is then ``interrupted``, and a warning states the number of missing plans.
+    support every instance. If there is a column ``guesses``, the ratios depend on guesses.
+
+    Ctrl-C returns the complete rows, without the interrupted search. In this case, ``interrupted`` is true, and a warning
+    states how many plans were made.
 
     >>> import makespan as m
     >>> table = m.compare(m.generate.moldable(jobs=20, processors=8), ["demt", "list"])
@@ -488,7 +491,7 @@ def compare(
             interrupted = True
         rows += _rows(name, instance, plans)
         if interrupted:
-            problem = f"interrupted: {done} of {total} plans were made, and the table has no others"
+            problem = f"interrupted: {done} of {total} plans were made; the table lacks the other plans"
             warnings.warn(problem, UserWarning, stacklevel=2)
             break
     return Rows(rows, interrupted)

@@ -17,9 +17,10 @@ Decision: TypeAlias = Union[Start, Wake, Cancel]
 
 
 class Policy(ABC):
-    """An online policy: it receives events and decides which tasks start. The simulator applies the same rules as to its own
-    policies. A task starts on free processors that it accepts, with all the resources that it needs, and no task may wait
-    for ever.
+    """An online policy. The policy receives events and decides which tasks start.
+
+    The rules of the catalogue's policies apply. A task starts on free processors that the task accepts. All resources that
+    the task needs must be free. No task may wait for ever.
 
     >>> import makespan as m
     >>> class InTurn(m.Policy):

@@ -236,12 +236,12 @@ def simulate(
         log: A log, an instance, or the path of either.
         policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy`
             objects.
-        kill_at_walltime: Ends jobs that reach their walltimes. This is an error if no job could reach its walltime: with
+        kill_at_walltime: Ends jobs that reach their walltimes. This is an error if no job can reach its walltime: with
             clairvoyant or unknown estimates, and if no job has a walltime.
         failures: A CSV file of failures, or a model such as ``"model:mtbf=30d,mttr=4h"``.
         requeues: The number of times that a job is queued again after a failure interrupted it.
-        threads: The number of policies that are simulated at the same time. The default is the number of cores. It does not
-            affect the results.
+        threads: The number of policies that are simulated at the same time. The default is the number of cores.
+            The number does not affect the results.
         progress: A function that is called with the number of finished tasks and the number of all tasks.
 
     >>> import makespan as m

@@ -52,8 +52,8 @@ class TreeSimulation:
 
     @property
     def throughput(self) -> float | None:
-        """The minimum over the applications of weighted tasks per second, measured from 10 % to 90 % of the time at which the
-        first application was done. None if no application was done."""
+        """The minimum, over the applications, of weighted tasks per second. The measured period is from 10 % to 90 % of the time
+        until the first application was done. None if no application was done."""
         return self._native.throughput
 
     @property

@@ -83,7 +83,8 @@ def _as_main(path: str) -> None:
     import types
 
     module = types.ModuleType("__makespan_main__")
-    # Creating an executor while the program is loaded would load the program again and again. The marker makes it an error.
+    # Creating an executor while the program is loaded would load the program again and again. This marker makes
+    # the creation an error.
     sys.modules["__makespan_loading__"] = module
     try:
         module.__dict__.update(runpy.run_path(path, run_name="__makespan_main__"))

@@ -62,10 +62,12 @@ def evalys_frame(table: str) -> Any:
 def from_pyjobshop(model: Any) -> Instance:
     """Converts a ``pyjobshop.Model`` or its ``ProblemData`` to an instance, if possible.
 
-    Every resource is an amount that tasks hold. The modes of a task become its allotments: the n-th fastest of n modes is
-    the allotment n, with its own time and amounts. A mode is left out if another mode is at least as fast and holds no
-    more. A job of PyJobShop becomes a compound job. Features without a counterpart are an error: setup times, breaks,
-    delays, windows, optional tasks, and precedence other than end before start within a job.
+    Every resource is an amount that tasks use while they run. The modes of a task become its allotments, from the slowest
+    to the fastest, each with its own time and amounts. A mode is left out if another mode is at least as fast and needs no
+    larger amounts. A job of PyJobShop becomes a compound job.
+
+    Features that an instance cannot express are an error: setup times, breaks, delays, windows, optional tasks, and
+    precedence other than end before start within a job.
 
     Raises:
         InputError: names the unsupported feature.
@@ -114,7 +116,7 @@ def _capacity(resource: Any) -> int:
 
 def _refuse(value: Any, what: str) -> None:
     if value:
-        raise InputError(f"{what}: that has no counterpart here; leave it out of the model")
+        raise InputError(f"{what}: an instance cannot express this; leave it out of the model")
 
 
 def _edges(data: Any) -> list[tuple[int, int]]:
@@ -143,7 +145,7 @@ def _stated(job: Any, otherwise: str) -> dict[str, Any]:
     if due is not None:
         stated["deadline"] = due
     if getattr(job, "deadline", _FOREVER) < _FOREVER:
-        raise InputError(f"job {stated['name']}: a deadline that must not be missed has no counterpart; state a due date")
+        raise InputError(f"job {stated['name']}: an instance cannot express a deadline that must not be missed; state a due date")
     return stated
 
 
@@ -164,7 +166,7 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
     modes.sort(key=lambda mode: -int(mode.duration))
     times = [int(mode.duration) for mode in modes]
     if len(set(times)) < len(times):
-        raise InputError(f"task {name}: two of its modes take the same time and hold different things; as allotments only one has a place")
+        raise InputError(f"task {name}: two of its modes take the same time and need different amounts; only one of them can be an allotment")
     _refuse(0 in times, f"task {name}: a duration of zero")
     needs: dict[str, list[int]] = {}
     for number, mode in enumerate(modes):
@@ -174,7 +176,7 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _held(mode: Any, data: Any) -> dict[int, int]:
-    """Returns the amounts of resources that a mode holds."""
+    """Returns the amounts of resources that a mode needs."""
     held: dict[int, int] = {}
     for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
         # A machine is always held completely, regardless of the demand.
@@ -185,7 +187,7 @@ def _held(mode: Any, data: Any) -> dict[int, int]:
 
 
 def _best(modes: list[Any], data: Any) -> list[Any]:
-    """Returns the modes without those for which another mode is at least as fast and holds no more."""
+    """Returns the modes. Leaves out a mode if another mode is at least as fast and needs no more resources."""
     kept: list[tuple[Any, dict[int, int]]] = []
     # Modes with equal times are sorted by their total demand, so the mode with lower demand comes first. The first of several
     # equal modes is kept.

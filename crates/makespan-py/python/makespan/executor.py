@@ -33,7 +33,7 @@ _TICK = 0.5
 @dataclass(frozen=True)
 class Needs:
     """The needs of calls: cores, memory, an estimated time, a walltime after which the call is ended, and futures that must
-    succeed before."""
+    succeed before the call starts."""
 
     cores: int = 1
     memory: Amount | None = None
@@ -45,8 +45,7 @@ class Needs:
 class Executor(concurrent.futures.Executor):
     """Runs each call in a separate process that is pinned to its cores. A plan decides the order and the cores, and is
     improved while calls run. Calls and results are transferred by pickle. The output of a call is printed here after the
-    call has ended. A call holds the cores and the memory that it needs. Two calls that do not fit at the same time run one
-    after the other.
+    call has ended. If two calls together need more cores or memory than the executor has, they run one after the other.
 
     >>> import math, makespan.executor
     >>> with makespan.executor.Executor(cores=2) as executor:  # doctest: +SKIP
@@ -69,7 +68,7 @@ class Executor(concurrent.futures.Executor):
         if "__makespan_loading__" in sys.modules:
             # The process of a call is loading the program to find its functions.
             raise RuntimeError(
-                "this program makes an Executor as it is read, and each call reads it to find its function; "
+                "this program creates an Executor at import, and each call imports the program to find its function; "
                 "put what the program does, the Executor too, under `if __name__ == \"__main__\":`"
             )
         # In the process of a call, the classes of this program are members of `__makespan_main__`. The alias lets pickle find them in
@@ -96,7 +95,7 @@ class Executor(concurrent.futures.Executor):
         self._closed = False
         self._left = False
         self._over = threading.Event()
-        #: A pipe whose writing end this process holds. It closes when the process ends, which ends the calls.
+        #: A pipe with its writing end in this process. When this process ends, the pipe closes, and the calls end.
         self._alive = self._folder / "alive"
         try:
             self._alive.unlink(missing_ok=True)
@@ -143,7 +142,7 @@ class Executor(concurrent.futures.Executor):
         after: concurrent.futures.Future[Any] | Iterable[concurrent.futures.Future[Any]] = (),
     ) -> Asking:
         """Returns this executor for calls with other needs: several cores, memory, an estimated time, a walltime, or futures
-        that must succeed before. Estimated times improve the plan. Without an estimate, the plan assumes a minute."""
+        that must succeed before a call starts. Estimated times improve the plan. Without an estimate, the plan assumes a minute."""
         return Asking(self, Needs(cores, memory, time, walltime, _futures(after)))
 
     def _submit(
@@ -345,7 +344,7 @@ class Executor(concurrent.futures.Executor):
             self._thread.join()
 
     def _at_exit(self) -> None:
-        """At its end, a program waits for its submitted calls, as with other executors. After Ctrl-C, it does not wait."""
+        """Waits for the submitted calls at the end of the program, as other executors do. After Ctrl-C, does not wait."""
         if getattr(sys, "last_type", None) is KeyboardInterrupt:
             self.kill()
         else:
@@ -364,7 +363,7 @@ class Executor(concurrent.futures.Executor):
 
 
 class RemoteTraceback(Exception):
-    """The traceback of an exception in the process of its call. It is the cause of the exception that is raised here."""
+    """The traceback of an exception in the process of its call. This traceback is the cause of the exception that is raised here."""
 
     def __init__(self, trace: str) -> None:
         super().__init__(trace)
@@ -379,7 +378,7 @@ def _machine(cores: int | None, memory: Amount | None) -> dict[str, Any]:
     all_cores, all_memory = _native.machine()
     count = all_cores if cores is None else _check.whole(cores, "cores", 1)
     if count > all_cores:
-        raise InputError(f"this process may use {all_cores} cores; give at most so many", field="cores")
+        raise InputError(f"this process may use {all_cores} cores; give at most this number", field="cores")
     amount = all_memory if memory is None else memory
     return {"processors": count} if amount is None else {"processors": count, "resources": {"memory": amount}}
 
@@ -388,7 +387,7 @@ def _futures(after: Any) -> tuple[concurrent.futures.Future[Any], ...]:
     if isinstance(after, concurrent.futures.Future):
         return (after,)
     if isinstance(after, str) or not isinstance(after, Iterable):
-        raise InputError(f"{_check.shown(after)} is no list of futures; give those that submit returned", field="after")
+        raise InputError(f"{_check.shown(after)} is no list of futures; give futures that `submit` returned", field="after")
     return tuple(after)
 
 
@@ -410,8 +409,8 @@ class _Call:
 
 
 class Asking(concurrent.futures.Executor):
-    """An executor for calls with certain needs. ``submit`` and ``map`` work as in :class:`Executor`. Closing it closes the
-    original executor."""
+    """An executor for calls with certain needs. ``submit`` and ``map`` work as in :class:`Executor`. Closing this executor
+    closes the original executor."""
 
     def __init__(self, executor: Executor, needs: Needs) -> None:
         self._executor = executor

@@ -39,7 +39,7 @@ def lublin(
     *, jobs: int, processors: int, load: float | None = None, requests: float | str | None = None, seed: int = 1
 ) -> Log:
     """Generates a log of rigid jobs by the model of Lublin and Feitelson. ``requests`` is the maximum factor (1 to 1000) by
-    which users overestimate run times. Without it, the requested times equal the run times.
+    which users overestimate run times. Without ``requests``, the requested times equal the run times.
 
     >>> lublin(jobs=100, processors=64, load=0.7)
     <log of 100 jobs on 64 processors>
@@ -156,8 +156,8 @@ def flow(
     swings: float = 4.0,
     seed: int = 1,
 ) -> Instance:
-    """Generates independent tasks that arrive over time, for nodes of different speeds. ``rate`` is a fraction of the balance
-    line."""
+    """Generates independent tasks that arrive over time, for nodes of different speeds. ``rate`` is the mean arrival rate,
+    divided by the highest rate that the nodes can sustain."""
     return _drawn(
         "flow",
         tasks=tasks,
