@@ -1,4 +1,5 @@
-//! How fast a log is read: HPC2N (202,876 jobs, gzip) if the file is present, or else a generated log of 200,000 lines.
+//! Measures how fast a log is read: HPC2N (202,876 jobs, gzip) if the file is present, or else a generated log of
+//! 200,000 lines.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

@@ -254,7 +254,7 @@ struct Drawn<'a> {
     choose: bool,
 }
 
-/// Writes a chart. If it shows what happened, it marks a job and two deadlines.
+/// Writes a chart. If the chart shows what happened, a job and two deadlines are marked.
 fn write(folder: &Path, name: &str, instance: &Instance, schedules: &[(&str, Schedule)]) -> Result<(), Failure> {
     let deadline = |percent: i64, missed| Deadline {
         at: Time::from_ticks(schedules[0].1.makespan().ticks() / 100 * percent),

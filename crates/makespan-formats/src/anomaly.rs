@@ -49,7 +49,8 @@ pub enum Anomaly {
     LongRecord,
     /// Record without its last fields. The absent fields are treated as missing.
     ShortRecord,
-    /// Submit time earlier than the submit time of the preceding record. Jobs are sorted by submit time.
+    /// Submit time earlier than the submit time of the preceding record. The jobs are sorted by submit time
+    /// afterwards.
     OutOfOrder,
     /// Missing requested time, although the caller asks for the users' estimates. The run time is used as the
     /// estimate.

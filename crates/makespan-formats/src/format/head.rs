@@ -17,7 +17,7 @@ pub(crate) struct Head<'a> {
     pub(crate) first: u8,
     /// The file extension, in lower case and without the dot.
     pub(crate) ending: Option<&'a str>,
-    /// True if the file extension is one of the format that is being checked. False if the text begins like JSON,
+    /// True if the file has an extension of the format that is being checked. False if the text begins like JSON,
     /// because only the content distinguishes the JSON formats.
     pub(crate) named: bool,
 }

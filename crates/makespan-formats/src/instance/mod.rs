@@ -84,8 +84,8 @@ pub struct ReadMachines {
     pub instance: Instance,
     /// Warnings about parts of the file that were ignored or changed.
     pub remarks: Vec<String>,
-    /// Reason why the network of the file was ignored, or `None` if it was used or missing. The text begins with the
-    /// file name. Without a network, jobs cannot send data.
+    /// Reason why the network of the file was ignored. `None` if the network was used, or if the file has no network.
+    /// The text begins with the file name. Without a network, jobs cannot send data.
     pub lost_network: Option<String>,
     /// Number of floating-point operations in a unit of work, if the file states speeds in operations per second.
     pub unit_flops: Option<f64>,

@@ -176,7 +176,8 @@ fn needs() -> impl Strategy<Value = Needs> {
         .prop_map(|needs| Needs::new(needs).unwrap())
 }
 
-/// Returns a platform with one node, with equal nodes, or with different nodes. It has enough of each resource.
+/// Returns a platform with one node, with equal nodes, or with different nodes. The platform has enough of each
+/// resource.
 fn platforms() -> impl Strategy<Value = Platform> {
     (0..3, (1_u64 << 45)..(1 << 55)).prop_map(|(kind, most)| {
         let own = Resources::new([("memory", most), ("gpus", most + 1)]).unwrap();

@@ -175,7 +175,7 @@ fn refuse_scripts(line: usize, text: &str) -> Result<(), ListProblem> {
     if let Some((_, last)) = COMPOUND.iter().find(|(opens, last)| *opens == first && !ends(last)) {
         return Err(ListProblem::at(
             line,
-            format!("what `{first}` begins does not end with `{last}`, so it {GOES_ON}"),
+            format!("the command that `{first}` begins does not end with `{last}`, so it {GOES_ON}"),
         ));
     }
     if WITHIN.contains(&first) {

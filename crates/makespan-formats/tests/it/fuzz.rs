@@ -168,7 +168,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], rng: &mut ChaCha8Rng) {
             }
             _ => {
                 let piece = PIECES[rng.random_range(0..PIECES.len())].bytes();
-                // A piece either replaces some bytes, such as a whole number, or is inserted.
+                // A piece is inserted, or it replaces some bytes (for example a whole number).
                 let end = (at + rng.random_range(0..4)).min(bytes.len());
                 bytes.splice(at..end, piece);
             }
@@ -325,7 +325,7 @@ const READERS: [Reader; 8] = [
         let problem = TreeProblem::new(&tree.instance).expect("the tree is one");
         let read = TreePlanFile::read("x", bytes, &tree.instance).map_err(|error| error.to_string());
         Some(read.map(|file| {
-            // Performs the checks of `verify`. They may find problems, but must not panic.
+            // Performs the checks of `verify`. The checks may find problems, but must not panic.
             let problems = file.problems(&tree.instance, &problem);
             assert!(bytes != TREE_PLAN.as_bytes() || problems.is_empty(), "{problems:?}");
         }))

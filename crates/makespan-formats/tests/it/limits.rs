@@ -98,7 +98,7 @@ fn a_set_that_names_a_processor_twice_is_refused_by_every_reader() {
     assert!(twice > 1000);
 }
 
-/// Returns the number without an exponent, which must not precede a unit of `SimGrid`.
+/// Returns the number without an exponent, because an exponent must not precede a unit of `SimGrid`.
 fn plain(figure: &str) -> String {
     figure.parse().ok().filter(|value: &f64| value.is_finite()).map_or(figure.into(), |value| value.to_string())
 }

@@ -7,8 +7,8 @@ use makespan_core::{JobId, Time};
 use makespan_formats::anomaly::Anomaly;
 use makespan_formats::{Format, ReadOptions, ReplayOptions, parse_instance, read_instance, read_replay};
 
-/// Returns the path of a file of the reference data next to the project. If it does not exist, prints a message and
-/// returns `None`.
+/// Returns the path of a file of the reference data next to the project. If the file does not exist, prints a message
+/// and returns `None`.
 fn data(name: &str) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let path = root.join("shared/data").join(name);
@@ -73,7 +73,7 @@ fn a_log_with_a_speedup_becomes_moldable() {
     let moldable = read_instance(&path, &options).unwrap().instance;
     for (logged, job) in rigid.simple_jobs().zip(moldable.simple_jobs()) {
         let processors = logged.profile().min_processors();
-        // A requested time below the time on one processor excludes small allotments, but never the logged one.
+        // A requested time below the time on one processor excludes small allotments, but never the logged allotment.
         assert_eq!(job.profile().time(processors), logged.profile().time(processors), "{}", job.name);
         assert_eq!(job.profile().max_processors(), 100);
     }

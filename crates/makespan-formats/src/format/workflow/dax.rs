@@ -131,9 +131,9 @@ const REQUESTS: [&str; 3] = ["request_cpus", "request_gpus", "request_memory"];
 #[derive(Default)]
 struct Profiles {
     needs: Pool,
-    /// Values of profiles that are not whole numbers, each with the job.
+    /// Values of profiles that are not whole numbers, each with its job.
     broken: Vec<(String, String)>,
-    /// Values of profiles that contradict an earlier value, each with the job.
+    /// Values of profiles that differ from an earlier value of the same job, each with the job.
     other: Vec<(String, String)>,
     /// Values of `runtime` profiles that differ from the job's attribute `runtime`. Each value is stored with its job.
     times: Vec<(String, String)>,

@@ -30,7 +30,7 @@ fn what(outside: &ExternalFiles) -> String {
 }
 
 /// Returns the job with an additional task on the node `node`, and a remark. The additional task takes one tick. It
-/// sends each of the original tasks the outside files that this task reads.
+/// sends to each original task the outside files that the original task reads.
 pub(super) fn from(
     node: &str,
     outside: &ExternalFiles,

@@ -51,7 +51,7 @@ impl Parts {
         }
     }
 
-    /// Returns the combined payload of two parallel edges. Data sizes are summed. Of two transfer times, the longer is
+    /// Returns the combined payload of two parallel edges. Data sizes are summed. The longer of two transfer times is
     /// used, because parallel transfers begin at the same instant. If one edge has data and the other edge a transfer
     /// time, the transfer time is ignored.
     fn both(&self, first: Payload, second: Payload, edge: &StatedEdge, odd: &mut ImpossibleValues) -> Payload {
