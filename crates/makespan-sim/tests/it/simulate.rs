@@ -73,7 +73,7 @@ fn what_runs_on_broken_processors_starts_again() {
     let failures = vec![failure("1", 4, 20), failure("3", 10, 12)];
     let options = SimulationOptions { failures: failures.clone(), ..SimulationOptions::default() };
     let simulation = play(&instance, &Actual::AsEstimated, &options).unwrap();
-    // `b` ends at the instant at which its processor fails, so it counts as ended, not as interrupted.
+    // `b` ends at the instant at which its processor fails. So `b` is treated as ended, not as interrupted.
     let expected = [(0, 0, 4, "0-1"), (1, 0, 10, "2-3"), (0, 10, 20, "0,2"), (2, 20, 30, "0-1")];
     check(&simulation, &expected);
     assert_eq!(simulation.trace.runs[0].outcome, Outcome::Interrupted);
