@@ -16,7 +16,7 @@ pub enum LabError {
     #[error("`{0}` is a file, but results are written to a folder; name a folder, which is created if it is missing")]
     NoFolder(PathBuf),
     /// The data contain no project of the requested sets.
-    #[error("sets is {sets}, of which there is no project; there are {there}")]
+    #[error("sets is {sets}, but there is no project of these sets; there are {there}")]
     NoSuchSet { sets: String, there: String },
     /// A generator failed.
     #[error(transparent)]

@@ -57,9 +57,9 @@ pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
 /// Summarises pairs (value, reference): the ratio of the sums, and the smallest and largest single ratio.
 ///
 /// A mean of ratios would give a run with a small reference as much weight as a run with a large reference. R. Jain,
-/// "The art of computer systems performance analysis" (1991), section 12.7, explains when to report the ratio of sums
-/// as the average: when the total of the numerators and the total of the denominators have a meaning. Returns `None`
-/// if there are no pairs or if a reference is not positive.
+/// "The art of computer systems performance analysis" (1991), section 12.7, explains that the ratio of sums is the
+/// right average if the total of the numerators and the total of the denominators have a meaning. Returns `None` if
+/// there are no pairs or if a reference is not positive.
 pub fn ratio_of_sums(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<RatioSummary> {
     let (mut values, mut references) = (0.0, 0.0);
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);

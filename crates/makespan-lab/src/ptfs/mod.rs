@@ -4,7 +4,7 @@
 //! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
 //! section 5. The paper has 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, and
 //! several mean rates of arrival. The paper does not give the following values, so we chose them. Capacities are 1000,
-//! 2000 .. 10000, a communication costs 0.05 s, and sizes are uniform. Rates are level, or swing by half of their
+//! 2000 .. 10000. The communication cost is 0.05 s. Sizes are uniform. Rates are level, or swing by half of their
 //! mean. Makespans are compared with [`makespan_verify::release_area_bound`].
 
 mod claims;

@@ -63,7 +63,7 @@ impl Target {
         let of = if is_path { point.projects } else { point.known };
         let measured = format!("{value:.3} % of {of} of {all} projects");
         if is_path && of < all {
-            // The target is for all projects of the set. The critical paths of some projects decide nothing.
+            // The target is for all projects of the set. If only some projects are planned, the claim is not decided.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
         // A project without a plan must not improve the mean. Some projects with several modes have no plan at all.

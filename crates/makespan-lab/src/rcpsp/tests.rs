@@ -122,7 +122,7 @@ fn what_measures_nothing_is_refused() {
     refused(
         &RcpspOptions { sets, ..small() },
         folder.path(),
-        "sets is j999, of which there is no project; there are drawn",
+        "sets is j999, but there is no project of these sets; there are drawn",
     );
     refused(&RcpspOptions { projects: 0, ..small() }, folder.path(), "projects");
     // A broken file is reported before the other projects are planned.

@@ -110,7 +110,7 @@ fn what_a_killed_planner_had_done_is_not_done_again() {
     planner.kill().unwrap();
     planner.wait().unwrap();
     let before = ended();
-    // The planner may finish before it is killed. In that case the report says that its results are from an earlier
+    // The planner may finish before it is killed. In that case, the report states that the results are from an earlier
     // campaign.
     let told = |text: &str| text.lines().filter(|line| !line.contains("from an earlier campaign")).collect::<String>();
     assert_eq!(told(&sandbox.lab(&line).out), told(&alone));

@@ -13,7 +13,7 @@ use crate::sandbox::Said;
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone --output results";
 
-/// The maximum time for which the test waits until a process ends. It suffices also on a busy machine.
+/// The maximum time for which the test waits until a process ends. This time is sufficient on a busy machine too.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// A folder that all nodes share.
