@@ -17,8 +17,8 @@ const MAX_DEPTH: usize = 256;
 const MAX_NAMESPACES: usize = 1000;
 /// Number of nodes that every document may have, even a short document.
 const MIN_NODES: usize = 1_000_000;
-/// Minimum average number of bytes per node in a longer document. An element and the blank before the element are two
-/// nodes.
+/// Minimum average number of bytes per node in a document with more than [`MIN_NODES`] nodes. An element and the blank
+/// before the element are two nodes.
 const BYTES_PER_NODE: usize = 8;
 
 /// Problem with a text, and its position.

@@ -94,8 +94,9 @@ pub struct ReadMachines {
 /// Number of floating-point operations in a unit of work, on platforms of `SimGrid`.
 const SIMGRID_UNIT: f64 = 1e6;
 
-/// Reads only the machines of a file: a native instance or a platform of `SimGrid`, which may be compressed. The jobs
-/// of a native instance are omitted. With `strict`, a part of the file that would be ignored or changed is an error.
+/// Reads only the machines of a file. The file is a native instance or a platform of `SimGrid`, and may be compressed.
+/// The jobs of a native instance are omitted. With `strict`, a part of the file that would be ignored or changed is an
+/// error.
 ///
 /// # Errors
 /// [`FormatError`] with line, column and field.

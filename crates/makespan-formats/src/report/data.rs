@@ -117,7 +117,7 @@ struct ScheduleData<'a> {
     ended: Option<Distinct<&'a str>>,
     /// For a run: the path of the output files of each placement, without extensions.
     stems: Option<PackedBytes>,
-    /// For a run: the sum of 1 if the placement has output and 2 if it has errors.
+    /// For a run: 0, plus 1 if the placement has output, plus 2 if it has errors.
     written: Option<Distinct<u8>>,
     /// Deadlines. Each consists of the instant, whether it was missed, and the job.
     deadlines: Vec<(f64, bool, u32)>,

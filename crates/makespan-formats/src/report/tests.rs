@@ -240,7 +240,8 @@ fn long_tables_of_a_queue_say_that_they_have_more_rows() {
     assert_eq!(html.matches("The first 300 of 301.").count(), 1);
 }
 
-/// Returns the page of a run of two jobs, the second of which failed, with a plan or without it.
+/// Returns the page of a run of two jobs. The second job failed. `has_plan` states whether the page also shows the
+/// plan.
 fn page_of_run(has_plan: bool) -> String {
     let instance = instance(&["a".to_owned(), HOSTILE.to_owned()]);
     let (ran, plan) = (schedule(2), schedule(2));

@@ -157,9 +157,10 @@ impl Profiles {
         draft.equip(task, processors, self.needs.of(needs));
     }
 
-    /// Returns the value of the first profile that has one of these keys and is a whole number below 2^63. Counts
-    /// other values, and values that differ from the returned value. The job's attribute `cores`, which files of
-    /// `WorkflowSim` use, takes precedence over the profiles.
+    /// Returns the value of the first profile that has one of these keys and is a whole number below 2^63. Other
+    /// values are counted for warnings: values that are not whole numbers below 2^63, and values that differ from the
+    /// returned value. The job's attribute `cores`, which files of `WorkflowSim` use, takes precedence over the
+    /// profiles.
     fn stated(&mut self, node: Node<'_, '_>, pegasus: &str, condor: &str) -> Option<u64> {
         let named = |profile: &Node<'_, '_>| {
             let key = profile.attribute("key").unwrap_or_default();
