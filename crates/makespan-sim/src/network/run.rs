@@ -72,7 +72,7 @@ pub struct MeasuredThroughput {
     /// The earliest instant at which all tasks of one of the applications were completed.
     pub first_done: Time,
     /// For each application, the number of tasks completed per second in the measured period. If a tenth is skipped at
-    /// either end, this is the period from a tenth to nine tenths of `first_done`.
+    /// either end, the measured period is from a tenth to nine tenths of `first_done`.
     pub throughput: Vec<f64>,
     /// The fair throughput: the minimum, over the applications, of the throughput divided by the weight.
     pub fair: f64,
