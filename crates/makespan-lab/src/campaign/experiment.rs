@@ -63,7 +63,7 @@ pub trait Campaign: Args + Sync {
     fn report(&self, runs: &[Self::Run]) -> Result<CampaignReport, LabError>;
 
     /// Returns a second campaign that is part of this campaign, if there is one. The part runs after this campaign,
-    /// with its own number of threads. Its folder is a subfolder with its name.
+    /// with its own number of threads. The folder of the part is a subfolder with the name of the part.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }

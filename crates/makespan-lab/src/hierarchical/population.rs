@@ -23,7 +23,8 @@ pub enum Shape {
     Flat,
     /// At some allotments, the time decreases as fast as possible. At all others, the time does not decrease.
     Steps,
-    /// The time decreases as fast as possible up to some allotment.
+    /// Up to some number of processors, the time decreases as fast as possible. On more processors, it does not
+    /// decrease.
     Caps,
 }
 

@@ -129,7 +129,7 @@ impl fmt::Display for ParallelGraphsKey {
     }
 }
 
-/// A run. Its facts are the number of tasks.
+/// A run. The facts of a run are its number of tasks.
 type Run = campaign::GridRun<ParallelGraphsKey, u64, MeasuredPlan>;
 type Cell<'a> = campaign::GridCell<'a, GraphGroup, Run>;
 
