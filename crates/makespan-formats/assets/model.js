@@ -230,7 +230,7 @@ class Model {
     });
     // For a cluster in operation: the instant "now", and the initial view.
     Object.assign(this, { live: Boolean(data.live), origin: data.origin, home: data.home });
-    // In a run, the first schedule is what happened. The view fits this schedule if the plan is far longer.
+    // In a run, the first schedule contains the actual runs. The view fits this schedule if the plan is far longer.
     this.commands = data.commands ? new Names(data.commands, this.rows) : null;
     const [happened, planned] = this.schedules;
     this.wasShort = Boolean(this.commands && planned) && happened.makespan > 0 && happened.makespan * 2 < planned.makespan;
@@ -332,7 +332,7 @@ class Model {
     const name = within || this.names.at(this.jobOf(row));
     const end = name.search(/\d/);
     const trimmed = (end < 0 ? name : name.slice(0, end)).replace(/[\s_\-.#:/(]+$/, "");
-    // The suffix only counts if a separator precedes it. A word such as `grid` ends with `id` by chance.
+    // The suffix is removed only if a separator precedes the suffix. A word such as `grid` ends with `id` by chance.
     const type = trimmed.replace(/[\s_\-.#:/(]+(ID|id|job|task)$|^(ID|id|job|task)$/, (_, after, alone) => alone ?? "");
     return shown(type || (end === 0 ? "numbered" : name));
   }

@@ -98,7 +98,7 @@ const moving = {
         if (name.toLowerCase().includes(search.text)) search.hits[job] = 1;
       });
       if (rows) for (let row = 0; row < model.rows; row++) if (model.nameOf(row).toLowerCase().includes(search.text)) rows[row] = 1;
-      // Among alternative schedules, only the one that is shown is searched.
+      // Among alternative schedules, only the shown schedule is searched.
       model.schedules.forEach((schedule, at) => {
         if (model.choose && at !== this.chosenSchedule) return;
         for (let i = 0; i < schedule.count; i++) if (search.hits[schedule.job(i)] || rows?.[schedule.row[i]]) search.found.push({ schedule: at, placement: i });
@@ -221,7 +221,7 @@ const moving = {
     const target = this.targetAt(x, y);
     if (target?.gutter) return this.foldNode(target.node);
     const placement = target?.placement === undefined ? null : target;
-    // If a chosen placement is clicked again, it is opened, if the page supports this.
+    // A second click on a chosen placement opens the placement, if the page supports this.
     const { chosen } = this.view;
     if (placement && chosen && chosen.schedule === placement.schedule && chosen.placement === placement.placement) this.open?.(chosen);
     this.select(placement);

@@ -1,5 +1,6 @@
-// The page of bags of tasks on a tree. It shows the tasks that nodes compute and the loads of links. Its buttons, legend, colours,
-// tooltip and files are those of the chart of placements. It draws a tree, because rates have no instants.
+// The page of bags of tasks on a tree. It shows the tasks that nodes compute and the loads of links. It has the
+// buttons, legend, colours, tooltip and files of the chart of placements. But it draws a tree instead of placements,
+// because rates have no instants.
 
 /** Share of busy time from which a port or processor counts as always busy. It is less than 1, because floats only approximate
  * the exact values. */
