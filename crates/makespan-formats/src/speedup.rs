@@ -17,9 +17,9 @@ pub enum SpeedupSpec {
     /// and sigma is uniform on [0, 2].
     DowneyRandom,
     /// Amdahl's law, fitted to the logged efficiency of each job. The efficiency is the average CPU time of the job's
-    /// processors, divided by the run time of the job. With a serial share s, the efficiency on n processors is
-    /// `1 / (1 + s (n - 1))`. A job without a logged CPU time, or on one processor, stays rigid. Busy-waiting uses CPU
-    /// time, so s becomes too small. Waiting for a disk uses no CPU time.
+    /// processors, divided by the run time of the job. If the serial share is s, the efficiency on n processors is 1 /
+    /// (1 + s (n - 1)). A job without a logged CPU time, or on one processor, stays rigid. Busy-waiting uses CPU time,
+    /// so s becomes too small. Waiting for a disk uses no CPU time.
     Fitted,
 }
 
