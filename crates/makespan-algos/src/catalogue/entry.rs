@@ -59,7 +59,7 @@ pub(crate) enum Build {
 
 impl<K> Entry<K> {
     /// Parses a spec, and calls `build` with the named entry and the parameters. If the name is unknown, the error
-    /// calls it by its kind `what`, such as `algorithm`.
+    /// contains `what`, the kind of the name, such as `algorithm`.
     ///
     /// # Errors
     /// [`SpecError`] states the unknown or invalid part of the spec, and lists the valid values.

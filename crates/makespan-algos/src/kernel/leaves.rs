@@ -84,8 +84,8 @@ impl<T: LeafMinimum> Tree<T> {
         self.leaves = 0;
     }
 
-    /// Sets the values of the entries from index `from` on. Between two calls without [`Tree::clear`] between them,
-    /// the list must not become shorter.
+    /// Sets the values of the entries from index `from` on. Unless [`Tree::clear`] is called in between, the list must
+    /// not become shorter from one call to the next.
     pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
         let leaves = entries.next_power_of_two();
         let mut from = leaves + if leaves == self.leaves { from } else { 0 };

@@ -20,7 +20,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 pub struct MixedSolution {
     /// The time of each row, as a mixture of two allotments.
     pub rows: Vec<Mixture>,
-    /// The larger of the longest path at these times, and their area divided by the number of processors.
+    /// At these times, the larger of the longest path and the area divided by the number of processors.
     pub value: f64,
     /// A lower bound on the value of any solution, and on the makespan of any schedule.
     pub bound: f64,
@@ -99,8 +99,8 @@ pub fn solve(packing: &Packing<'_>) -> MixedSolution {
 struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
-    /// For each corner except the last corner of its row, the additional area at the next corner for each unit of time
-    /// saved there. Increasing within a row.
+    /// For each corner except the last corner of its row: the increase of the area to the next corner, divided by the
+    /// decrease of the time. Increasing within a row.
     slopes: Vec<f64>,
     /// The index of the first corner of each row, and finally the number of corners.
     begins: Vec<usize>,

@@ -233,8 +233,8 @@ impl Building<'_> {
         self.full.iter().map(columns).sum()
     }
 
-    /// Returns the number of columns of the first shelf. The columns of a wide task beside its full column are
-    /// included.
+    /// Returns the number of columns of the first shelf. If a wide task shares its first column with a sequential
+    /// task, its other columns are included.
     fn lower_width(&self) -> u32 {
         let beside = |full: &Full| match full {
             Full::Beside { processors, .. } => processors - 1,

@@ -3,8 +3,8 @@
 use makespan_core::{Instance, Objective, Schedule, Time, undominated};
 use makespan_verify::Bound;
 
-/// Schedules of which none dominates another in makespan and weighted completion. The comparison ignores best-effort
-/// bags that were added to the schedules later.
+/// Several schedules, of which none dominates another in makespan and weighted completion. The comparison ignores
+/// best-effort bags that were added to the schedules later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Front {
     points: Vec<FrontPoint>,

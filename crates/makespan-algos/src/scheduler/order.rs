@@ -5,8 +5,8 @@
 pub enum Order {
     /// The first shelf of the dual approximation, then the second shelf, then small tasks.
     Shelf,
-    /// Increasing w / p, so that tasks with a long time for their weight come first. With this reading of the paper's
-    /// "weighted LPTF", its curves are reproduced.
+    /// Increasing w / p, so that tasks with a long time for their weight come first. This reading of "weighted LPTF"
+    /// reproduces the curves of the paper.
     WeightedLptf,
     /// Decreasing w / p (Smith's rule, 1956), which is the other possible reading of "weighted LPTF".
     Smith,

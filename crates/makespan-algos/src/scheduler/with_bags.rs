@@ -23,13 +23,14 @@ const OF_BAGS: f64 = 0.15;
 ///
 /// Each task of a competing bag is planned as a job, and these jobs share the weight of the bag. If the mean flow is
 /// minimised, they share a weight of one ([`Scheduler::by_weight`]). If a scheduler knows which jobs are tasks of one
-/// bag, it only evaluates the end of the last of them ([`Scheduler::of_wholes`]). ¶ After the scheduler has placed all
-/// competing jobs, the best-effort bags fill the remaining holes, in file order. Each task runs on the fewest
-/// processors that it accepts. It starts at the earliest instant from which these processors are free until its end
-/// and its other needs can be met. If processors differ, it runs at the place with the earliest end. No other job
-/// moves, so none is delayed. The tasks of a bag are numbered by start. If the plan is a strategy, another variant may
-/// be chosen. With the bags, it must be at least as good in every value. If a competing job waits for a best-effort
-/// bag, this bag also competes.
+/// bag, it only evaluates the end of the last of them ([`Scheduler::of_wholes`]).
+///
+/// After the scheduler has placed all competing jobs, the best-effort bags fill the remaining holes, in file order.
+/// Each task runs on the fewest processors that it accepts. It starts at the earliest instant from which these
+/// processors are free until its end and its other needs can be met. If processors differ, it runs at the place with
+/// the earliest end. No other job moves, so none is delayed. The tasks of a bag are numbered by start. If the plan is a
+/// strategy, another variant may be chosen. With the bags, it must be at least as good in every value. If a competing
+/// job waits for a best-effort bag, this bag also competes.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
 /// section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: without bags, the

@@ -37,9 +37,9 @@ pub struct Frame<'a> {
     least: Vec<i64>,
     /// The cost of each task on each processor. Zero if the task cannot run there.
     cost: Vec<i64>,
-    /// For each task, a lower bound on the total time of all its predecessors if they share all processors.
+    /// For each task, a lower bound on the time in which all processors together can run all its predecessors.
     pub before: Vec<i64>,
-    /// For each task, a lower bound on the total time of all its successors if they share all processors.
+    /// For each task, a lower bound on the time in which all processors together can run all its successors.
     pub after: Vec<i64>,
     /// The processors on which tasks are placed. If tasks are planned on types of processors, one processor of each
     /// type.
@@ -150,7 +150,8 @@ impl<'a> Frame<'a> {
         self.positions[task as usize]
     }
 
-    /// Returns the predecessors or successors of a task. Each has its number in this job and its edge to the task.
+    /// Returns the predecessors or successors of a task. Each is described by its number in this job and by the edge
+    /// between it and the task.
     pub fn beside(&self, task: u32, side: GraphDirection) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
             GraphDirection::Before => self.problem.incoming(self.first + task),

@@ -228,9 +228,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the distances that each task of a run must keep from earlier tasks of the run: edges, and paths through
-/// unplaced tasks outside the run, which take their fastest times. If there are more than eight such paths to a task,
-/// keeps those that delay the task most.
+/// Returns the distances that each task of a run must keep from earlier tasks of the run. The distances follow from
+/// edges, and from paths through unplaced tasks outside the run. On a path, each task takes its fastest time. If there
+/// are more than eight such paths to a task, keeps those that delay the task most.
 fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
     let frame = draft.frame();
     let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();

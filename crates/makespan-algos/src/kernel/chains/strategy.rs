@@ -304,7 +304,7 @@ fn step(span: i64) -> i64 {
     1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// Delays the starts in HEFT's schedule in proportion, so that the schedule ends about at its latest end. Delays are
+/// Delays the starts in HEFT's schedule in proportion, so that it ends at about the latest end of the job. Delays are
 /// rounded to whole steps. Returns `None` if a processor is busy.
 fn stretched<'a>(task: &ChainJob<'a>) -> Option<Draft<'a>> {
     let first = task.first;

@@ -16,8 +16,8 @@ pub enum TransferRoom {
     #[default]
     Least,
     /// The mean transfer time, or zero between tasks that are planned together. The mean leaves time for the transfers
-    /// of tasks that are planned later. It excludes schedules in which these tasks share a processor with their
-    /// neighbours.
+    /// of tasks that are planned later. The mean excludes schedules in which such a task shares a processor with a
+    /// neighbour.
     Mean,
 }
 
@@ -72,10 +72,10 @@ impl Draft<'_> {
     }
 
     /// Returns earliest starts and latest ends of `tasks` that leave enough time for the unplaced tasks. Each unplaced
-    /// task is assumed to take its fastest time. The windows also leave time for all predecessors, and for all
-    /// successors, of a task if these share all processors. With [`TransferRoom::Least`], no schedule that keeps the
-    /// places of this draft is excluded. Complexity: O(e log e), where e counts the edges of unplaced tasks that lead
-    /// to `tasks` or can be reached from `tasks`.
+    /// task is assumed to take its fastest time. All processors together also have enough time for all predecessors,
+    /// and for all successors, of a task. With [`TransferRoom::Least`], no schedule that keeps the places of this
+    /// draft is excluded. Complexity: O(e log e), where e counts the edges of unplaced tasks that lead to `tasks` or
+    /// can be reached from `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &PlanningLimits) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {

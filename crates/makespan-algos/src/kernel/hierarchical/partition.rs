@@ -21,12 +21,13 @@ pub enum Partition {
 /// Chooses the first shelf for a guess, or refutes the guess.
 ///
 /// A task of the first shelf gets the allotment of least work that takes at most the guess. All tasks of the first
-/// shelf together use at most m k processors. A task of the second shelf gets the allotment of least work that takes
-/// at most half of the guess. If a task takes at most half of the guess on one processor, it is never in the first
-/// shelf, because the first shelf would not reduce its work. If a task takes more than half of the guess on every
-/// allotment, it is always in the first shelf. ¶ In any schedule that ends by the guess, the tasks that run at the
-/// middle share the processors. Thus the least work of all choices is a lower bound on the work of the schedule. Takes
-/// O(n m k) for n tasks.
+/// shelf together use at most m k processors. A task of the second shelf gets the allotment of least work that takes at
+/// most half of the guess. If a task takes at most half of the guess on one processor, it is never in the first shelf,
+/// because the first shelf would not reduce its work. If a task takes more than half of the guess on every allotment,
+/// it is always in the first shelf.
+///
+/// In any schedule that ends by the guess, the tasks that run at the middle share the processors. Thus the least work
+/// of all choices is a lower bound on the work of the schedule. Takes O(n m k) for n tasks.
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {

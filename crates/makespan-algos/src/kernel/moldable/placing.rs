@@ -43,7 +43,7 @@ fn inserted(problem: &MoldableProblem<'_>, list: &List) -> Schedule {
 }
 
 impl ListSchedule<'_> {
-    /// Returns the start and the end of each task in the current schedule. If the problem is reversed, converts them
+    /// Returns the start and the end of each task in the current schedule. If the problem is reversed, converts both
     /// to the time of the instance.
     pub fn times(&self) -> Vec<(i64, i64)> {
         let each = self.starts().iter().zip(self.ends());

@@ -6,10 +6,12 @@ use super::latest_finish;
 use crate::kernel::packing::{Packing, Row};
 
 /// Schedules tasks by the worst case slack rule. Returns the start of each task, indexed by its number, or `None` if a
-/// task never fits. ¶ A task is a candidate if all its predecessors have ended and it fits now. Whenever a task ends
-/// or is released, candidates start until there are none. The candidate with the least worst case slack starts first.
-/// If another candidate D starts now, a candidate C may have to wait until some instant. Let t be the latest of these
-/// instants over all D. The worst case slack of C is its latest start minus t.
+/// task never fits.
+///
+/// A task is a candidate if all its predecessors have ended and it fits now. Whenever a task ends or is released,
+/// candidates start until there are none. The candidate with the least worst case slack starts first. If another
+/// candidate D starts now, a candidate C may have to wait until some instant. Let t be the latest of these instants
+/// over all D. The worst case slack of C is its latest start minus t.
 ///
 /// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J.
 /// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Among equal slacks, the earliest latest start

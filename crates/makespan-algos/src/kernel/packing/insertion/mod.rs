@@ -54,7 +54,7 @@ pub struct Inserter<'p, 'a> {
     ready: Vec<i64>,
     /// The position of each task in the list.
     place_of: Vec<u32>,
-    /// The positions of ready tasks that were not ready at their turn.
+    /// The positions of the tasks that are ready now, but were not ready when the list was read at their position.
     passed: BinaryHeap<Reverse<u32>>,
     starts: Vec<i64>,
     ends: Vec<i64>,

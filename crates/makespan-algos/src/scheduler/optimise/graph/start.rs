@@ -212,8 +212,10 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     SequenceSolution { order, wanted }
 }
 
-/// Returns ranks that sort tasks by urgency. The path of a task are the tasks that wait for it. Tasks whose paths must
-/// end soonest come first. Tasks whose paths have no deadline come last, by decreasing length of the path.
+/// Returns ranks that sort tasks by urgency. A task must start early enough that it and all tasks that wait for it can
+/// meet their deadlines. The task with the earliest such start comes first. If neither a task nor any task that waits
+/// for it has a deadline, it comes after the tasks with a deadline. Among these tasks, the task with the longest path
+/// to an end comes first.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);

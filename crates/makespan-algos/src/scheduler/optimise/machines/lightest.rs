@@ -12,8 +12,8 @@ use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
     /// Returns the best mapping within the limit. The mappings `starts` are compared with those that the search finds
-    /// in the part `part` of the time. If no mapping is within the limit, returns the mapping with the least makespan
-    /// after it.
+    /// in the part `part` of the time. If no mapping is within the limit, returns the mapping that exceeds the limit
+    /// least.
     pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
         let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));
