@@ -5,7 +5,8 @@
 //! [`mod@scheduler`] contains one offline algorithm in each file, with its source, assumptions, guarantee and
 //! deviations from the source. [`mod@catalogue`] names the algorithms by specs such as `demt[shuffles=50]`.
 //! [`mod@search`] contains the code that all searches share. [`mod@policy`] contains online policies: queues with
-//! backfilling, and policies that use any scheduler online. [`mod@estimate`] learns run times during execution.
+//! backfilling, and policies that use any scheduler online. [`mod@estimate`] learns run times during execution. A
+//! [`Scheduler`] turns an instance into a [`Plan`].
 //!
 //! Most offline algorithms begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the
 //! makespan that is not refuted, and with it an allotment for every job. The algorithm then only chooses an order and

@@ -8,8 +8,8 @@ use super::Period;
 ///
 /// The steps are stored in strips of some tens of steps. The steps of a strip are contiguous in memory. Each strip
 /// stores the minimum and the maximum of its steps. A query or a change visits all strips, but reads the steps of a
-/// strip only if the minimum and the maximum do not decide. Strips are several times faster than a tree for tens of
-/// steps (a common cluster) up to tens of thousands of steps (a crowded cluster).
+/// strip only if its minimum and its maximum do not determine the result. Strips are several times faster than a tree
+/// for tens of steps (a common cluster) up to tens of thousands of steps (a crowded cluster).
 ///
 /// A policy may learn of a failure before it learns that the failure ended tasks. More processors may then be held
 /// than exist. In this case, no processors are free.
@@ -27,8 +27,9 @@ struct Strip {
     free: Vec<i64>,
     /// A number that must be added to each number in `free`.
     added: i64,
-    /// The minimum and the maximum of `free`.
+    /// The minimum of `free`.
     least: i64,
+    /// The maximum of `free`.
     most: i64,
 }
 

@@ -72,9 +72,9 @@ impl<'a> FreePeriods<'a> {
     }
 
     /// Starts the tasks one after another. A task starts at the earliest instant from which enough processors are free
-    /// until its end. If best placement is required, these processors must form one. `place` receives each task, its
-    /// start and its processors, by increasing start. The platform must have at least as many processors as a task
-    /// needs.
+    /// until its end. If best placement is required, these processors must form a best placement. `place` receives
+    /// each task, its start and its processors, by increasing start. The platform must have at least as many
+    /// processors as a task needs.
     ///
     /// If tasks also need resources, `usage` contains the amounts in use. Each task then starts when enough resources
     /// are left until its end, and its amounts are added to `usage`. If enough resources never become free, the

@@ -94,7 +94,7 @@ impl ListSweep {
 
 impl ListSweep {
     /// Returns the ends of the tasks in the order of the list. Unavailable periods are avoided. If the platform
-    /// requires best placement, it is used. The builder is unchanged on return.
+    /// requires best placement, each placement is a best placement. The builder is unchanged on return.
     pub fn completions(
         &mut self,
         builder: &mut ScheduleBuilder<'_>,

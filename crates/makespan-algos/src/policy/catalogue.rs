@@ -388,7 +388,7 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Rejects instances whose tasks need resources. For policies that plan only processors.
+/// Rejects instances whose tasks need resources. Policies that plan only processors use this check.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
     let Some((name, resource)) = needy(instance) else { return Ok(()) };
     Err(Unsupported(format!("`{name}` needs `{resource}`, and the policy plans only processors; use easy or replan")))

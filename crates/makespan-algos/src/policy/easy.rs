@@ -47,8 +47,9 @@ pub enum Passes {
     Instant,
     /// After every event, as in simulators that process events one at a time. Arrivals are processed before ends. If
     /// the end of a task has not been processed yet at its instant, the task is expected to run until its estimate.
-    /// Reproduces É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI 10.1145/2807591.2807646. If
-    /// processors fail or return, or estimates change at an instant, the queue is visited only once.
+    /// This value reproduces the results of É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI
+    /// 10.1145/2807591.2807646. If processors fail or return, or estimates change at an instant, the queue is visited
+    /// only once.
     #[default]
     Event,
 }

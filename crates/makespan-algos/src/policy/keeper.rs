@@ -239,8 +239,8 @@ impl PlanKeeper {
         run.expected_end(view.instance, view.now).max(run.start + reserved)
     }
 
-    /// Returns the periods in which processors are not available. They are unavailable or down, held by running tasks,
-    /// or reserved for planned tasks.
+    /// Returns the periods in which processors cannot be used, because they are unavailable or down, held by running
+    /// tasks, or reserved for planned tasks.
     pub fn taken(&self, view: &View<'_>) -> Vec<Unavailable> {
         let held = view.running.iter().map(|run| Unavailable {
             processors: run.processors.clone(),

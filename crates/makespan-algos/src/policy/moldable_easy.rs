@@ -19,9 +19,10 @@ use crate::free_time::Strips;
 /// last group waits for half of the time of the task on average. Its expected number is proportional to the time of
 /// the task: for the time on the fewest processors, it is the number of tasks that arrived in the last period of this
 /// length. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task
-/// takes additional processors only if it uses them at least as well as the other tasks would. For n equal tasks with
-/// a speedup of p to the power a, this is m / n times a / (1 - a) processors each, which minimises the sum of their
-/// ends. If all waiting tasks can run at the same time, the price is reduced until they fill the machine.
+/// takes additional processors only if it uses them at least as well as the other tasks would. For example, let n
+/// equal tasks have a speed-up of p to the power a. Then each task takes m / n times a / (1 - a) processors, which
+/// minimises the sum of the ends. If all waiting tasks can run at the same time, the price is reduced until they fill
+/// the machine.
 ///
 /// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest
 /// start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer

@@ -207,7 +207,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     next_opening(view, reached).map(Decision::WakeAt)
 }
 
-/// Checks that transfers between nodes take no time. For policies that do not support transfers.
+/// Checks that transfers between nodes take no time. Policies that do not support transfers use this check.
 pub(super) fn without_transfers(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_transfers() {
         return Err(Unsupported(

@@ -208,8 +208,8 @@ impl<'a> Space<'a> {
 
     /// Returns a slot from `start` on for a task on `width` processors. Tries the fastest class of processors first. A
     /// class contains all processors that are at least as fast as some speed. Within the class, the slowest processors
-    /// are used. If best placement is required, it is used. Returns `None` if the task fits on no class or its time
-    /// would exceed the walltime.
+    /// are used. If best placement is required, the slot is a best placement. Returns `None` if the task fits on no
+    /// class or its time would exceed the walltime.
     pub(super) fn place(&self, task: TaskId, width: u32, start: Time) -> Option<ClosedSlot> {
         let walltime = self.instance.walltime(task);
         for (index, (speed, fast)) in self.speeds.iter().enumerate() {

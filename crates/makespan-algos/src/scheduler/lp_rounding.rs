@@ -191,8 +191,8 @@ fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The limit of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. For rho = 1/2, the limit is less than 3
-    /// + sqrt(5), which Lepère et al. get by multiplying the factors of the cap and of the rounding.
+    /// The limit of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. Lepère et al. multiply the factors of
+    /// the cap and of the rounding, and get the ratio `3 + sqrt(5)`. For rho = 1/2, the limit is less than this ratio.
     #[test]
     fn the_ratio_tends_to_that_of_the_paper() {
         let of = |rho: f64| ratio(1_000_000, best_cap(1_000_000, rho), rho);

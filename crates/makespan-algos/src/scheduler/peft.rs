@@ -53,7 +53,7 @@ impl Scheduler for Peft {
     }
 }
 
-/// Returns the place and the time of each task.
+/// Returns the place of each task.
 pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     let table = optimistic_costs(problem);
     let nodes = problem.nodes();

@@ -85,7 +85,8 @@ impl Scheduler for WithBags {
         let by_weight = if is_cut { self.0.by_weight() } else { None };
         let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
-        // The scheduler gets another instance than the caller has. Most bounds are valid for both.
+        // The instance of the scheduler differs from the instance of the caller. Most bounds are valid for both
+        // instances.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };

@@ -23,13 +23,14 @@ pub struct Mode {
 
 /// Tasks and their demands. Every resource is one pool. Created by [`CumulativeProblem::new`].
 ///
-/// Tasks are numbered as in the instance. The tasks of a bag share one [`Row`]. Times are counted from the first release. Their
-/// unit is the greatest common divisor of all times in ticks.
+/// Tasks are numbered as in the instance. The tasks of a bag share one [`Row`]. Times are counted from the first
+/// release. Their unit is the greatest common divisor of all times in ticks.
 #[derive(Clone, Debug)]
 pub struct CumulativeProblem<'a> {
     pub(super) instance: &'a Instance,
-    /// The number of ticks of a unit of time, and the instant 0 in ticks.
+    /// The number of ticks of a unit of time.
     pub(super) unit: i64,
+    /// The instant 0, in ticks.
     pub(super) origin: i64,
     pub(super) fields: Fields,
     /// The free amounts of an empty schedule, from each instant on.
@@ -59,8 +60,9 @@ pub struct CumulativeProblem<'a> {
 /// The data of the equal tasks of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowData {
-    /// The number of the first task of the row, and the number of tasks.
+    /// The number of the first task of the row.
     pub first: u32,
+    /// The number of tasks of the row.
     pub count: u32,
     pub release: i64,
 }

@@ -99,8 +99,8 @@ struct Insertion<'p, 'a, F: Free> {
     starts: Vec<i64>,
     ends: Vec<i64>,
     /// For each row, the first start of its tasks.
-    /// For each row, the last end of its tasks.
     firsts: Vec<i64>,
+    /// For each row, the last end of its tasks.
     lasts: Vec<i64>,
 }
 

@@ -28,8 +28,9 @@ pub(crate) struct Draft {
     processors: u32,
     licences: u64,
     jobs: Vec<DrawnJob>,
-    /// Periods in which all processors are closed, and numbers of processors with the instant at which they open.
+    /// Periods in which all processors are closed.
     nights: Vec<(i64, i64)>,
+    /// Numbers of processors, each with the instant at which these processors open.
     opening: Vec<(u32, i64)>,
 }
 

@@ -35,12 +35,12 @@ pub struct MachineOrders<'a> {
     of: Vec<Vec<u32>>,
     processor: Vec<ProcessorId>,
     /// For each task, the previous task on its processor.
-    /// For each task, the next task on its processor.
     before: Vec<u32>,
+    /// For each task, the next task on its processor.
     behind: Vec<u32>,
     /// The time of each task on its processor.
-    /// The transfer time of each edge between the processors of its tasks.
     times: Vec<i64>,
+    /// The transfer time of each edge between the processors of its tasks.
     transfers: Vec<i64>,
     /// All tasks. Each task comes after its predecessors and after the previous tasks on its processor.
     order: Vec<u32>,

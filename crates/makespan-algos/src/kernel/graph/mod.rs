@@ -255,8 +255,8 @@ impl GraphProblem {
         &self.closed[processor.index()]
     }
 
-    /// Returns whether all processors are equal, so that the choice of a processor never matters. They are always
-    /// open, and transfers take no time.
+    /// Returns whether all processors are equal and always open, and transfers take no time. If so, the choice of a
+    /// processor never matters.
     pub fn is_plain(&self) -> bool {
         let alike = |times: &[i64]| times.iter().all(|&time| time == times[0]);
         self.transfers.is_instant()

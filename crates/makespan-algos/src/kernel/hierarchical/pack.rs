@@ -16,8 +16,8 @@ pub(super) struct SmpRange {
 }
 
 impl SmpRange {
-    /// Returns `count` processors of this range in best placement. For `count` = a k + r, these are a whole SMPs and r
-    /// processors of one SMP.
+    /// Returns `count` processors of this range in best placement. For `count` = a k + r, these are `a` whole SMPs,
+    /// and r processors of one more SMP.
     pub(super) fn take(self, count: u32, cluster: Cluster) -> ProcSet {
         let range = |(first, count): (u32, u32)| if count == 0 { None } else { Some((first, first + count - 1)) };
         let whole = count - count % cluster.each;

@@ -16,7 +16,7 @@ enum Family {
     Linear,
     /// No speed-up.
     Flat,
-    /// Speed-up only at some allotments. At these, the time is as short as possible.
+    /// Speed-up only at some allotments. At these allotments, the time is as short as possible.
     Steps,
     /// Perfect speed-up up to some allotment.
     Capped,
@@ -68,7 +68,8 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let mut profiles = Vec::new();
     while left > 0 && profiles.len() < 60 {
         let family = only.unwrap_or(FAMILIES[random.random_range(0..FAMILIES.len())]);
-        // About the guess, or a multiple of it, so that canonical allotments of every size occur.
+        // Draw a time near the guess, or near a multiple of the guess, so that canonical allotments of every size
+        // occur.
         let times = if random.random_bool(0.4) { 1 } else { i64::from(random.random_range(1..=width)) };
         let sequential = (length * times * random.random_range(4..=11) / 10).max(1);
         // Avoid jobs that are too long on any number of processors. One such job would determine the makespan alone.

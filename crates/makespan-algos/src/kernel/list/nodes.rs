@@ -62,8 +62,8 @@ struct Sweep<'a> {
     ends: BinaryHeap<Reverse<(Time, usize)>>,
     starts: Vec<Time>,
     /// The parts of nodes that the jobs hold, one job after another.
-    /// The range of each job in `parts`.
     parts: Vec<NodePart>,
+    /// The range of each job in `parts`.
     held: Vec<(usize, usize)>,
 }
 

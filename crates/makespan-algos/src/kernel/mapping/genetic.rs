@@ -47,7 +47,7 @@ pub struct Genetic {
     /// The fitness.
     pub fitness: Fitness,
     /// Maximum size of the random subsets that create the initial mappings. Each step maps the best task of a subset.
-    /// 8 if times are sizes divided by speeds, 64 for ETC matrices.
+    /// The value 8 is good if times are sizes divided by speeds, and the value 64 for ETC matrices.
     pub subset: u32,
     /// Number of individuals.
     pub population: u32,

@@ -243,8 +243,8 @@ impl<'p> ListSchedule<'p> {
         self.list.sort_from(first, |task| (starts[task as usize], ends[task as usize], task));
         (self.since, self.from) = (i64::MAX, usize::MAX);
         if !self.problem.is_open() {
-            // Evaluate the list again from position `first` on. In its new order, tasks may get other processors, and
-            // so later tasks other starts.
+            // Evaluate the list again from position `first` on. In the new order, tasks may get other processors. So
+            // later tasks may start at other instants.
             self.from = first;
             self.build(f64::INFINITY, false);
             self.value = self.measure.value(&self.tally);

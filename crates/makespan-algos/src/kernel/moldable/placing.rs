@@ -21,8 +21,8 @@ pub fn schedule(problem: &MoldableProblem<'_>, scheme: ListScheme, list: &List) 
     builder.finish()
 }
 
-/// Returns the schedule by serial insertion. Unavailable periods are avoided, and best placement is used if it is
-/// required.
+/// Returns the schedule by serial insertion. Unavailable periods are avoided, and if best placement is required, each
+/// placement is a best placement.
 fn inserted(problem: &MoldableProblem<'_>, list: &List) -> Schedule {
     let mut builder = ScheduleBuilder::new(problem.instance());
     let mut skyline = Skyline::new(problem.instance());

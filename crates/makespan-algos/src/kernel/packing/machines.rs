@@ -111,8 +111,8 @@ impl PackingMachines {
         }
     }
 
-    /// Returns the amount of a licence or consumable that is available at the latest in the long run. This is the
-    /// total, without the amounts that work outside the instance never returns.
+    /// Returns the amount of a licence or consumable that is finally available: the total, without the amounts that
+    /// work outside the instance never returns.
     pub fn ever_left(&self, resource: ResourceId) -> u64 {
         let kept = self.held.iter().filter(|held| held.0 == i64::MAX && held.1.is_none() && held.2 == resource);
         kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))

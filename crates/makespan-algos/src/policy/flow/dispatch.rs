@@ -104,7 +104,8 @@ impl Dispatch {
 enum Due {
     /// No task is sent until this instant.
     At(Time),
-    /// Send each task separately. If true, by the paper's rule for few tasks, otherwise by the mapper.
+    /// Send each task separately. If the value is true, the paper's rule for few tasks chooses the machine, otherwise
+    /// the mapper.
     OneByOne(bool),
     /// Map all tasks together.
     Batch,

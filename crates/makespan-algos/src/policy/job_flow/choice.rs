@@ -1,4 +1,4 @@
-//! The plan of a job, and checks whether its places are still free.
+//! The plan of a job, and the check whether its places are still free.
 
 use makespan_core::FreeTime;
 

@@ -36,7 +36,7 @@ pub(super) struct JobRequest {
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
-    /// The size factor of the priority, from 0 to 1. It depends on the share of the cluster that the job requests.
+    /// The size factor of the priority, from 0 to 1. It depends on the fraction of the cluster that the job requests.
     pub size: f64,
     /// The factor of the partition, from 0 to 1.
     pub partition_factor: f64,

@@ -211,8 +211,8 @@ impl Asking {
         ways
     }
 
-    /// Returns the size factor of a job: the mean of its share of the nodes and its share of the processors. If small
-    /// jobs are favoured, each share is subtracted from 1.
+    /// Returns the size factor of a job: the mean of the fraction of all nodes and the fraction of all processors that
+    /// the job requests. If small jobs are favoured, each fraction is subtracted from 1.
     fn size(&self, instance: &Instance, processors: u32, nodes: u32) -> f64 {
         let platform = instance.platform();
         let all = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();

@@ -1,4 +1,4 @@
-//! Reports the jobs that the rules of a cluster affect. For policies that ignore these rules.
+//! Reports the jobs that the rules of a cluster affect. The report is for policies that ignore these rules.
 
 use makespan_core::{Instance, Submission, TaskId};
 

@@ -11,10 +11,11 @@ use crate::scheduler::{needs_open_processors, packed};
 /// The rule that places tasks with fixed allotments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placing {
-    /// By decreasing bottom level, each on the processors that become free first, as in CPA.
+    /// Tasks are placed by decreasing bottom level. Each task runs on the processors that become free first, as in
+    /// CPA.
     #[default]
     FirstFree,
-    /// By a list forward in time. If a task does not fit yet, later tasks may start before it.
+    /// Tasks are placed by a list, forward in time. If a task does not fit yet, later tasks may start before it.
     List,
 }
 
@@ -48,8 +49,8 @@ fn one_cluster<'p, 'a>(name: &str, packing: &'p Packing<'a>) -> Result<Clusters<
     Err(Unsupported(format!("it supports one cluster of equal processors, but {why}; take {instead}")))
 }
 
-/// Returns the plan with the allotments that `allotments` chooses. If they use up too much of a consumable, they are
-/// changed.
+/// Returns the plan with the allotments that `allotments` chooses. If these allotments use up too much of a
+/// consumable, they are changed.
 pub(in crate::scheduler) fn planned(
     scheduler: &dyn Scheduler,
     name: &str,

@@ -28,7 +28,7 @@ const RESERVE: f64 = 0.03;
 const RESTARTS: f64 = 8.0;
 /// Number of annealings that begin with the best mapping, after the short annealings.
 const RETURNS: f64 = 4.0;
-/// Part of the way from hot to cold at which an annealing that begins with the best mapping starts.
+/// The part of the way from hot to cold that an annealing skips if it begins with the best mapping.
 const WARM: f64 = 0.3;
 /// Fraction of the time for short annealings.
 const SHORT: f64 = 1.0 / 3.0;
